@@ -10,8 +10,8 @@
 `client.books("BTC-USD")` keeps local order books. `openspot.client.sync` has the same for scripts without asyncio.
 docs/guides/client.md has examples.
 
-With MFA `login` raises MfaRequiredError; `login_mfa` takes its challenge and a code. A program signs with an API key
-instead: `OpenSpotClient(api_key=HmacKey(key_id, secret))`, or `Ed25519Key(key_id, pem)`.
+If the user has MFA, `login` raises MfaRequiredError; pass its challenge and a code to `login_mfa`. A program signs with
+an API key instead: `OpenSpotClient(api_key=HmacKey(key_id, secret))`, or `Ed25519Key(key_id, pem)`.
 
 Decimals are `Decimal`, never floats. A refusal by the platform raises ApiError. A request
 without a readable reply raises UnreachableError. Both are OpenSpotError.

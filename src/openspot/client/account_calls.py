@@ -34,7 +34,7 @@ class AccountCalls(Calls):
     async def portfolio_history(
         self, *, interval: str = "1d", since: datetime | None = None, until: datetime | None = None
     ) -> list[PortfolioPoint]:
-        """What the user held and what it was worth in USD, oldest first. Intervals are 1h, 1d and 1w."""
+        """The user's holdings over time and their value in USD, oldest first. Intervals are 1h, 1d and 1w."""
         query = {
             "interval": interval,
             "from": milliseconds(since, "since"),
@@ -50,7 +50,7 @@ class AccountCalls(Calls):
         return await self._call("GET", "/accounts/deposit-address", DepositAddress, query=query)
 
     async def deposit_bank_details(self, currency: str) -> BankDetails:
-        """Where to send a bank transfer."""
+        """The bank account for the user's deposits of a currency."""
         return await self._call("GET", "/accounts/deposit-fiat-info", BankDetails, query={"currency": currency})
 
     async def deposits(self, *, asset: str | None = None, limit: int = 100, cursor: str | None = None) -> Page[Deposit]:
@@ -72,7 +72,7 @@ class AccountCalls(Calls):
         mfa_code: str | None = None,
         idempotency_key: str | None = None,
     ) -> Withdrawal:
-        """Withdraw to a saved address. With an `idempotency_key` it may be sent again without being done twice."""
+        """Withdraw to a saved address. With an `idempotency_key` a repeated call does not withdraw twice."""
         body = {
             "asset": asset,
             "network": network,
@@ -96,7 +96,7 @@ class AccountCalls(Calls):
         mfa_code: str | None = None,
         idempotency_key: str | None = None,
     ) -> Withdrawal:
-        """Withdraw to a saved bank account. With an `idempotency_key` it may be sent again without being done twice."""
+        """Withdraw to a saved bank account. With an `idempotency_key` a repeated call does not withdraw twice."""
         body = {
             "currency": currency,
             "amount": exact(amount, "amount"),
@@ -120,7 +120,7 @@ class AccountCalls(Calls):
         return await self._call("GET", f"/accounts/withdrawals/{segment(withdrawal_id)}", Withdrawal)
 
     async def cancel_withdrawal(self, withdrawal_id: str) -> Withdrawal:
-        """Cancel a withdrawal that is not approved yet. Raises ApiError 409 if it is."""
+        """Cancel a withdrawal. Raises ApiError 409 if it is approved already."""
         return await self._call("DELETE", f"/accounts/withdrawals/{segment(withdrawal_id)}", Withdrawal)
 
     async def withdrawal_addresses(self) -> list[WithdrawalAddress]:

@@ -19,14 +19,14 @@ from openspot.kit.backoff import Backoff
 
 RESUBSCRIBE_PAUSE_S, RESUBSCRIBE_PAUSE_S_MAX = 0.1, 30.0
 SNAPSHOT_TIMEOUT_S = 10.0
-"""A subscription whose snapshot does not come within this time is sent again."""
+"""A subscription is sent again if its snapshot does not come within this time."""
 
 
 class LocalBook:
     """The book of one market as this process keeps it.
 
-    `seq` is the engine's event that it includes, None while it waits for a snapshot; `timestamp` is the time of that
-    event in milliseconds since 1970.
+    `seq` is the number of the newest engine event in it, None while it waits for a snapshot. `timestamp` is the time of
+    that event in milliseconds since 1970.
     """
 
     def __init__(self, symbol: str) -> None:
@@ -34,7 +34,7 @@ class LocalBook:
         self.seq: int | None = None
         self.timestamp = 0
         self.fault: StreamError | None = None
-        """Why there is no book: the platform has no such market."""
+        """The reason if there is no book: the platform has no such market."""
         self.resynchronised = 0
         """How often a snapshot replaced the book, the first one included."""
         self._book = TextBook()
@@ -93,20 +93,21 @@ class FollowedBook(LocalBook):
 
     @property
     def is_stale(self) -> bool:
-        """Whether the book may be out of date: the connection is away, or a snapshot is awaited."""
+        """Whether the book may be out of date, because the connection is lost or the book waits for a snapshot."""
         return self.seq is None or not self._feed.is_current
 
 
 class BookFeed:
     """Books of several markets, kept by one connection. Opened with `async with`; `feed["BTC-USD"]` is a book.
 
-    `async for book in feed` yields a book that has changed since it was yielded last, so a slow reader skips changes
-    and never has an old book. A gap or wrong checksum makes the book stale, and the feed subscribes again: once at a
-    time, after a pause that doubles with each failure. A closed connection makes every book stale until it is back.
+    `async for book in feed` yields a book that has changed since the feed yielded it last. So a slow reader skips
+    changes and always reads the present book. After a gap or a wrong checksum the book is stale, and the feed
+    subscribes again, after a pause that doubles with each failure. When the connection is lost, every book is stale
+    until it is back.
     """
 
     def __init__(self, stream: Stream, books: Iterable[tuple[str, str]]) -> None:
-        """`books` are (symbol, channel)."""
+        """`books` are pairs of symbol and channel."""
         self._stream = stream
         self._symbols = {channel: symbol for symbol, channel in books}
         self._channels = {symbol: channel for channel, symbol in self._symbols.items()}
@@ -120,15 +121,15 @@ class BookFeed:
         self._is_closed = False
         self._reconnects = 0
         self.resubscribed = 0
-        """How often a book was asked for again, because a message did not continue it."""
+        """How often the feed subscribed again because a message did not continue a book."""
 
     def __getitem__(self, symbol: str) -> FollowedBook:
-        """The book of a market. Raises KeyError for one that was not asked for."""
+        """The book of a market. Raises KeyError for a market that this feed does not follow."""
         return self._books[symbol]
 
     @property
     def is_current(self) -> bool:
-        """Whether the connection stands, and no reconnection is still to be read."""
+        """Whether the stream is connected, and the feed has read every Reconnected of it."""
         return self._stream.is_connected and self._reconnects == self._stream.reconnects
 
     async def __aenter__(self) -> Self:
@@ -153,7 +154,7 @@ class BookFeed:
         await self._tell()
 
     async def ready(self) -> None:
-        """Wait until no book is stale. Raises StreamError for a market that does not exist, and why the feed ended."""
+        """Wait until no book is stale. Raises StreamError for an unknown market, and the error that ended the feed."""
         async with self._news:
             while any(book.is_stale for book in self._books.values()):
                 self._check()
@@ -166,7 +167,7 @@ class BookFeed:
         return self
 
     async def __anext__(self) -> FollowedBook:
-        """A book that has changed, or that has a fault. Raises why the feed has ended, if it was not closed."""
+        """A book that has changed or has a fault. Raises the error that ended the feed, unless `close` ended it."""
         async with self._news:
             while not self._changed:
                 if self._is_closed:

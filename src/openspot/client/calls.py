@@ -1,4 +1,4 @@
-"""How the client makes its calls: sessions, tokens that are renewed, pages, exact numbers."""
+"""How the client makes its calls: sessions, renewal of tokens, pages, exact numbers."""
 
 import asyncio
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from openspot.client.transport import Answer, RetryPolicy, Transport
 
 Result = TypeVar("Result")
 Number = Decimal | int | str
-"""An exact number. A float is refused, because it may not be the number that was written."""
+"""An exact number. A float is refused, because it may differ from the number in the program's text."""
 
 PREFIX = "/api/v1"
 NEXT_CURSOR = "X-Next-Cursor"
@@ -29,13 +29,13 @@ class _LoginStep(msgspec.Struct, rename="camel"):
 
 
 class Done(msgspec.Struct):
-    """A reply that says only that something was done."""
+    """A reply that only confirms the request."""
 
     success: bool = True
 
 
 class Calls:
-    """Makes calls for one user: the base of all groups of calls."""
+    """Makes calls for one user. Base of all groups of calls."""
 
     def __init__(self, base_url: str, timeout_s: float, retry: RetryPolicy, api_key: RequestSigner | None) -> None:
         self._transport = Transport(base_url.rstrip("/") + PREFIX, timeout_s, retry, api_key)
@@ -58,7 +58,7 @@ class Calls:
     # Sessions
 
     async def register(self, email: str, password: str) -> User:
-        """Create a user, without logging in. The response does not tell whether the address was taken."""
+        """Create a user, without logging in. The response does not tell whether the email address was taken."""
         return await self._call("POST", "/auth/register", User, body={"email": email, "password": password})
 
     async def login(self, email: str, password: str) -> Session:
@@ -75,7 +75,7 @@ class Calls:
         return self._tokens
 
     async def login_mfa(self, challenge: MfaChallenge, code: str) -> Session:
-        """Begin the session of a challenge with a TOTP or recovery code.
+        """Complete a login: answer its challenge with a TOTP or recovery code, and begin the session.
 
         Raises ApiError: 400 MFA_CODE_INVALID for a wrong code, 401 if the challenge has expired or is used up.
         """
@@ -95,14 +95,14 @@ class Calls:
             raise RuntimeError("a client with an API key has no session")
 
     async def logout(self) -> None:
-        """End the session, which makes its tokens invalid. Does nothing without a session."""
+        """End the session. Its tokens are then invalid. Does nothing without a session."""
         if self._tokens is not None:
             await self._send("POST", "/auth/logout", None, None)
             self._tokens = None
 
     async def _renew(self, expired: Session) -> Session:
         async with self._renewing:
-            # Another call may have renewed it meanwhile. A refresh token works only once.
+            # Another call may have renewed the session meanwhile. A refresh token works only once.
             if self._tokens is not None and self._tokens is not expired:
                 return self._tokens
             body = {"refreshToken": expired.refresh_token}
@@ -149,7 +149,7 @@ class Calls:
         except ApiError as error:
             if error.status != 401 or tokens is None:
                 raise
-            # A 401 comes before the platform does anything, so any request may be repeated.
+            # The platform answers 401 before it does anything, so any request may be repeated.
             try:
                 renewed = await self._renew(tokens)
             except ApiError:
@@ -170,7 +170,7 @@ def given(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def exact(value: Number | None, name: str) -> str | None:
-    """A number as it is sent. Raises TypeError for a float."""
+    """The text that sends a number, None for None. Raises TypeError for a float."""
     if value is None:
         return None
     if isinstance(value, bool | float) or not isinstance(value, Decimal | int | str):
@@ -179,12 +179,12 @@ def exact(value: Number | None, name: str) -> str | None:
 
 
 def segment(text: str) -> str:
-    """A part of a path."""
+    """A part of a path, percent-encoded."""
     return quote(text, safe="")
 
 
-def moment(value: datetime | None, name: str) -> str | None:
-    """A time as it is sent. Raises ValueError for a time without a zone."""
+def iso_time(value: datetime | None, name: str) -> str | None:
+    """A time as ISO 8601, None for None. Raises ValueError for a time without a zone."""
     if value is None:
         return None
     if value.tzinfo is None:
@@ -193,7 +193,7 @@ def moment(value: datetime | None, name: str) -> str | None:
 
 
 def milliseconds(value: datetime | None, name: str) -> int | None:
-    """A time in milliseconds since 1970. Raises ValueError for a time without a zone."""
+    """A time in milliseconds since 1970, None for None. Raises ValueError for a time without a zone."""
     if value is None:
         return None
     if value.tzinfo is None:

@@ -56,7 +56,7 @@ class OpenSpotClient(MarketCalls, OrderCalls, AccountCalls, FundsCalls, MarginCa
     def books(self, *symbols: str, depth: int | None = None, reconnect: bool | ReconnectPolicy = True) -> BookFeed:
         """Local order books of markets, kept by a connection of their own that needs no user.
 
-        `depth` is 1, 5, 10, 20, 25, 50, 100, 200, 500 or 1000 levels a side; without it, all that are published.
+        `depth` is 1, 5, 10, 20, 25, 50, 100, 200, 500 or 1000 levels a side. Without it, the book has all levels.
         """
         query = f"?depth={depth}" if depth is not None else ""
         books = [(symbol, f"orderbook:{symbol}{query}") for symbol in symbols]
@@ -84,7 +84,7 @@ class OpenSpotClient(MarketCalls, OrderCalls, AccountCalls, FundsCalls, MarginCa
 
 
 async def _nobody(_: str | None) -> str | None:
-    """The token of a stream without a user."""
+    """The token source of a stream without a user."""
     return None
 
 

@@ -16,9 +16,9 @@ class OpenSpotError(Exception):
 class ApiError(OpenSpotError):
     """The platform refused a request.
 
-    `status` is the HTTP status, `code` names the kind of refusal, and `message` explains it. `reasons` are its parts:
-    one for each field that is wrong. `field` is the first of these fields, None if the refusal names none.
-    `retry_after_s` is the time to wait (429, 503). `details` holds what the platform adds, for example an order id.
+    `status` is the HTTP status, `code` names the kind of refusal, and `message` explains it. `reasons` are the parts of
+    `message`, one for each wrong field. `field` is the first of these fields, None if the refusal names none.
+    `retry_after_s` is the time to wait (429, 503). `details` holds further facts, for example an order id.
     Quote `request_id` when you ask the operator.
     """
 
@@ -44,7 +44,7 @@ class ApiError(OpenSpotError):
 
     @property
     def field(self) -> str | None:
-        """The first field that is wrong, as the platform calls it."""
+        """The first wrong field, by its name on the wire."""
         # A validation reason begins with the field: "price is required".
         first = self.reasons[0].partition(" ")[0]
         return first if self.code == VALIDATION_FAILED and first[:1].islower() else None
@@ -59,7 +59,7 @@ class MfaRequiredError(OpenSpotError):
 
 
 class UnreachableError(OpenSpotError):
-    """No readable reply: not connected, cut off or timed out. The request may or may not have been carried out."""
+    """There was no readable reply: no connection, a cut or a timeout. The platform may have carried out the request."""
 
 
 class StreamError(OpenSpotError):
@@ -107,5 +107,5 @@ def api_error(status: int, body: bytes, retry_after: str | None) -> ApiError:
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    # The platform sends whole seconds. HTTP also allows a date, which gives None here.
+    # The platform sends whole seconds. HTTP also allows a date, for which this returns None.
     return float(retry_after) if retry_after is not None and retry_after.isdecimal() else None

@@ -1,4 +1,4 @@
-"""What a stream yields, and how it reads the messages of the WebSocket edge (docs/protocol/websocket.md)."""
+"""The events of a stream, and the messages of the WebSocket edge (docs/protocol/websocket.md)."""
 
 from typing import Any
 
@@ -23,12 +23,12 @@ class Push(msgspec.Struct, frozen=True):
 
 
 class Reconnected(msgspec.Struct, frozen=True):
-    """The stream was closed with `code` and `reason`, and is open again. Events between were not received.
+    """The stream was closed with `code` and `reason`, and is open again. It missed the events in between.
 
-    Every channel is subscribed again; books, candles and tickers begin with a snapshot. Trades that were missed are in
-    `GET /markets/<SYMBOL>/trades`. If the stream has a user, `orders` and `balances` were read from REST after the
-    stream was open again. `orders` are all open orders, and those that this stream had shown as open and that have
-    ended since. An event that follows may be older than what stands here: compare `updatedAt`.
+    It has subscribed to every channel again; books, candles and tickers begin with a snapshot. The missed trades are in
+    `GET /markets/<SYMBOL>/trades`. If the stream has a user, it has then read `orders` and `balances` from REST.
+    `orders` are all open orders, and those that this stream had shown as open and that have ended since. A later event
+    may be older than these records: compare `updatedAt`.
     """
 
     code: int
@@ -38,7 +38,7 @@ class Reconnected(msgspec.Struct, frozen=True):
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """The platform announces something to all clients. It closes the connection after `closes_in_ms`, if not None."""
+    """An announcement to all clients. If `closes_in_ms` is not None, the platform then closes the connection."""
 
     code: str
     message: str
@@ -46,10 +46,10 @@ class Notice(msgspec.Struct, frozen=True):
 
 
 class ChannelFault(msgspec.Struct, frozen=True):
-    """Something is wrong with one channel, and the others go on.
+    """One channel has a fault. The others go on.
 
-    `UNKNOWN_MARKET`: the subscription stays, and its events come when the market is listed. Another code comes after a
-    reconnection only: the channel was refused and is no longer subscribed.
+    With the code `UNKNOWN_MARKET` the subscription stays, and its events come when the market is listed. Any other code
+    comes only after a reconnection: the platform refused the channel, and it is no longer subscribed.
     """
 
     channel: str
@@ -60,8 +60,8 @@ class ChannelFault(msgspec.Struct, frozen=True):
 Event = Push | Reconnected | Notice | ChannelFault
 
 
-class Message(msgspec.Struct):
-    """A message of the edge: any of its types."""
+class EdgeMessage(msgspec.Struct):
+    """A message of the WebSocket edge, of any type."""
 
     type: str
     channel: str = ""
@@ -75,20 +75,20 @@ class Message(msgspec.Struct):
     closes_in_ms: int | None = msgspec.field(name="closesInMs", default=None)
 
 
-_decode = msgspec.json.Decoder(Message).decode
+_decode = msgspec.json.Decoder(EdgeMessage).decode
 _PUSHES = frozenset({"update", "snapshot"})
 
 
-def read_message(text: str) -> Message:
-    """The message in `text`. Raises StreamError if it is none."""
+def read_message(text: str) -> EdgeMessage:
+    """Decode a message. Raises StreamError if `text` is not a message."""
     try:
         return _decode(text)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise StreamError("UNREADABLE", str(error)) from error
 
 
-def event_of(message: Message) -> Event | None:
-    """What the caller of a stream gets for a message, None for a reply. Raises StreamError for a refusal."""
+def event_of(message: EdgeMessage) -> Event | None:
+    """The event that the caller of a stream gets for a message, None for a reply. Raises StreamError for a refusal."""
     if message.type in _PUSHES:
         return Push(message.channel, message.type, message.seq, message.ts, message.data, message.event)
     if message.type == "notice":

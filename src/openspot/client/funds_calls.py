@@ -26,7 +26,7 @@ class FundsCalls(Calls):
     # Conversions
 
     async def conversion_pairs(self) -> list[ConversionPair]:
-        """Conversions on offer."""
+        """The pairs of assets that can be converted."""
         return await self._call("GET", "/conversions/pairs", list[ConversionPair])
 
     async def quote_conversion(
@@ -37,7 +37,7 @@ class FundsCalls(Calls):
         from_amount: Number | None = None,
         to_amount: Number | None = None,
     ) -> ConversionQuote:
-        """Price a conversion for its whole amount: give one of the two amounts."""
+        """Get the price of a conversion for its whole amount. Pass one of the two amounts."""
         body = {
             "fromAsset": from_asset,
             "toAsset": to_asset,
@@ -95,7 +95,7 @@ class FundsCalls(Calls):
         return await self._page("/staking/history", StakingEvent, {"limit": limit, "cursor": cursor})
 
     async def pending_unstakes(self, *, limit: int = 100, cursor: str | None = None) -> Page[Unstake]:
-        """What is on its way back to the user, newest first."""
+        """The unstaked amounts that are not paid yet, newest first."""
         return await self._page("/staking/pending", Unstake, {"limit": limit, "cursor": cursor})
 
     # Payments
@@ -148,7 +148,7 @@ class FundsCalls(Calls):
         return await self._call("GET", "/fees/network", NetworkFeeQuote, query=query)
 
     async def network_fees(self) -> list[NetworkFee]:
-        """The fees of all withdrawals."""
+        """The withdrawal fees of all assets and networks."""
         return await self._call("GET", "/fees/network/all", list[NetworkFee])
 
     async def payment_fees(self) -> list[PaymentFee]:

@@ -34,7 +34,7 @@ class BankDetails(Record, frozen=True):
 
 
 class Beneficiary(Record, frozen=True):
-    """Who receives a withdrawal to an address of somebody else."""
+    """The owner of a withdrawal address that is not the user's."""
 
     name: str
     country: str
@@ -58,7 +58,7 @@ class WithdrawalAddress(Record, frozen=True):
 
 
 class Holding(Record, frozen=True):
-    """What was held of one asset, and what it was worth; None without a price."""
+    """The amount of one asset and its value, which is None without a price."""
 
     asset: str
     balance: Decimal
@@ -67,7 +67,7 @@ class Holding(Record, frozen=True):
 
 
 class PortfolioPoint(Record, frozen=True):
-    """What was held at a time. `value` leaves out the assets in `unpriced`."""
+    """The user's holdings at one time. `value` leaves out the assets in `unpriced`."""
 
     timestamp: int
     value: Decimal
@@ -76,7 +76,7 @@ class PortfolioPoint(Record, frozen=True):
 
 
 class ConversionPair(Record, frozen=True):
-    """A conversion on offer, with limits of the amount that is given."""
+    """A pair of assets that can be converted, with the limits of `from_asset`'s amount."""
 
     from_asset: str
     to_asset: str
@@ -161,7 +161,7 @@ class StakingEvent(Record, frozen=True):
 
 
 class Unstake(Record, frozen=True):
-    """An amount that is on its way back from a stake. It is paid from `available_at`."""
+    """An amount that was taken back from a stake. It is paid at `available_at` or soon after."""
 
     id: str
     balance_id: str
@@ -200,7 +200,7 @@ class PaymentSession(Record, frozen=True):
 
 
 class Payment(Record, frozen=True):
-    """A payment. `credited`: its net amount is in the balance."""
+    """A payment. The status `credited` says that its net amount is in the balance."""
 
     id: str
     route_id: str
@@ -219,7 +219,7 @@ class Payment(Record, frozen=True):
 
 
 class FeeTier(Record, frozen=True):
-    """The rates from a volume on, as fractions of the notional."""
+    """The fee rates of users with at least this volume, as fractions of the notional."""
 
     name: str
     volume_min: Decimal
@@ -238,7 +238,7 @@ class TokenHolderFees(Record, frozen=True):
 
 
 class TradingFees(Record, frozen=True):
-    """The user's rates, and all tiers. `volume_30d` is what the user traded in thirty days."""
+    """The user's rates, and all tiers. `volume_30d` is the user's traded volume of thirty days."""
 
     tier: str
     volume_30d: Decimal = msgspec.field(name="volume30D")
@@ -251,7 +251,7 @@ class TradingFees(Record, frozen=True):
 class NetworkFee(Record, frozen=True):
     """The fee of a withdrawal, and the smallest amount. An amount may have `places` decimal places.
 
-    `fiat`: the network is one of banks.
+    `fiat` says that the network is a bank network.
     """
 
     asset: str
@@ -285,7 +285,7 @@ class PaymentFee(Record, frozen=True):
 
 
 class OrderEstimate(Record, frozen=True):
-    """What an order would come to."""
+    """The estimated cost or proceeds of an order."""
 
     symbol: str
     side: str

@@ -10,8 +10,8 @@ from openspot.client.gen.records import MarginAccount, MarginResult
 class MarginCalls(Calls):
     """The margin account with its collateral, positions and loans.
 
-    A `request_id` (1 to 64 letters, digits, `_` or `-`) of your own, one for each request, lets the client repeat the
-    request after a lost reply: the platform does it once. Without one the client does not repeat it. After ApiError 504
+    If you give a request a `request_id` of its own (1 to 64 letters, digits, `_` or `-`), the client repeats it after a
+    lost reply, and the platform does it once. Without one the client does not repeat it. After ApiError 504
     MARGIN_STATUS_UNKNOWN, call again with `details["requestId"]`.
     """
 
@@ -36,7 +36,7 @@ class MarginCalls(Calls):
     async def open_margin_position(
         self, symbol: str, side: str, quantity: Number, leverage: Number, *, request_id: str | None = None
     ) -> MarginResult:
-        """Open a position: borrow what is missing and trade at the market.
+        """Open a position: borrow the missing amount and trade at the market.
 
         Raises ApiError 409 if the account does not allow it or the lending pool is empty (POOL_EMPTY), 503 without a
         current mark price.
@@ -50,7 +50,7 @@ class MarginCalls(Calls):
         return await self._margin_request("/margin/positions", body, request_id)
 
     async def close_margin_position(self, position_id: str, *, request_id: str | None = None) -> MarginResult:
-        """Trade a position back and repay its loan. Raises ApiError 404 if this user has no such position."""
+        """Close a position by the opposite trade, and repay its loan. Raises ApiError 404 for an unknown position."""
         return await self._margin_request("/margin/positions/close", {"positionId": position_id}, request_id)
 
     async def borrow(self, asset: str, amount: Number, *, request_id: str | None = None) -> MarginResult:
@@ -69,6 +69,6 @@ class MarginCalls(Calls):
         return await self._margin_request("/margin/loans/repay", body, request_id)
 
     async def _margin_request(self, path: str, body: Mapping[str, Any], request_id: str | None) -> MarginResult:
-        # A key without a request id would not do: the platform gives each attempt after an unknown outcome a new id.
+        # An idempotency key alone is not enough: after an unknown outcome the platform gives each attempt a new id.
         fields = given({**body, "requestId": request_id})
         return await self._call("POST", path, MarginResult, body=fields, idempotency_key=request_id)

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from openspot.client.calls import Calls, moment, segment
+from openspot.client.calls import Calls, iso_time, segment
 from openspot.client.gen.records import Candle, Market, MarketTrade, OrderBook, Ticker
 from openspot.client.records import Page
 
@@ -45,13 +45,13 @@ class MarketCalls(Calls):
     ) -> list[Candle]:
         """Candles of a market, oldest first. Intervals are 1m, 5m, 15m, 30m, 1h, 4h, 1d and 1w.
 
-        Without `since` and `until` the newest. An interval without a trade has no candle. Raises ValueError for a time
-        without a zone.
+        Without `since` and `until`, these are the newest. An interval without a trade has no candle. Raises ValueError
+        for a time without a zone.
         """
         query = {
             "interval": interval,
-            "from": moment(since, "since"),
-            "to": moment(until, "until"),
+            "from": iso_time(since, "since"),
+            "to": iso_time(until, "until"),
             "limit": limit,
         }
         return await self._call("GET", f"/markets/{segment(symbol)}/candles", list[Candle], query=query)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from openspot.client.calls import Calls, Number, exact, given, moment, segment
+from openspot.client.calls import Calls, Number, exact, given, iso_time, segment
 from openspot.client.funds_records import OrderEstimate
 from openspot.client.gen.records import BatchEntry, BulkCancel, Order, OwnTrade
 from openspot.client.records import Page
@@ -27,7 +27,7 @@ def order_fields(
     client_order_id: str | None = None,
     margin_mode: str | None = None,
 ) -> dict[str, Any]:
-    """An order as it is sent: one of `place_orders`. Raises TypeError for a float."""
+    """The fields of one order for `place_orders`. Raises TypeError for a float."""
     fields = {
         "symbol": symbol,
         "side": side,
@@ -63,10 +63,10 @@ class OrderCalls(Calls):
     ) -> Order:
         """Place an order. Raises ApiError 400 with the reason if it is rejected.
 
-        A market order has a `quantity`, or for a buy `quote_quantity`, the amount to spend. After ApiError 504
-        ORDER_STATUS_UNKNOWN, call `order` with `details["orderId"]`. The client never repeats an order that may have
-        been placed, unless you give an `idempotency_key`: with a key of your own for this one order, the platform
-        places it once however often it is sent.
+        A market order has a `quantity`; a market buy may have `quote_quantity` instead, the amount to spend. After
+        ApiError 504 ORDER_STATUS_UNKNOWN, call `order` with `details["orderId"]`. The client never repeats an order
+        that may have been placed, unless you pass an `idempotency_key`. Use a new key for each order: the platform
+        places the order of a key once, however often it is sent.
         """
         body = order_fields(
             symbol,
@@ -85,9 +85,9 @@ class OrderCalls(Calls):
     async def place_orders(
         self, orders: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
     ) -> list[BatchEntry]:
-        """Place up to 20 orders side by side, each made by `order_fields`. The replies are in the same order.
+        """Place up to 20 orders side by side, each made by `order_fields`. The entries come in the same order.
 
-        An order that is refused does not keep the others from being placed: its entry has the error.
+        If the platform refuses an order, it still places the others. The entry of the refused order has the error.
         """
         body = {"orders": list(orders)}
         return await self._call("POST", "/orders/batch", list[BatchEntry], body=body, idempotency_key=idempotency_key)
@@ -95,7 +95,7 @@ class OrderCalls(Calls):
     async def estimate_order(
         self, symbol: str, side: str, quantity: Number, *, order_type: str = "limit", price: Number | None = None
     ) -> OrderEstimate:
-        """What an order would come to, with its fee, at the price given or else the market's."""
+        """Estimate an order with its fee, at `price` or else at the market's price."""
         body = {
             "symbol": symbol,
             "side": side,
@@ -127,8 +127,8 @@ class OrderCalls(Calls):
             "symbol": symbol,
             "side": side,
             "clientOrderId": client_order_id,
-            "from": moment(since, "since"),
-            "to": moment(until, "until"),
+            "from": iso_time(since, "since"),
+            "to": iso_time(until, "until"),
         }
         return await self._page("/orders", Order, query | {"limit": limit, "cursor": cursor})
 
@@ -163,8 +163,8 @@ class OrderCalls(Calls):
             "symbol": symbol,
             "side": side,
             "clientOrderId": client_order_id,
-            "from": moment(since, "since"),
-            "to": moment(until, "until"),
+            "from": iso_time(since, "since"),
+            "to": iso_time(until, "until"),
         }
         return await self._page("/orders/history", Order, query | {"limit": limit, "cursor": cursor})
 
@@ -182,8 +182,8 @@ class OrderCalls(Calls):
         query = {
             "symbol": symbol,
             "orderId": order_id,
-            "from": moment(since, "since"),
-            "to": moment(until, "until"),
+            "from": iso_time(since, "since"),
+            "to": iso_time(until, "until"),
         }
         return await self._page("/orders/trades", OwnTrade, query | {"limit": limit, "cursor": cursor})
 

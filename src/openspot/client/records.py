@@ -1,4 +1,4 @@
-"""What the records of the platform's replies share, and the records of sessions; `gen.records` has the others.
+"""The base of the records of the platform's replies, and the records of sessions. `gen.records` has the others.
 
 Decimals are exact; times are aware datetimes or milliseconds since 1970.
 """
@@ -40,9 +40,9 @@ class Session(Record, frozen=True):
 
 
 class MfaChallenge(Record, frozen=True):
-    """The password was right and the user has MFA. It takes five codes until `expires_at`.
+    """The second step of a login: the user has MFA, and the password was right. It takes five codes until `expires_at`.
 
-    `methods` are the kinds of code it takes: `totp`, `recovery_code`.
+    `methods` are the kinds of code that it takes: `totp`, `recovery_code`.
     """
 
     challenge_token: str
@@ -63,7 +63,7 @@ class RecordWithState(Record, frozen=True):
 
     @property
     def state_name(self: _HasState) -> OrderName:
-        """Its state under the alternative naming (Document A 3.2), for example PartiallyFilled."""
+        """Its state under the alternative naming (fact A3.2-01), for example PartiallyFilled."""
         return order_name(OrderStatus(self.status), may_rest=self.type != "market")
 
 

@@ -24,10 +24,10 @@ class RequestSigner(Protocol):
     """Signs requests with an API key."""
 
     def headers(self, method: str, target: str, body: bytes) -> dict[str, str]:
-        """The headers that sign a request; `target` is the path with the query, as they are sent."""
+        """The headers that sign a request. `target` is the path with the query, exactly as it is sent."""
 
     def set_clock_offset(self, offset_ms: int) -> None:
-        """Add this to the time of this machine from now on: its clock is wrong."""
+        """Add this to the time of this machine from now on, because its clock is wrong."""
 
 
 class _Key(ABC):
@@ -38,14 +38,14 @@ class _Key(ABC):
         self._offset_ms = 0
 
     def set_clock_offset(self, offset_ms: int) -> None:
-        """Add this to the time of this machine from now on: its clock is wrong."""
+        """Add this to the time of this machine from now on, because its clock is wrong."""
         self._offset_ms = offset_ms
-        # Timestamps of a clock that was ahead must not hold back those of the right one.
+        # After a correction back in time, the last timestamp must not keep the new ones too late.
         self._last_ms = 0
 
     def headers(self, method: str, target: str, body: bytes) -> dict[str, str]:
-        """The headers that sign a request; `target` is the path with the query, as they are sent."""
-        # Two equal requests within a millisecond would have one signature, and the platform takes each only once.
+        """The headers that sign a request. `target` is the path with the query, exactly as it is sent."""
+        # Two equal requests within a millisecond would have the same signature, which the platform takes only once.
         self._last_ms = max(self._last_ms + 1, self._now_ms() + self._offset_ms)
         text = f"{self._last_ms}{method}{target}".encode() + body
         return {
@@ -62,8 +62,8 @@ class _Key(ABC):
 class HmacKey(_Key):
     """A key of the algorithm `hmac-sha256`, with the secret that was shown when it was made.
 
-    `now_ms` gives milliseconds since 1970; the platform takes a request for five seconds around its own time. If it is
-    further off, the client learns the difference from the first refusal.
+    `now_ms` returns milliseconds since 1970. The platform takes a timestamp within five seconds of its own time. If it
+    refuses one that is further off, the client learns the difference from the refusal.
     """
 
     def __init__(self, key_id: str, secret: str, *, now_ms: Callable[[], int] = _system_ms) -> None:
@@ -75,7 +75,7 @@ class HmacKey(_Key):
 
 
 class Ed25519Key(_Key):
-    """A key of the algorithm `ed25519`, with the private key whose public key the platform knows.
+    """A key of the algorithm `ed25519`, with its private key. The platform knows the public key.
 
     `private_key` is its PEM (`openssl genpkey -algorithm ed25519`) or its seed of 32 bytes. Raises ValueError for
     anything else.

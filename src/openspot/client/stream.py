@@ -14,7 +14,7 @@ import msgspec
 from yarl import URL
 
 from openspot.client.errors import ApiError, OpenSpotError, StreamClosedError, StreamError, UnreachableError
-from openspot.client.events import ChannelFault, Event, Message, Push, Reconnected, event_of, read_message
+from openspot.client.events import ChannelFault, EdgeMessage, Event, Push, Reconnected, event_of, read_message
 from openspot.client.gen.records import Balance, Order
 from openspot.client.signing import RequestSigner
 from openspot.client.tokens import expiry_of
@@ -27,30 +27,30 @@ PING_S = 30.0
 MESSAGE_BYTES_MAX = 16 * 1024 * 1024
 REPLY_TIMEOUT_S = 10.0
 STABLE_S = 10.0
-"""A connection that lives that long has succeeded: after it, pauses begin with the shortest again."""
+"""After a connection of this length, the pauses before a reconnection begin with the shortest again."""
 RENEWAL_MARGIN_S = 60.0
-"""A token is renewed that long before it expires, or after three quarters of its time if that is later."""
+"""A token is renewed this long before it expires, or after three quarters of its time if that is later."""
 RENEWAL_PAUSE_S = 1.0
 RESYNC_PAUSE_S = 1.0
-"""Order rows follow the events by some milliseconds. An event that was missed is in them by then."""
+"""Order rows follow the events by some milliseconds. After this pause they include every missed event."""
 EVENTS_MAX = 1024
 CUT_OFF = 1006
 UNAUTHORIZED, FORBIDDEN, TOO_MANY_REQUESTS = 401, 403, 429
 _ENDED_STATUSES = frozenset(status.value for status in TERMINAL)
 
 TokenSource = Callable[[str | None], Awaitable[str | None]]
-"""Returns the access token, or None without a session. If it is the given one, which is refused, it is renewed."""
+"""Returns the access token, or None without a session. Its argument is a refused token, which it renews first."""
 
 
 class OwnState(NamedTuple):
-    """A user's open orders, the orders that were asked for, and the balances."""
+    """A user's open orders, the requested orders, and the balances."""
 
     orders: list[Order]
     balances: list[Balance]
 
 
 OwnStateSource = Callable[[frozenset[str]], Awaitable[OwnState | None]]
-"""Reads the user's open orders, and those of the given ids, and the balances from REST. None without a user."""
+"""Reads from REST the user's open orders, the orders with these ids, and the balances. None without a user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,10 @@ class Stream:
     a channel that the platform does not know, ApiError for a session that has ended or an API key that is not taken
     (401) or lacks the scope `read` (403), and UnreachableError.
 
-    The stream is read in the background. If the caller is slower and `EVENTS_MAX` events wait, the stream does not read
-    on until the caller does. The platform then leaves out what a later event replaces: updates of a book (a snapshot
-    follows), tickers and candles. If more of the rest wait than it keeps, it closes the connection with 1013: the
-    stream yields Reconnected, or raises StreamClosedError.
+    The stream is read in the background. While `EVENTS_MAX` events wait for a slow caller, it reads no more. The
+    platform then leaves out events that a later one replaces: updates of a book (a snapshot follows), tickers and
+    candles. It queues the others. If its queue is full, it closes the connection with 1013: the stream yields
+    Reconnected, or raises StreamClosedError.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Stream:
         self._tasks: set[asyncio.Task[None]] = set()
         self._helpers: list[asyncio.Task[None]] = []
         """Pings, and renews the token of the present connection."""
-        self._replies: dict[int, asyncio.Future[Message]] = {}
+        self._replies: dict[int, asyncio.Future[EdgeMessage]] = {}
         self._ids = count(1)
         self._events: deque[Event] = deque()
         self._changed = asyncio.Event()
@@ -142,9 +142,9 @@ class Stream:
         await self.close()
 
     async def subscribe(self, channel: str) -> None:
-        """Add a market channel; for a book or candle that is subscribed already, ask for a fresh snapshot.
+        """Add a market channel. If it is a subscribed book or candle already, the platform sends a fresh snapshot.
 
-        While the stream is being opened again, the channel is added then. Raises StreamError if the platform refuses
+        During a reconnection, the channel is subscribed with the others. Raises StreamError if the platform refuses
         the channel, UnreachableError without a reply, and StreamClosedError if the stream is closed.
         """
         is_new = channel not in self._channels
@@ -157,7 +157,7 @@ class Stream:
             raise
 
     async def unsubscribe(self, channel: str) -> None:
-        """Remove a market channel. Events that wait to be read still come. Raises what `subscribe` raises."""
+        """Remove a market channel. Its events that are already received still come. Raises what `subscribe` raises."""
         self._channels.pop(channel, None)
         await self._ask({"action": "unsubscribe", "channel": channel})
 
@@ -206,7 +206,7 @@ class Stream:
         except OpenSpotError as error:
             self._failure = error
         finally:
-            # Whatever ended the reading, nobody may wait for ever.
+            # Whatever ended the reading, every waiting caller must learn of it.
             self._failure = self._failure or StreamClosedError(CUT_OFF, "the stream is not read any more")
             await self._disconnect(self._failure)
             self._changed.set()
@@ -214,13 +214,13 @@ class Stream:
     async def _read(self) -> None:
         """Read until the connection has ended. Raises StreamClosedError, StreamError."""
         while True:
-            # While a reply is awaited, events may exceed their bound: the reply is behind them.
+            # While a caller waits for a reply, events may exceed their bound, because the reply comes after them.
             while len(self._events) >= EVENTS_MAX and not self._replies:
                 self._wanted.clear()
                 await self._wanted.wait()
             self._take(await self._receive())
 
-    async def _receive(self) -> Message:
+    async def _receive(self) -> EdgeMessage:
         if self._socket is None:
             raise StreamClosedError(CUT_OFF, "the stream is not open")
         received = await self._socket.receive()
@@ -229,7 +229,7 @@ class Stream:
             raise StreamClosedError(self._socket.close_code or CUT_OFF, reason)
         return read_message(received.data)
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: EdgeMessage) -> None:
         reply = self._replies.pop(message.id, None) if isinstance(message.id, int) else None
         if reply is not None:
             if not reply.done():
@@ -251,7 +251,7 @@ class Stream:
 
     # Opening
 
-    async def _open(self) -> tuple[list[Message], list[ChannelFault]]:
+    async def _open(self) -> tuple[list[EdgeMessage], list[ChannelFault]]:
         """Connect and subscribe. Returns the events that came before the last reply, and the refused channels."""
         token = await self._token(None)
         self._socket, token = await self._connect(token)
@@ -271,7 +271,7 @@ class Stream:
         return outcome
 
     async def _connect(self, token: str | None) -> tuple[aiohttp.ClientWebSocketResponse, str | None]:
-        """A connection, and the token that it was opened with."""
+        """Open a connection. Returns it with the token that opened it."""
         renewed = False
         while True:
             query = {"token": token} if token is not None else {}
@@ -295,13 +295,13 @@ class Stream:
             renewed = True
             token = await self._token(token)
 
-    async def _subscribe_all(self) -> tuple[list[Message], list[ChannelFault]]:
+    async def _subscribe_all(self) -> tuple[list[EdgeMessage], list[ChannelFault]]:
         waiting: dict[int, str] = {}
         for channel in list(self._channels):
             number = next(self._ids)
             waiting[number] = channel
             await self._send({"action": "subscribe", "channel": channel, "id": number})
-        early: list[Message] = []
+        early: list[EdgeMessage] = []
         refused: list[ChannelFault] = []
         while waiting:
             message = await self._receive()
@@ -314,7 +314,7 @@ class Stream:
         return early, refused
 
     async def _come_back(self, ended: StreamClosedError) -> None:
-        """Open the stream again, and tell the caller. Raises `ended` if that is not wanted or fails."""
+        """Reconnect, and tell the caller. Raises `ended` if there is no reconnect policy, or if it fails."""
         await self._disconnect(ended)
         if self._reconnect is None or self._backoff is None:
             raise ended
@@ -362,7 +362,7 @@ class Stream:
     async def _keep_authenticated(self, token: str) -> None:
         """Renew the connection before its token expires.
 
-        If that fails, the platform closes the connection when it expires, and the reconnection says why.
+        If that fails, the platform closes the connection when the token expires, and the reconnection gives the reason.
         """
         while (expires_at := expiry_of(token)) is not None:
             left_s = expires_at - self._transport.platform_time()
@@ -388,14 +388,14 @@ class Stream:
     async def _ask(self, message: dict[str, Any]) -> None:
         """Send a message and wait for the reply.
 
-        Raises StreamError if it is a refusal, UnreachableError without a reply, StreamClosedError if the stream ends.
+        Raises StreamError for a refusal, UnreachableError without a reply, StreamClosedError if the stream ends.
         """
         if not self._is_opened or self._is_closed or self._failure is not None:
             raise StreamClosedError(CUT_OFF, "the stream is not open")
         if not self.is_connected:
             return
         number = next(self._ids)
-        reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        reply: asyncio.Future[EdgeMessage] = asyncio.get_running_loop().create_future()
         self._replies[number] = reply
         self._wanted.set()
         try:
@@ -418,7 +418,7 @@ class Stream:
             raise StreamClosedError(CUT_OFF, str(error)) from error
 
     async def _disconnect(self, reason: OpenSpotError) -> None:
-        """Close the connection, if there is one. Whoever waits for a reply gets `reason`."""
+        """Close the connection, if there is one. Callers that wait for a reply get `reason`."""
         for reply in self._replies.values():
             if not reply.done():
                 reply.set_exception(reason)

@@ -8,7 +8,7 @@
                 ...
 
 Calls, results and errors are those of OpenSpotClient; each call waits for its reply. An instance may be used from
-several threads. In a REPL, `client = SyncClient()` does without `with`; call `client.close()` at the end.
+several threads. In a REPL, use `client = SyncClient()` without `with`, and call `client.close()` at the end.
 """
 
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ class SyncStream:
 
 
 class BookView:
-    """One state of a book."""
+    """A consistent copy of a book."""
 
     def __init__(self, book: LocalBook, depth: int | None, *, is_stale: bool) -> None:
         self.symbol = book.symbol
@@ -85,7 +85,7 @@ class BookView:
 class SyncBookFeed:
     """Local order books: `with client.books("BTC-USD") as feed: for symbol in feed`. Raises what `BookFeed` raises.
 
-    The books change in the background; `view` returns one whole state of a book.
+    The books change in the background; `view` returns a consistent copy of one.
     """
 
     def __init__(self, feed: BookFeed, loop: LoopThread) -> None:
@@ -106,7 +106,7 @@ class SyncBookFeed:
         self._loop.run(self._feed.ready(), timeout_s)
 
     def view(self, symbol: str, depth: int | None = None) -> BookView:
-        """The best `depth` levels of a book, or all. Raises KeyError for a book that was not asked for."""
+        """The best `depth` levels of a book, or all. Raises KeyError for a market that this feed does not follow."""
 
         async def read() -> BookView:
             book = self._feed[symbol]
@@ -118,7 +118,7 @@ class SyncBookFeed:
         return self
 
     def __next__(self) -> str:
-        """The symbol of a book that has changed since it was returned last."""
+        """The symbol of a book that has changed since this returned it last."""
         try:
             return self._loop.run(self._feed.__anext__()).symbol
         except StopAsyncIteration:

@@ -12,7 +12,7 @@ CLOSE_TIMEOUT_S = 10.0
 
 
 class LoopThread:
-    """Runs coroutines on a loop of its own. The thread does not keep a program from ending."""
+    """Runs coroutines on a loop of its own. The program can end while the thread still runs."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -27,8 +27,8 @@ class LoopThread:
     def run(self, work: Coroutine[Any, Any, Result], timeout_s: float | None = None) -> Result:
         """Run a coroutine and return its result, or raise what it raises.
 
-        TimeoutError after `timeout_s`, and an interrupt of the caller, cancel it. Raises RuntimeError if the loop has
-        ended, or if the caller is on it.
+        After `timeout_s`, or an interrupt of the caller, it is cancelled. Raises TimeoutError after `timeout_s`, and
+        RuntimeError if the loop has ended or if the caller itself runs on it.
         """
         if self.is_closed or threading.current_thread() is self._thread:
             work.close()
@@ -39,12 +39,12 @@ class LoopThread:
         except concurrent.futures.CancelledError as error:
             raise RuntimeError("the client was closed") from error
         except BaseException:
-            # If the work raised, this does nothing. After an interrupt of the caller it must not go on.
+            # An interrupt of the caller must also stop the work. If the work itself raised, this does nothing.
             future.cancel()
             raise
 
     def close(self) -> None:
-        """Cancel what runs and end the thread. Further calls do nothing."""
+        """Cancel all running work and end the thread. Further calls do nothing."""
         if self.is_closed:
             return
         with suppress(TimeoutError):
@@ -62,7 +62,7 @@ class LoopThread:
 
 
 async def _bounded(work: Coroutine[Any, Any, Result], timeout_s: float | None) -> Result:
-    # The bound is on the loop, so that work which is done just in time is not lost.
+    # The timeout is within the loop, so that the result of work that ends just in time is not lost.
     async with asyncio.timeout(timeout_s):
         return await work
 

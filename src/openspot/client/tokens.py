@@ -1,4 +1,4 @@
-"""How long an access token is valid, as far as a client can see."""
+"""Reads from an access token when it expires."""
 
 import base64
 import binascii
@@ -11,7 +11,7 @@ class _Claims(msgspec.Struct):
 
 
 def expiry_of(token: str) -> float | None:
-    """When a token ends, in seconds since 1970; None if it does not say. The signature is the platform's to check."""
+    """When a token expires, in seconds since 1970, None if it does not say. Does not check the signature."""
     try:
         payload = token.split(".")[1]
         claims = base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))

@@ -1,10 +1,10 @@
 """Sends requests, and repeats those that are safe to repeat.
 
-Three kinds of request are repeated, a limited number of times: a GET that got no reply or met a busy platform, the same
-for a request with an `Idempotency-Key`, and any request refused with 429 and a time to wait, because the platform did
-nothing. If an order without such a key gets no reply, the caller has to ask whether it stands. (If the server has just
-closed the connection, aiohttp itself sends a GET or DELETE once more, as RFC 9112 9.3.1 allows. A cancel that was done
-the first time then gets 409.)
+A GET, or a request with an `Idempotency-Key`, is repeated if it got no reply or met a busy platform. Any request is
+repeated if it was refused with 429 and a time to wait, because the platform did nothing. The number of repetitions is
+limited. If an order without such a key gets no reply, the caller must look whether it was placed. (If the server has
+just closed the connection, aiohttp itself sends a GET or DELETE once more, as RFC 9112 9.3.1 allows. If the first
+DELETE had cancelled an order, the second gets 409.)
 
 A signed request that is refused with 401 is repeated once if the reply's `Date` shows that the clock of this machine is
 wrong; from then on signatures carry the platform's time.
@@ -30,10 +30,10 @@ UNAUTHORIZED = 401
 TOO_MANY_REQUESTS = 429
 IN_USE = "IDEMPOTENCY_KEY_IN_USE"
 CLOCK_ERROR_S_MIN = 2.0
-"""`Date` has whole seconds, so a smaller difference tells nothing. The platform takes 5 s."""
+"""A smaller difference may come from `Date`, which has whole seconds. The platform tolerates 5 s."""
 CONNECTIONS_MAX = 64
 IDLE_CONNECTION_S = 3.0
-"""Shorter than the server's idle time, so that no order is sent on a connection that is being closed."""
+"""A connection is closed after this idle time. The server closes one later, so no order meets a closing connection."""
 
 _encode = msgspec.json.Encoder(decimal_format="string").encode
 
@@ -71,7 +71,7 @@ class Transport:
         self._retry = retry
         self._session: aiohttp.ClientSession | None = None
         self._dated: tuple[str, float] | None = None
-        """The Date of the last reply, and when it came."""
+        """The `Date` of the last reply, and the time at which it came."""
         self._clock_offset_s = 0.0
 
     @property
@@ -130,7 +130,7 @@ class Transport:
         return time.time() + self._clock_offset_s
 
     def correct_clock(self, headers: Mapping[str, str] | None) -> bool:
-        """Sign with the time of a refusal's `Date` from now on. Returns whether the time before was wrong."""
+        """Sign with the time of a refusal's `Date` from now on. Returns whether the previous time was wrong."""
         date = (headers or {}).get("Date")
         if self._signer is None or date is None:
             return False
@@ -143,14 +143,14 @@ class Transport:
 
     def _note_date(self, date: str, received_at: float) -> None:
         try:
-            # On average, half a second has been cut off.
+            # `Date` leaves out the fraction of a second, on average half of one.
             offset_s = parsedate_to_datetime(date).timestamp() + 0.5 - received_at
         except (ValueError, OverflowError):
             return
         self._clock_offset_s = offset_s if abs(offset_s) >= CLOCK_ERROR_S_MIN else 0.0
 
     def _pause(self, error: ApiError | UnreachableError, attempt: int, *, is_safe: bool) -> float | None:
-        """Seconds to wait before the same request is sent again, or None if it is not."""
+        """The seconds to wait before the same request is sent again, None if it must not be."""
         if attempt >= self._retry.attempts_max:
             return None
         backoff_s = self._retry.pause_s * 2.0 ** (attempt - 1)
@@ -183,7 +183,7 @@ class Transport:
     ) -> Answer:
         if self._signer is not None:
             headers = headers | self._signer.headers(method, target, data or b"")
-        # The platform checks the bytes that it receives, so the address must be sent as it was signed.
+        # The signature covers the bytes of the address, so they must be sent unchanged.
         url = URL(str(self._base_url.origin()) + target, encoded=True)
         try:
             async with self.session.request(method, url, headers=headers, data=data, allow_redirects=False) as response:

@@ -77,7 +77,7 @@ class UserCalls(Calls):
     async def change_profile(
         self, *, display_name: str | None = None, language: str | None = None, time_zone: str | None = None
     ) -> Profile:
-        """Change the parts of the profile that are given."""
+        """Change the parts of the profile that are not None."""
         body = {"displayName": display_name, "language": language, "timeZone": time_zone}
         return await self._call("PATCH", "/users/me/profile", Profile, body=given(body))
 
@@ -90,11 +90,11 @@ class UserCalls(Calls):
         await self._call("PUT", "/users/me/anti-phishing-code", _AntiPhishing, body={"code": code})
 
     async def activity(self, *, limit: int = 100, cursor: str | None = None) -> Page[Activity]:
-        """What happened to the account, newest first."""
+        """The account's activity log, newest first."""
         return await self._page("/users/me/activity", Activity, {"limit": limit, "cursor": cursor})
 
     async def notifications(self, *, limit: int = 100, cursor: str | None = None) -> Page[ToldNotification]:
-        """What the user was told on the screen in the last two weeks, newest first."""
+        """The user's notifications on the screen in the last two weeks, newest first."""
         return await self._page("/users/me/notifications", ToldNotification, {"limit": limit, "cursor": cursor})
 
     async def check_in_status(self) -> CheckIn:
@@ -102,7 +102,7 @@ class UserCalls(Calls):
         return await self._call("GET", "/users/me/check-in", CheckIn)
 
     async def check_in(self) -> CheckIn:
-        """Check in for today (UTC). Again changes nothing."""
+        """Check in for today (UTC). A second call changes nothing."""
         return await self._call("POST", "/users/me/check-in", CheckIn)
 
     async def change_password(self, current_password: str, new_password: str, *, mfa_code: str | None = None) -> None:
@@ -125,7 +125,7 @@ class UserCalls(Calls):
         await self._call("DELETE", f"/users/me/sessions/{segment(session_id)}", Done)
 
     async def end_other_sessions(self) -> int:
-        """End every session but this one. Returns how many there were."""
+        """End every session but this one, and return their number."""
         return (await self._call("DELETE", "/users/me/sessions", _Ended)).ended
 
     # MFA
@@ -135,7 +135,7 @@ class UserCalls(Calls):
         return await self._call("GET", "/users/me/mfa", MfaStatus)
 
     async def set_up_mfa(self, password: str) -> MfaSecret:
-        """Make a TOTP secret. It counts once `enable_mfa` was called with a code."""
+        """Make a TOTP secret. `enable_mfa` with a code of it activates it."""
         return await self._call("POST", "/users/me/mfa/setup", MfaSecret, body={"password": password})
 
     async def enable_mfa(self, code: str) -> list[str]:
@@ -143,7 +143,7 @@ class UserCalls(Calls):
         return (await self._call("POST", "/users/me/mfa/enable", _RecoveryCodes, body={"code": code})).recovery_codes
 
     async def verify_mfa(self, code: str) -> bool:
-        """Check a code, which it uses up. Raises ApiError 400 MFA_CODE_INVALID for a wrong one."""
+        """Check a code, which is then used up. Raises ApiError 400 MFA_CODE_INVALID for a wrong code."""
         return (await self._call("POST", "/users/me/mfa/verify", _Verified, body={"code": code})).verified
 
     async def disable_mfa(self, password: str, code: str) -> None:
@@ -173,8 +173,8 @@ class UserCalls(Calls):
     ) -> ApiKeySecret:
         """Create an API key with some of the scopes `read`, `trade`, `cancel`, `withdraw`.
 
-        Its secret is shown this once. The algorithm `ed25519` needs a `public_key`, and has no secret. A client with
-        the key is `OpenSpotClient(api_key=HmacKey(key.id, key.secret))`.
+        Only this reply shows its secret. The algorithm `ed25519` needs a `public_key`, and has no secret. To use the
+        key, make a client with `OpenSpotClient(api_key=HmacKey(key.id, key.secret))`.
         """
         body: dict[str, Any] = {
             "name": name,
@@ -189,18 +189,18 @@ class UserCalls(Calls):
     async def rotate_api_key(
         self, key_id: str, *, public_key: str | None = None, mfa_code: str | None = None
     ) -> ApiKeySecret:
-        """Give an API key a new secret, or a new `public_key`. The old one stops at once."""
+        """Give an API key a new secret, or a new `public_key`. The old one stops working at once."""
         body = given({"publicKey": public_key, "mfaCode": mfa_code})
         return await self._call("POST", f"/api-keys/{segment(key_id)}/rotate", ApiKeySecret, body=body)
 
     async def revoke_api_key(self, key_id: str) -> None:
-        """Revoke an API key: no process takes it any more."""
+        """Revoke an API key. It stops working at once."""
         await self._call("DELETE", f"/api-keys/{segment(key_id)}", _Revoked)
 
     # Verification
 
     async def kyc_status(self) -> KycStatus:
-        """The user's verification."""
+        """The state of the user's verification."""
         return await self._call("GET", "/kyc/status", KycStatus)
 
     async def give_basic_information(
@@ -214,7 +214,7 @@ class UserCalls(Calls):
         street: str,
         postal_code: str,
     ) -> KycStatus:
-        """Give the information for the level `basic`. `country` is a code of `countries`."""
+        """Submit the information for the level `basic`. `country` is a code from `countries`."""
         body = {
             "firstName": first_name,
             "lastName": last_name,
@@ -233,11 +233,11 @@ class UserCalls(Calls):
     # Settings
 
     async def notification_settings(self) -> list[NotificationSetting]:
-        """Which messages the user wants, by event."""
+        """The user's settings of notifications, by event."""
         return await self._call("GET", "/settings/notifications", list[NotificationSetting])
 
     async def set_notification(self, event: str, *, email: bool, websocket: bool) -> NotificationSetting:
-        """Set which messages of an event the user wants."""
+        """Set how the user is notified of an event."""
         body = {"email": email, "websocket": websocket}
         return await self._call("PUT", f"/settings/notifications/{segment(event)}", NotificationSetting, body=body)
 
@@ -250,9 +250,9 @@ class UserCalls(Calls):
         return await self._call("GET", "/settings/provinces", list[Province], query={"country": country})
 
     async def sign_in_providers(self) -> SignInProviders:
-        """Sign-in through other parties."""
+        """The parties through which a user can sign in."""
         return await self._call("GET", "/settings/sso", SignInProviders)
 
     async def system_settings(self) -> SystemSettings:
-        """The settings of the platform that clients meet."""
+        """The settings of the platform that concern clients."""
         return await self._call("GET", "/settings/system", SystemSettings)

@@ -23,7 +23,7 @@ class Profile(Record, frozen=True):
 
 
 class Activity(Record, frozen=True):
-    """Something that happened to the account."""
+    """An entry of the account's activity log."""
 
     id: str
     kind: str
@@ -33,7 +33,7 @@ class Activity(Record, frozen=True):
 
 
 class ToldNotification(Record, frozen=True):
-    """Something that the user was told."""
+    """A notification that the user got on the screen."""
 
     id: str
     kind: str
@@ -72,7 +72,7 @@ class MfaStatus(Record, frozen=True):
 
 
 class MfaSecret(Record, frozen=True):
-    """A TOTP secret, as text, as address for an authenticator, and as a picture of that address."""
+    """A TOTP secret: as text, as an address for an authenticator app, and as a QR code of that address."""
 
     secret: str
     otpauth_uri: str
@@ -94,7 +94,7 @@ class ApiKey(Record, frozen=True):
 
 
 class ApiKeySecret(ApiKey, frozen=True):
-    """A new API key. `secret` is shown this once; None for Ed25519."""
+    """A new API key. Only this record shows `secret`, which is None for Ed25519."""
 
     secret: str | None = None
 
@@ -140,7 +140,7 @@ class Province(Record, frozen=True):
 
 
 class NotificationSetting(Record, frozen=True):
-    """Which messages of an event the user wants."""
+    """How the user is notified of an event."""
 
     event: str
     email: bool
@@ -149,14 +149,14 @@ class NotificationSetting(Record, frozen=True):
 
 
 class SignInProviders(Record, frozen=True):
-    """Sign-in through other parties."""
+    """The parties through which a user can sign in."""
 
     enabled: bool
     providers: list[str]
 
 
 class ThrottleTier(Record, frozen=True):
-    """So many requests are allowed in so many seconds."""
+    """A limit on the number of requests within a number of seconds."""
 
     name: str
     requests: int
@@ -164,7 +164,7 @@ class ThrottleTier(Record, frozen=True):
 
 
 class SystemSettings(Record, frozen=True):
-    """The settings of the platform that clients meet."""
+    """The settings of the platform that concern clients."""
 
     version: str
     server_time: datetime

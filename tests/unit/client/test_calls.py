@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from openspot.client import Beneficiary, MfaChallenge, OpenSpotClient, Session
-from openspot.client.calls import Number, exact, milliseconds, moment
+from openspot.client.calls import Number, exact, iso_time, milliseconds
 from openspot.client.transport import Answer
 
 DOCUMENT = json.loads((Path(__file__).parents[3] / "docs/protocol/openapi/rest-edge.json").read_text("utf-8"))
@@ -199,7 +199,7 @@ def test_numbers_and_times_are_sent_exactly() -> None:
         with pytest.raises(TypeError, match="price must be"):
             exact(value, "price")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="since must have a time zone"):
-        moment(datetime(2026, 1, 2), "since")  # noqa: DTZ001
+        iso_time(datetime(2026, 1, 2), "since")  # noqa: DTZ001
     with pytest.raises(ValueError, match="until must have a time zone"):
         milliseconds(datetime(2026, 1, 2), "until")  # noqa: DTZ001
     assert milliseconds(datetime(2026, 1, 2, tzinfo=UTC), "since") == 1_767_312_000_000

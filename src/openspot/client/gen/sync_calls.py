@@ -75,7 +75,7 @@ class SyncCalls:
         self._loop = loop
 
     def register(self, email: str, password: str) -> User:
-        """Create a user, without logging in. The response does not tell whether the address was taken."""
+        """Create a user, without logging in. The response does not tell whether the email address was taken."""
         return self._loop.run(self._client.register(email, password))
 
     def login(self, email: str, password: str) -> Session:
@@ -86,14 +86,14 @@ class SyncCalls:
         return self._loop.run(self._client.login(email, password))
 
     def login_mfa(self, challenge: MfaChallenge, code: str) -> Session:
-        """Begin the session of a challenge with a TOTP or recovery code.
+        """Complete a login: answer its challenge with a TOTP or recovery code, and begin the session.
 
         Raises ApiError: 400 MFA_CODE_INVALID for a wrong code, 401 if the challenge has expired or is used up.
         """
         return self._loop.run(self._client.login_mfa(challenge, code))
 
     def logout(self) -> None:
-        """End the session, which makes its tokens invalid. Does nothing without a session."""
+        """End the session. Its tokens are then invalid. Does nothing without a session."""
         return self._loop.run(self._client.logout())
 
     def markets(self) -> list[Market]:
@@ -131,8 +131,8 @@ class SyncCalls:
     ) -> list[Candle]:
         """Candles of a market, oldest first. Intervals are 1m, 5m, 15m, 30m, 1h, 4h, 1d and 1w.
 
-        Without `since` and `until` the newest. An interval without a trade has no candle. Raises ValueError for a time
-        without a zone.
+        Without `since` and `until`, these are the newest. An interval without a trade has no candle. Raises ValueError
+        for a time without a zone.
         """
         return self._loop.run(self._client.candles(symbol, interval=interval, since=since, until=until, limit=limit))
 
@@ -153,10 +153,10 @@ class SyncCalls:
     ) -> Order:
         """Place an order. Raises ApiError 400 with the reason if it is rejected.
 
-        A market order has a `quantity`, or for a buy `quote_quantity`, the amount to spend. After ApiError 504
-        ORDER_STATUS_UNKNOWN, call `order` with `details["orderId"]`. The client never repeats an order that may have
-        been placed, unless you give an `idempotency_key`: with a key of your own for this one order, the platform
-        places it once however often it is sent.
+        A market order has a `quantity`; a market buy may have `quote_quantity` instead, the amount to spend. After
+        ApiError 504 ORDER_STATUS_UNKNOWN, call `order` with `details["orderId"]`. The client never repeats an order
+        that may have been placed, unless you pass an `idempotency_key`. Use a new key for each order: the platform
+        places the order of a key once, however often it is sent.
         """
         return self._loop.run(
             self._client.place_order(
@@ -177,16 +177,16 @@ class SyncCalls:
     def place_orders(
         self, orders: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
     ) -> list[BatchEntry]:
-        """Place up to 20 orders side by side, each made by `order_fields`. The replies are in the same order.
+        """Place up to 20 orders side by side, each made by `order_fields`. The entries come in the same order.
 
-        An order that is refused does not keep the others from being placed: its entry has the error.
+        If the platform refuses an order, it still places the others. The entry of the refused order has the error.
         """
         return self._loop.run(self._client.place_orders(orders, idempotency_key=idempotency_key))
 
     def estimate_order(
         self, symbol: str, side: str, quantity: Number, *, order_type: str = "limit", price: Number | None = None
     ) -> OrderEstimate:
-        """What an order would come to, with its fee, at the price given or else the market's."""
+        """Estimate an order with its fee, at `price` or else at the market's price."""
         return self._loop.run(self._client.estimate_order(symbol, side, quantity, order_type=order_type, price=price))
 
     def order(self, order_id: str) -> Order:
@@ -295,7 +295,7 @@ class SyncCalls:
     def portfolio_history(
         self, *, interval: str = "1d", since: datetime | None = None, until: datetime | None = None
     ) -> list[PortfolioPoint]:
-        """What the user held and what it was worth in USD, oldest first. Intervals are 1h, 1d and 1w."""
+        """The user's holdings over time and their value in USD, oldest first. Intervals are 1h, 1d and 1w."""
         return self._loop.run(self._client.portfolio_history(interval=interval, since=since, until=until))
 
     def deposit_address(self, asset: str, *, network: str | None = None) -> DepositAddress:
@@ -303,7 +303,7 @@ class SyncCalls:
         return self._loop.run(self._client.deposit_address(asset, network=network))
 
     def deposit_bank_details(self, currency: str) -> BankDetails:
-        """Where to send a bank transfer."""
+        """The bank account for the user's deposits of a currency."""
         return self._loop.run(self._client.deposit_bank_details(currency))
 
     def deposits(self, *, asset: str | None = None, limit: int = 100, cursor: str | None = None) -> Page[Deposit]:
@@ -322,7 +322,7 @@ class SyncCalls:
         mfa_code: str | None = None,
         idempotency_key: str | None = None,
     ) -> Withdrawal:
-        """Withdraw to a saved address. With an `idempotency_key` it may be sent again without being done twice."""
+        """Withdraw to a saved address. With an `idempotency_key` a repeated call does not withdraw twice."""
         return self._loop.run(
             self._client.withdraw_crypto(
                 asset,
@@ -346,7 +346,7 @@ class SyncCalls:
         mfa_code: str | None = None,
         idempotency_key: str | None = None,
     ) -> Withdrawal:
-        """Withdraw to a saved bank account. With an `idempotency_key` it may be sent again without being done twice."""
+        """Withdraw to a saved bank account. With an `idempotency_key` a repeated call does not withdraw twice."""
         return self._loop.run(
             self._client.withdraw_fiat(
                 currency,
@@ -369,7 +369,7 @@ class SyncCalls:
         return self._loop.run(self._client.withdrawal(withdrawal_id))
 
     def cancel_withdrawal(self, withdrawal_id: str) -> Withdrawal:
-        """Cancel a withdrawal that is not approved yet. Raises ApiError 409 if it is."""
+        """Cancel a withdrawal. Raises ApiError 409 if it is approved already."""
         return self._loop.run(self._client.cancel_withdrawal(withdrawal_id))
 
     def withdrawal_addresses(self) -> list[WithdrawalAddress]:
@@ -409,13 +409,13 @@ class SyncCalls:
         return self._loop.run(self._client.delete_withdrawal_address(address_id))
 
     def conversion_pairs(self) -> list[ConversionPair]:
-        """Conversions on offer."""
+        """The pairs of assets that can be converted."""
         return self._loop.run(self._client.conversion_pairs())
 
     def quote_conversion(
         self, from_asset: str, to_asset: str, *, from_amount: Number | None = None, to_amount: Number | None = None
     ) -> ConversionQuote:
-        """Price a conversion for its whole amount: give one of the two amounts."""
+        """Get the price of a conversion for its whole amount. Pass one of the two amounts."""
         return self._loop.run(
             self._client.quote_conversion(from_asset, to_asset, from_amount=from_amount, to_amount=to_amount)
         )
@@ -461,7 +461,7 @@ class SyncCalls:
         return self._loop.run(self._client.staking_history(limit=limit, cursor=cursor))
 
     def pending_unstakes(self, *, limit: int = 100, cursor: str | None = None) -> Page[Unstake]:
-        """What is on its way back to the user, newest first."""
+        """The unstaked amounts that are not paid yet, newest first."""
         return self._loop.run(self._client.pending_unstakes(limit=limit, cursor=cursor))
 
     def payment_routes(self) -> list[PaymentRoute]:
@@ -505,7 +505,7 @@ class SyncCalls:
         return self._loop.run(self._client.quote_network_fee(asset, network, amount))
 
     def network_fees(self) -> list[NetworkFee]:
-        """The fees of all withdrawals."""
+        """The withdrawal fees of all assets and networks."""
         return self._loop.run(self._client.network_fees())
 
     def payment_fees(self) -> list[PaymentFee]:
@@ -532,7 +532,7 @@ class SyncCalls:
     def open_margin_position(
         self, symbol: str, side: str, quantity: Number, leverage: Number, *, request_id: str | None = None
     ) -> MarginResult:
-        """Open a position: borrow what is missing and trade at the market.
+        """Open a position: borrow the missing amount and trade at the market.
 
         Raises ApiError 409 if the account does not allow it or the lending pool is empty (POOL_EMPTY), 503 without a
         current mark price.
@@ -542,7 +542,7 @@ class SyncCalls:
         )
 
     def close_margin_position(self, position_id: str, *, request_id: str | None = None) -> MarginResult:
-        """Trade a position back and repay its loan. Raises ApiError 404 if this user has no such position."""
+        """Close a position by the opposite trade, and repay its loan. Raises ApiError 404 for an unknown position."""
         return self._loop.run(self._client.close_margin_position(position_id, request_id=request_id))
 
     def borrow(self, asset: str, amount: Number, *, request_id: str | None = None) -> MarginResult:
@@ -579,7 +579,7 @@ class SyncCalls:
     def change_profile(
         self, *, display_name: str | None = None, language: str | None = None, time_zone: str | None = None
     ) -> Profile:
-        """Change the parts of the profile that are given."""
+        """Change the parts of the profile that are not None."""
         return self._loop.run(
             self._client.change_profile(display_name=display_name, language=language, time_zone=time_zone)
         )
@@ -593,11 +593,11 @@ class SyncCalls:
         return self._loop.run(self._client.set_anti_phishing_code(code))
 
     def activity(self, *, limit: int = 100, cursor: str | None = None) -> Page[Activity]:
-        """What happened to the account, newest first."""
+        """The account's activity log, newest first."""
         return self._loop.run(self._client.activity(limit=limit, cursor=cursor))
 
     def notifications(self, *, limit: int = 100, cursor: str | None = None) -> Page[ToldNotification]:
-        """What the user was told on the screen in the last two weeks, newest first."""
+        """The user's notifications on the screen in the last two weeks, newest first."""
         return self._loop.run(self._client.notifications(limit=limit, cursor=cursor))
 
     def check_in_status(self) -> CheckIn:
@@ -605,7 +605,7 @@ class SyncCalls:
         return self._loop.run(self._client.check_in_status())
 
     def check_in(self) -> CheckIn:
-        """Check in for today (UTC). Again changes nothing."""
+        """Check in for today (UTC). A second call changes nothing."""
         return self._loop.run(self._client.check_in())
 
     def change_password(self, current_password: str, new_password: str, *, mfa_code: str | None = None) -> None:
@@ -625,7 +625,7 @@ class SyncCalls:
         return self._loop.run(self._client.end_session(session_id))
 
     def end_other_sessions(self) -> int:
-        """End every session but this one. Returns how many there were."""
+        """End every session but this one, and return their number."""
         return self._loop.run(self._client.end_other_sessions())
 
     def mfa_status(self) -> MfaStatus:
@@ -633,7 +633,7 @@ class SyncCalls:
         return self._loop.run(self._client.mfa_status())
 
     def set_up_mfa(self, password: str) -> MfaSecret:
-        """Make a TOTP secret. It counts once `enable_mfa` was called with a code."""
+        """Make a TOTP secret. `enable_mfa` with a code of it activates it."""
         return self._loop.run(self._client.set_up_mfa(password))
 
     def enable_mfa(self, code: str) -> list[str]:
@@ -641,7 +641,7 @@ class SyncCalls:
         return self._loop.run(self._client.enable_mfa(code))
 
     def verify_mfa(self, code: str) -> bool:
-        """Check a code, which it uses up. Raises ApiError 400 MFA_CODE_INVALID for a wrong one."""
+        """Check a code, which is then used up. Raises ApiError 400 MFA_CODE_INVALID for a wrong code."""
         return self._loop.run(self._client.verify_mfa(code))
 
     def disable_mfa(self, password: str, code: str) -> None:
@@ -668,8 +668,8 @@ class SyncCalls:
     ) -> ApiKeySecret:
         """Create an API key with some of the scopes `read`, `trade`, `cancel`, `withdraw`.
 
-        Its secret is shown this once. The algorithm `ed25519` needs a `public_key`, and has no secret. A client with
-        the key is `OpenSpotClient(api_key=HmacKey(key.id, key.secret))`.
+        Only this reply shows its secret. The algorithm `ed25519` needs a `public_key`, and has no secret. To use the
+        key, make a client with `OpenSpotClient(api_key=HmacKey(key.id, key.secret))`.
         """
         return self._loop.run(
             self._client.create_api_key(
@@ -680,15 +680,15 @@ class SyncCalls:
     def rotate_api_key(
         self, key_id: str, *, public_key: str | None = None, mfa_code: str | None = None
     ) -> ApiKeySecret:
-        """Give an API key a new secret, or a new `public_key`. The old one stops at once."""
+        """Give an API key a new secret, or a new `public_key`. The old one stops working at once."""
         return self._loop.run(self._client.rotate_api_key(key_id, public_key=public_key, mfa_code=mfa_code))
 
     def revoke_api_key(self, key_id: str) -> None:
-        """Revoke an API key: no process takes it any more."""
+        """Revoke an API key. It stops working at once."""
         return self._loop.run(self._client.revoke_api_key(key_id))
 
     def kyc_status(self) -> KycStatus:
-        """The user's verification."""
+        """The state of the user's verification."""
         return self._loop.run(self._client.kyc_status())
 
     def give_basic_information(
@@ -702,7 +702,7 @@ class SyncCalls:
         street: str,
         postal_code: str,
     ) -> KycStatus:
-        """Give the information for the level `basic`. `country` is a code of `countries`."""
+        """Submit the information for the level `basic`. `country` is a code from `countries`."""
         return self._loop.run(
             self._client.give_basic_information(
                 first_name=first_name,
@@ -720,11 +720,11 @@ class SyncCalls:
         return self._loop.run(self._client.start_verification())
 
     def notification_settings(self) -> list[NotificationSetting]:
-        """Which messages the user wants, by event."""
+        """The user's settings of notifications, by event."""
         return self._loop.run(self._client.notification_settings())
 
     def set_notification(self, event: str, *, email: bool, websocket: bool) -> NotificationSetting:
-        """Set which messages of an event the user wants."""
+        """Set how the user is notified of an event."""
         return self._loop.run(self._client.set_notification(event, email=email, websocket=websocket))
 
     def countries(self) -> list[Country]:
@@ -736,9 +736,9 @@ class SyncCalls:
         return self._loop.run(self._client.provinces(country))
 
     def sign_in_providers(self) -> SignInProviders:
-        """Sign-in through other parties."""
+        """The parties through which a user can sign in."""
         return self._loop.run(self._client.sign_in_providers())
 
     def system_settings(self) -> SystemSettings:
-        """The settings of the platform that clients meet."""
+        """The settings of the platform that concern clients."""
         return self._loop.run(self._client.system_settings())
