@@ -82,7 +82,7 @@ def with_cors(
     headers: Sequence[str] = CORS_HEADERS,
     exposed: Sequence[str] = CORS_EXPOSED,
 ) -> ASGIApp:
-    """`application`, opened to pages of `origins` (separated by commas); unchanged if there are none."""
+    """Let pages of `origins` (separated by commas) call `application`. Without origins it stays unchanged."""
     allowed = [origin.strip() for origin in origins.split(",") if origin.strip()]
     if not allowed:
         return application

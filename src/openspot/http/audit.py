@@ -1,4 +1,4 @@
-"""The audit trail: one record for each request to an audited route (Document A 1.3).
+"""The audit trail: one record for each request to an audited route (fact A1.3-02).
 
 The pipeline reserves a place for the record before it works on the request. So no request changes anything without
 a record. Where records go is the service's choice: `DatabaseAudit` writes them to the table `audit_records`,
@@ -72,7 +72,7 @@ class LogAudit:
 
 
 async def erase_addresses(connection: Connection | Pool, user_ids: Sequence[str]) -> None:
-    """Erase the addresses of everything that these users ever sent; the records stay."""
+    """Erase the client addresses in all records of these users; the records stay."""
     await connection.execute(
         "UPDATE audit_records SET address = '' WHERE user_id = ANY($1::text[]) AND address <> ''", list(user_ids)
     )

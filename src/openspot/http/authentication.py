@@ -1,4 +1,4 @@
-"""Who sends a request: the kinds of credentials that services take (Document A 5).
+"""Who sends a request: the kinds of credentials that services take (facts A5-01, A5-17 and A5-21).
 
 The pipeline asks each of a service's authenticators in turn; the first that finds a valid credential decides.
 """
@@ -32,7 +32,7 @@ class Authenticator(Protocol):
     limited: bool
     """Whether a credential of this kind may lack a scope."""
     missing: str
-    """What a caller without any credential is told."""
+    """The message to a caller without any credential."""
 
     async def identify(self, context: RequestContext) -> Identity | None:
         """Return the caller's identity, None if the request carries no credential of this kind.
@@ -165,7 +165,7 @@ def opens(kind: Authenticator, policy: Policy) -> bool:
 
 
 def may_fail(kind: Authenticator, policy: Policy) -> bool:
-    """Whether a valid credential of that kind may still not open the route."""
+    """Whether the route refuses some valid credentials of that kind."""
     return kind.limited or not all(access & policy.access for access in kind.grants)
 
 
@@ -176,7 +176,7 @@ class Guard:
         """Raises ValueError if no credential that the service takes could ever open the route."""
         self._policy = policy
         self._is_open = policy.is_open
-        # Looked up, not computed: operators of flags are slow, and the guard stands before every request.
+        # Computed once, then looked up: operators of flags are slow, and the guard checks every request.
         self._opening = frozenset(access for kind in authenticators for access in kind.grants if access & policy.access)
         suitable = [kind for kind in authenticators if opens(kind, policy)]
         if not policy.is_open and not suitable:

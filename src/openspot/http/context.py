@@ -24,8 +24,8 @@ class Identity:
     """The owner of a valid credential, and what it gives access to.
 
     `subject` is the user's or participant's id, or the service's name. `scopes` is None for an unlimited credential.
-    `expires_at` is in seconds since 1970, 0 for a credential that does not expire. `staking_balance` is what an access
-    token says of the user's stake, None if it says nothing.
+    `expires_at` is in seconds since 1970, 0 for a credential that does not expire. `staking_balance` is the user's
+    stake as the access token states it, None if it states none.
     """
 
     subject: str
@@ -43,7 +43,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class IdempotentOperation:
-    """What a request does, once for its `operation_id`, however often the request is repeated.
+    """The work of a request. It is done once for its `operation_id`, however often the request is repeated.
 
     `is_resumed` says that an earlier run under this id may have done it already. The handler must look before it acts.
     """
@@ -88,11 +88,11 @@ class RequestContext:
         self.takes_body = False
         """Whether the route reads a JSON body."""
         self.operation: IdempotentOperation | None = None
-        """What the request is done under, if it came with an `Idempotency-Key`."""
+        """The operation of a request that came with an `Idempotency-Key`."""
         self.receive = receive
         self._limits = limits
         self._length: int | None = 0
-        """Bytes of the body, None if the client did not say."""
+        """The body's length in bytes, None if the client did not announce it."""
 
     @property
     def has_body(self) -> bool:
@@ -107,7 +107,7 @@ class RequestContext:
         return path + b"?" + query if query else path
 
     def read_head(self) -> None:
-        """Take from the head what the pipeline needs.
+        """Read the parts of the head that the pipeline needs.
 
         Raises HttpError (400) for two Authorization headers: it would be unclear which one counts.
         """
@@ -124,7 +124,7 @@ class RequestContext:
                 self.content_type = value
 
     def header(self, name: bytes) -> str | None:
-        """The value of a header, its name in lower case. Raises HttpError (400) if it is given twice."""
+        """The value of the header `name`, which is in lower case. Raises HttpError (400) if it is given twice."""
         values = [value for given, value in self.scope["headers"] if given == name]
         if len(values) > 1:
             raise HttpError(400, f"the header {name.decode()} must be given once", "REPEATED_HEADER")
@@ -147,7 +147,7 @@ class RequestContext:
     async def read_raw_body(self) -> None:
         """Read the whole body of any content type into `body`, once.
 
-        It may be twice as long as JSON, so that the application behind the route can refuse it in its own words.
+        It may be twice as long as a JSON body, so that the application behind the route can refuse it in its own words.
         Raises HttpError: 413 for too many bytes, 408 if it does not come in time, 400 if the connection ends before
         it is complete.
         """

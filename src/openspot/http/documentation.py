@@ -46,7 +46,7 @@ _PAGE = """<!DOCTYPE html>
 </body>
 </html>
 """
-# Swagger UI sets styles and draws icons from data addresses of its own; everything else comes from here.
+# Swagger UI sets its own styles, and draws icons from `data:` addresses. Everything else comes from this server.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -161,7 +161,7 @@ def _describe(
             if status.startswith("2"):
                 response.setdefault("headers", {})["Idempotency-Hit"] = _IDEMPOTENCY_HIT
     responses = operation["responses"]
-    # Faults of validation are 400 here.
+    # FastAPI documents a failed validation as 422. Here it is 400.
     responses.pop("422", None)
     for status, reason in _refusals(operation, route, authenticators, throttles, idempotency):
         responses.setdefault(
@@ -181,7 +181,7 @@ def _refusals(
     throttles: Mapping[ThrottleClass, Any],
     idempotency: bool,
 ) -> Iterator[tuple[int, str]]:
-    """(status, reason) of what the pipeline refuses on this route."""
+    """Each refusal of the pipeline on this route, as (status, reason)."""
     policy = route.policy
     if operation.get("parameters") or route.body is BodyKind.JSON or authenticators:
         yield 400, "a parameter, a property or a header is not valid"

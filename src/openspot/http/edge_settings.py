@@ -6,7 +6,7 @@ from openspot.kit.settings import Port, Settings, address_for_clients, own_host,
 
 
 class PageOriginSettings(Settings):
-    """Whose pages may call the services that users call."""
+    """The origins of the pages that may call the services for users."""
 
     cors_origins: str = Field(
         default="http://127.0.0.1:3000,http://localhost:3000",

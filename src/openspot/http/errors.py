@@ -1,7 +1,7 @@
-"""Errors: one body shape for every refusal of every HTTP service (design section 8).
+"""Errors: one body shape for every refusal of every HTTP service (fact A7-19).
 
-`{"statusCode", "message", "error", "code", "requestId", "details"?}`: `message` is a text, or a list of texts
-where validation found several faults; `code` is for programs and does not change with the wording.
+The body is `{"statusCode", "message", "error", "code", "requestId", "details"?}`. `message` is a text, or a list of
+texts where validation found several faults. `code` is for programs and does not change with the wording.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ _CODES = {
 
 
 class HttpError(HTTPException):
-    """A refusal: what the client is told, and nothing that it should not see.
+    """A refusal. The client sees all of it, so it must hold nothing that is not meant for the client.
 
     `code` defaults to the general one of the status; `details` is an object for programs.
     """
@@ -100,9 +100,9 @@ def error_body(error: HttpError, request_id: str) -> bytes:
 
 
 def as_http_error(error: Exception, translations: Mapping[type[Exception], ErrorTranslation]) -> HttpError:
-    """The refusal that a client sees for `error`. For a fault of our own it says only that there was one.
+    """The refusal that a client sees for `error`. For a fault of the service it says only that there was one.
 
-    `translations` holds the service's own exceptions; the nearest class in the exception's ancestry decides.
+    `translations` holds the service's own exceptions. The closest base class of `error` in it decides.
     """
     if isinstance(error, HttpError):
         return error

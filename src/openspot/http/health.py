@@ -1,4 +1,4 @@
-"""Health, readiness and metrics over HTTP: the same routes on every service (design section 10).
+"""Health, readiness and metrics over HTTP: the same routes on every service (facts A1.1-24 to A1.1-28).
 
 `/health` and `/ready` return `{"status", "info", "error", "details"}`: 503 if a check is down, else 200. A degraded
 check is in `details` with its reason, and does not change the status code.
@@ -16,7 +16,7 @@ from openspot.kit.metrics import exposition
 
 
 class CheckResult(BaseModel):
-    """One check: `up`, or `down` or `degraded` and why; `name` where the check names what runs."""
+    """The result of a check: `up`, or `down` or `degraded` with the reason. Some checks add the `name` of what runs."""
 
     status: str
     message: str | None = None
@@ -24,7 +24,7 @@ class CheckResult(BaseModel):
 
 
 class HealthResponse(BaseModel):
-    """All checks, and which of them failed."""
+    """The results of all checks, and of those that failed."""
 
     status: str
     info: dict[str, CheckResult]

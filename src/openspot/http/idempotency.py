@@ -1,9 +1,10 @@
-"""Requests that may be repeated safely: a store of responses by caller and `Idempotency-Key` (design section 8).
+"""Requests that may be repeated safely: a store of responses by caller and `Idempotency-Key`.
 
-A route declares `idempotency=True`. The first request with a key is written down, with the id of its operation, before
-it runs. Its response is stored when it has one, and repeated for a day. If the process dies in between, or nobody knows
-how the request ended, the next request with the key runs the same operation again, and its handler looks what became of
-it. So every handler of such a route does its work under `operation_of(context)`, and once for each operation.
+A route declares `idempotency=True`. Before the first request with a key runs, the key is stored with the id of the
+request's operation. Afterwards the response is stored, and repeated for a day. If the process dies in between, or
+nobody knows how the request ended, the next request with the key resumes the same operation, and its handler looks
+whether the work was done. So every handler of such a route works under `operation_of(context)`, and does the work of
+an operation once.
 """
 
 import hashlib
@@ -25,7 +26,7 @@ HEADER = b"idempotency-key"
 KEPT_S = 86_400
 """How long a response is repeated."""
 CLAIM_S = 15
-"""How long a run keeps others out. Longer than handlers take; a run that died delays the next one as long."""
+"""A run keeps others with its key out for this long, more than any handler takes. A run that died does so too."""
 DELETED_AT_A_TIME = 5_000
 KEY_TEXT = re.compile(r"[\x21-\x7e]{1,255}")
 _HIT = (b"idempotency-hit", b"true")
@@ -33,7 +34,7 @@ _TRIES = 3
 
 _NOT_BEGUN = frozenset({401, 403, 405, 408, 413, 415, 429, 431})
 _UNDONE_CODES = frozenset({"ENGINE_UNREACHABLE"})
-"""Codes of refusals that say for certain that nothing was done: the next request with the key is a new operation."""
+"""After a refusal with one of these codes nothing was done: the next request with the key is a new operation."""
 _NOT_BEGUN_CODES = frozenset({"VALIDATION_FAILED", "MALFORMED_JSON", "REPEATED_HEADER", "MFA_CODE_INVALID"})
 
 
@@ -54,16 +55,16 @@ class IdempotencyStore(Protocol):
     ) -> StoredResponse:
         """Return the stored response for this caller and `key`, or else run `execute` and return its response.
 
-        Raises HttpError: 400 for a key of another form, 409 for one that came with another request or whose first
-        request still runs; and what `execute` raises.
+        Raises HttpError: 400 for a malformed key, 409 for a key that came with another request or whose first request
+        still runs; and what `execute` raises.
         """
 
 
 def is_outcome(error: HttpError) -> bool:
-    """Whether a refusal is how the operation ended, so that a repetition gets it again.
+    """Whether a refusal is the operation's outcome, which a repetition gets again.
 
-    It is not if the request was refused before anything began, for example by validation, or if nobody knows how it
-    ended (any 5xx).
+    It is not the outcome if the request was refused before anything began, for example by validation, or if nobody
+    knows how the operation ended (any 5xx).
     """
     return error.status_code < 500 and error.status_code not in _NOT_BEGUN and error.code not in _NOT_BEGUN_CODES
 
@@ -103,7 +104,7 @@ class DatabaseIdempotency:
         try:
             response = await execute()
         except HttpError as error:
-            # A resumed operation may have been done before this refusal: it keeps its id.
+            # An earlier run may have done the work of a resumed operation, so the operation keeps its id.
             is_over = (error.status_code < 500 and not claimed.is_resumed) or error.code in _UNDONE_CODES
             await self._release(user_id, key, claimed, forget=is_over)
             raise
@@ -114,7 +115,7 @@ class DatabaseIdempotency:
         return response
 
     async def delete_expired(self) -> int:
-        """Delete what is older than a day; returns how many rows."""
+        """Delete the rows that are older than a day, and return their number."""
         deleted = 0
         while True:
             outcome = await self._pool.execute(

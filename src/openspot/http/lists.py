@@ -1,4 +1,4 @@
-"""Lists: a plain array, `?limit` and `?cursor`, the next cursor in `X-Next-Cursor` (design section 8)."""
+"""Lists: a plain array, `?limit` and `?cursor`, the next cursor in `X-Next-Cursor` (fact B4.1-10)."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""Pages of a list whose rows are sorted, and the places in it at which they begin."""
+"""Pages of a sorted list, and the places at which they begin."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Place = list[str | int]
 
 SERIAL_MAX = 2**63 - 1
 SerialNumber = Annotated[int, msgspec.Meta(ge=0, le=SERIAL_MAX)]
-"""The number of a row, in the cursor of a list that is sorted by it: what the database takes as one."""
+"""A row's serial number, within the range of the database. A list that is sorted by it has it in its cursors."""
 _MICROSECONDS = 1_000_000
 _MICROSECONDS_MAX = 4_102_444_800 * _MICROSECONDS
 """The year 2100."""
@@ -36,7 +36,7 @@ class Page(Generic[Entry]):
 def page_of(
     rows: Sequence[Row], limit: int, place: Callable[[Row], Place], entry: Callable[[Row], Entry]
 ) -> Page[Entry]:
-    """The page of `rows`, of which there is one more than `limit` if another page follows."""
+    """The first `limit` of `rows` as a page. One row more in `rows` says that another page follows."""
     cursor = encode_cursor(place(rows[limit - 1])) if len(rows) > limit else None
     return Page([entry(row) for row in rows[:limit]], cursor)
 
@@ -47,7 +47,7 @@ def respond_with_page(page: Page[Any]) -> Response:
 
 
 def serial_of(cursor: str | None) -> int:
-    """The serial number below which a page of a list by serial number, newest first, begins.
+    """The serial number in a cursor. The page holds the rows below it, newest first; without a cursor, the newest rows.
 
     Raises HttpError (400) for a cursor that no list gave.
     """
@@ -62,7 +62,10 @@ def time_place(time: datetime, row_id: str) -> Place:
 
 
 def time_and_id_of(cursor: str | None) -> tuple[datetime, str] | None:
-    """The time and the id after which a page of a list by time and id begins. Raises HttpError (400) as `serial_of`."""
+    """The time and the id in a cursor. The page begins behind them; None without a cursor.
+
+    Raises HttpError (400) for a cursor that no list gave.
+    """
     if cursor is None:
         return None
     microseconds, last_id = decode_cursor(cursor, tuple[int, str])

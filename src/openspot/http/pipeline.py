@@ -45,7 +45,7 @@ JSON_TYPE = (b"content-type", b"application/json")
 
 @dataclass(frozen=True, slots=True)
 class PipelineLimits:
-    """Bounds of one process: a body, and requests at a time."""
+    """Bounds of one process: on the size of a body, and on the number of requests at a time."""
 
     body: BodyLimits
     requests_max: int
@@ -108,7 +108,7 @@ class Pipeline:
             try:
                 route, parameters = self._table.find(context.method, context.path)
             except HttpError:
-                # Trying paths that do not exist must not be free.
+                # The throttle counts requests for unknown paths too, so the caller must be known.
                 await self._identify(context)
                 await self._pass_throttle(context, PUBLIC.throttle)
                 raise
@@ -303,7 +303,7 @@ async def _deny(receive: Receive, send: Send, context: RequestContext, error: Ht
 
 
 def _body_again(context: RequestContext) -> Receive:
-    """Gives an application the body that the pipeline has read, then the server's further messages."""
+    """Return a `receive` that gives the body again, then the server's further messages."""
     if not context.body_was_read:
         return context.receive
     messages: list[Message] = [{"type": "http.request", "body": context.body, "more_body": False}]

@@ -18,7 +18,7 @@ class Access(Flag):
     ADMIN = auto()
     """An administrator."""
     SERVICE = auto()
-    """Another service, by the service headers (Document A 5)."""
+    """Another service, by the service headers (facts A5-21 and A5-22)."""
     DELEGATED = auto()
     """The application behind the route checks its callers itself, in its own protocol."""
 
@@ -28,7 +28,7 @@ NOBODY = Access(0)
 
 
 class Scope(StrEnum):
-    """What a limited credential (an API key, Document A 5) must be allowed to do."""
+    """What a limited credential (an API key) must be allowed to do (facts A5-15 and A5-16)."""
 
     READ = "read"
     TRADE = "trade"

@@ -135,7 +135,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._stop_deadline()
         if self.cycle is not None and self.cycle.response_complete:
-            # The response came first, and the rest of the body has stopped the timer of idle connections.
+            # The response came before the end of the body, which then stopped the timer of the idle connection.
             self._start_deadline(KEEP_ALIVE_S)
 
     def on_response_complete(self) -> None:

@@ -1,4 +1,4 @@
-"""Responses that handlers give."""
+"""The responses that handlers return."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,12 +26,12 @@ def json_response(value: Any, status: int = 200) -> Response:
 
 
 def body_of(entry: BaseModel) -> Any:
-    """A documented response as JSON has it."""
+    """The JSON value of a documented response."""
     return entry.model_dump(by_alias=True, mode="json")
 
 
 def respond(entry: BaseModel, status: int = 200) -> Response:
-    """A response with that body."""
+    """A response whose body is `entry`."""
     return json_response(body_of(entry), status)
 
 

@@ -1,7 +1,7 @@
 """Routes: each is declared with its policy, and looked up once for each request.
 
-FastAPI handles parameters, bodies and OpenAPI, but not the routing: a table finds the route before the guard, by
-dictionary for literal paths and by compiled patterns for the others.
+FastAPI handles parameters, bodies and OpenAPI, but not the routing: a table finds the route before the guard, with
+a dictionary for literal paths and compiled patterns for the others.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
@@ -35,7 +35,7 @@ class BodyKind(Enum):
     """What the pipeline does with a request's body."""
 
     IGNORED = auto()
-    """The route takes none."""
+    """The route takes no body."""
     JSON = auto()
     RAW = auto()
     """The application behind the route reads its content itself, whatever its type."""
@@ -69,7 +69,7 @@ class Router:
     """The routes of one noun."""
 
     def __init__(self, prefix: str = "", *, tag: str = "", documented: bool = True) -> None:
-        """`tag` groups the routes in OpenAPI; without `documented` they are left out there."""
+        """OpenAPI groups the routes by `tag`, and leaves them out if `documented` is False."""
         self.routes: list[Route] = []
         self.websockets: list[WebSocketRoute] = []
         self._prefix = prefix
@@ -95,7 +95,7 @@ class Router:
         """Declare a route; the decorated function is its handler.
 
         `response` is the type of the response's body: a record, a list of records, or a pydantic model. `refusals` are
-        the route's own, by status; those that follow from its policy and its parameters are added by themselves.
+        the route's own, by status; OpenAPI adds those that follow from its policy and its parameters.
         `headers` describes the response's headers and `responses` bodies of other shapes, both as OpenAPI writes them.
         `content` describes, in the same way, a body that the handler itself reads from its request as a stream. `name`
         is the operation's id, by default the function's name.
@@ -159,7 +159,7 @@ class Router:
         return self.route("DELETE", path, policy, **options)
 
     def delegate(self, method: str, path: str, policy: Policy, application: ASGIApp) -> None:
-        """Hand a path to an application of another protocol. It is given the whole body, of any content type."""
+        """Hand a path to an application of another protocol. It gets the whole body, of any content type."""
         self.routes.append(Route(method, self._prefix + path, policy, application, BodyKind.RAW))
 
     def websocket(self, path: str, policy: Policy, handler: WebSocketHandler) -> None:

@@ -34,7 +34,7 @@ class PortTakenError(Exception):
 
 
 def raise_file_limit() -> int:
-    """Raise this process's soft limit of open files as far as its hard limit allows; returns the limit."""
+    """Raise this process's soft limit of open files as far as its hard limit allows, and return it."""
     if sys.platform == "win32":
         return FILES_WANTED
     import resource

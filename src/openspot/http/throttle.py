@@ -1,10 +1,10 @@
-"""Throttling: at most so many requests in each of several moving windows (Document A 8, design section 8).
+"""Throttling: each of several moving windows admits a limited number of requests (facts A8-01 to A8-04).
 
 A request counts in every window or in none: a refused one counts nowhere. `SharedThrottle` counts in a store that
 several processes share (`redis://`, `valkey://`), through the library `limits`; while that store does not respond,
-requests pass. `MemoryThrottle` counts in this process. It is not the library's, because the throttle stands before
-every request and the library's in-memory moving window costs more than three times as much: 46 µs of processor time for
-three tiers with the figures of the headers, against 13 µs here, measured together on one machine.
+requests pass. `MemoryThrottle` counts in this process. It does without the library, because it checks every request
+and the library's in-memory moving window costs more than three times as much: 46 µs of processor time for three tiers
+with the figures of the headers, against 13 µs here, measured together on one machine.
 """
 
 import ipaddress
@@ -28,7 +28,7 @@ log = get_logger("throttle")
 STORAGE_FAILURES = Counter("openspot_throttle_storage_failures_total", "Requests that could not be counted")
 
 KEYS_MAX = 50_000
-"""Callers that one process remembers: 320 MB if each of them sent 200 requests in the last minute."""
+"""One process remembers this many callers. That takes 320 MB if each sent 200 requests in the last minute."""
 
 IPV6_SUBSCRIBER_PREFIX = 64
 """An IPv6 subscriber is a /64, not one address."""
@@ -44,9 +44,9 @@ class Tier:
 
 
 TIERS = (Tier("short", 10, 1), Tier("medium", 50, 10), Tier("long", 200, 60))
-"""The tiers of the REST edge (Document A 8)."""
+"""The tiers of the REST edge (facts A8-01 to A8-03)."""
 REGISTRATION_TIERS = (Tier("short", 5, 60), Tier("long", 20, 3600))
-"""Creating users: each costs a password hash and a row that stays."""
+"""The tiers of registration: each new user costs a password hash and a row that stays."""
 
 RATE_LIMIT_HEADERS = tuple(
     f"X-RateLimit-{figure}-{tier.name}" for figure in ("Limit", "Remaining", "Reset") for tier in TIERS
@@ -63,7 +63,7 @@ class TierState:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ThrottleDecision:
     """Whether a request may pass, and the state of its tiers."""
 
     allowed: bool
@@ -92,15 +92,15 @@ class Outcome:
 class Throttle(Protocol):
     """Counts requests by key."""
 
-    async def hit(self, key: str) -> Outcome:
+    async def hit(self, key: str) -> ThrottleDecision:
         """Count one request of `key`, if every tier has room for it."""
 
-    async def peek(self, key: str) -> Outcome:
+    async def peek(self, key: str) -> ThrottleDecision:
         """Whether a request of `key` would pass now; counts nothing."""
 
 
 def network_of(address: str) -> str:
-    """What is counted as one client: an IPv4 address, or the /64 that an IPv6 address belongs to."""
+    """The network that counts as one client: an IPv4 address, or the /64 that an IPv6 address belongs to."""
     if ":" not in address:
         return address
     try:
@@ -110,7 +110,7 @@ def network_of(address: str) -> str:
 
 
 def caller_key(subject: str | None, address: str) -> str:
-    """What a request is counted by: its user, else the network that its address belongs to."""
+    """The key under which a request counts: its user, else the network of its address."""
     return f"user:{subject}" if subject is not None else f"address:{network_of(address)}"
 
 
@@ -133,20 +133,20 @@ class MemoryThrottle:
         self._times: dict[str, list[float]] = {}
         self._next_sweep = now() + self._window_s_max
 
-    async def hit(self, key: str) -> Outcome:
+    async def hit(self, key: str) -> ThrottleDecision:
         """Count one request of `key`, if every tier has room for it."""
-        return self._outcome(key, count=True)
+        return self._decide(key, count=True)
 
-    async def peek(self, key: str) -> Outcome:
+    async def peek(self, key: str) -> ThrottleDecision:
         """Whether a request of `key` would pass now; counts nothing."""
-        return self._outcome(key, count=False)
+        return self._decide(key, count=False)
 
     @property
     def keys(self) -> int:
         """How many callers are remembered."""
         return len(self._times)
 
-    def _outcome(self, key: str, *, count: bool) -> Outcome:
+    def _decide(self, key: str, *, count: bool) -> ThrottleDecision:
         now = self._now()
         if now >= self._next_sweep:
             self._sweep(now)
@@ -169,7 +169,7 @@ class MemoryThrottle:
             )
             for tier, number in zip(self._tiers, used, strict=True)
         )
-        return Outcome(allowed, states)
+        return ThrottleDecision(allowed, states)
 
     def _remember(self, key: str, times: list[float]) -> None:
         """Put a caller behind all others, so that the callers stand in the order of their last requests."""
@@ -192,38 +192,38 @@ class SharedThrottle:
         self._limiter = MovingWindowRateLimiter(storage)
         self._items = tuple((tier, RateLimitItemPerSecond(tier.requests_max, tier.window_s)) for tier in tiers)
 
-    async def hit(self, key: str) -> Outcome:
+    async def hit(self, key: str) -> ThrottleDecision:
         """Count one request of `key`, if every tier has room for it."""
         try:
-            outcome = await self._state(key)
-            if not outcome.allowed:
-                return outcome
+            decision = await self._state(key)
+            if not decision.allowed:
+                return decision
             # Another process may have taken the last place since then.
             passed = [await self._limiter.hit(item, tier.name, key) for tier, item in self._items]
             after = await self._state(key)
         except StorageError as error:
             return _unlimited(error)
-        return Outcome(all(passed), after.states)
+        return ThrottleDecision(all(passed), after.states)
 
-    async def peek(self, key: str) -> Outcome:
+    async def peek(self, key: str) -> ThrottleDecision:
         """Whether a request of `key` would pass now; counts nothing."""
         try:
             return await self._state(key)
         except StorageError as error:
             return _unlimited(error)
 
-    async def _state(self, key: str) -> Outcome:
+    async def _state(self, key: str) -> ThrottleDecision:
         states = []
         for tier, item in self._items:
             stats = await self._limiter.get_window_stats(item, tier.name, key)
             states.append(TierState(tier, max(0, stats.remaining), max(0.0, stats.reset_time - time.time())))
-        return Outcome(all(state.remaining > 0 for state in states), tuple(states))
+        return ThrottleDecision(all(state.remaining > 0 for state in states), tuple(states))
 
 
-def _unlimited(error: StorageError) -> Outcome:
+def _unlimited(error: StorageError) -> ThrottleDecision:
     STORAGE_FAILURES.inc()
     log.warning("requests are not counted: the store of the throttle does not respond", error=repr(error.storage_error))
-    return Outcome(True, ())
+    return ThrottleDecision(True, ())
 
 
 def make_throttle(address: str, tiers: Sequence[Tier] = TIERS) -> Throttle:

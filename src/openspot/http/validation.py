@@ -1,6 +1,6 @@
 """Types of incoming data: strict bodies, exact decimals, and error messages that name the field and the reason.
 
-Unknown properties are refused and values are transformed to the declared types (Document A 1.3). A decimal may come
+Unknown properties are refused and values are transformed to the declared types (fact A1.3-01). A decimal may come
 as plain text ("0.015") or as a JSON number. A JSON number may have an exponent, because many languages write small
 numbers so; a text may not have an exponent or a sign.
 """
@@ -119,10 +119,10 @@ SignedDecimal = Annotated[
         }
     ),
 ]
-"""The same for a decimal of any sign."""
+"""A decimal of any sign with at most 18 places, as plain text without trailing zeros."""
 
 ExactPositiveDecimal = Annotated[Decimal, BeforeValidator(_positive_decimal), WithJsonSchema(_DECIMAL_SCHEMA)]
-"""The same as a number, with the trailing zeros that it came with."""
+"""A decimal above 0 with at most 18 places, as a `Decimal` with the trailing zeros of the request."""
 
 
 def _symbol(value: object) -> object:
@@ -174,34 +174,34 @@ def _not_a_bool(value: object) -> object:
 
 
 WholeNumber = Annotated[int, BeforeValidator(_not_a_bool)]
-"""A whole number, as text or as a JSON number; true and false are none."""
+"""A whole number, as text or as a JSON number. True and false are refused."""
 
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_MOMENT_MS_MAX = 253_402_300_799_999
-_MOMENT_MIN = datetime(1970, 1, 1, tzinfo=UTC)
+_TIME_MS_MAX = 253_402_300_799_999
+_TIME_MIN = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def _moment(value: object) -> object:
+def _utc_datetime(value: object) -> object:
     if not isinstance(value, str):
-        raise PydanticCustomError("moment", "must be a text")
-    if value.isascii() and value.isdigit() and len(value) <= len(str(_MOMENT_MS_MAX)):
+        raise PydanticCustomError("utc_datetime", "must be a text")
+    if value.isascii() and value.isdigit() and len(value) <= len(str(_TIME_MS_MAX)):
         milliseconds = int(value)
-        if milliseconds <= _MOMENT_MS_MAX:
-            return _MOMENT_MIN + timedelta(milliseconds=milliseconds)
+        if milliseconds <= _TIME_MS_MAX:
+            return _TIME_MIN + timedelta(milliseconds=milliseconds)
     try:
         # A plus sign that was not percent-encoded arrives as a space.
         read = datetime.fromisoformat(value.replace(" ", "+"))
-        if read.tzinfo is not None and read >= _MOMENT_MIN:
+        if read.tzinfo is not None and read >= _TIME_MIN:
             return read.astimezone(UTC)
     except (ValueError, OverflowError):
         pass
-    raise PydanticCustomError("moment", "must be ISO 8601 with an offset, or milliseconds since 1970")
+    raise PydanticCustomError("utc_datetime", "must be ISO 8601 with an offset, or milliseconds since 1970")
 
 
-Moment = Annotated[
+UtcDatetime = Annotated[
     datetime,
-    BeforeValidator(_moment),
+    BeforeValidator(_utc_datetime),
     WithJsonSchema(
         {
             "anyOf": [
@@ -216,7 +216,7 @@ Moment = Annotated[
 
 
 def _day(value: object) -> date:
-    # Not left to pydantic: it reads numbers as seconds or milliseconds since 1970.
+    # Pydantic itself would read a number as seconds or milliseconds since 1970.
     if isinstance(value, str) and _DAY.fullmatch(value):
         try:
             return date.fromisoformat(value)
@@ -229,18 +229,18 @@ Day = Annotated[date, BeforeValidator(_day), WithJsonSchema({"type": "string", "
 """A date as ISO 8601: year, month, day."""
 
 
-def _instant(value: object) -> object:
+def _iso_utc_datetime(value: object) -> object:
     try:
         if isinstance(value, str) and not value.isdigit():
-            return _moment(value)
+            return _utc_datetime(value)
     except PydanticCustomError:
         pass
-    raise PydanticCustomError("instant", "must be ISO 8601 with an offset")
+    raise PydanticCustomError("iso_utc_datetime", "must be ISO 8601 with an offset")
 
 
-Instant = Annotated[
+IsoUtcDatetime = Annotated[
     datetime,
-    BeforeValidator(_instant),
+    BeforeValidator(_iso_utc_datetime),
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-01-02T03:04:05.678Z"]}),
 ]
 """A time as ISO 8601 with an offset, read as UTC."""
@@ -251,13 +251,13 @@ def _lower(value: object) -> object:
 
 
 LowerCase = BeforeValidator(_lower)
-"""Any letter case in, lower case out."""
+"""Turns a text of any letter case into lower case."""
 
 PrintableText = StringConstraints(pattern=r"^[\x20-\x7e]+$")
 
 
 class Body(BaseModel):
-    """Base of request bodies: camelCase, unknown properties refused, plain values transformed."""
+    """Base of request bodies: camelCase. Unknown properties are refused, plain values are transformed."""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, populate_by_name=False, coerce_numbers_to_str=True
@@ -270,7 +270,7 @@ def example(fields: dict[str, Any]) -> ConfigDict:
 
 
 class ResponseBody(BaseModel):
-    """Base of documented responses: camelCase, exactly the fields that are named."""
+    """Base of documented responses: camelCase. It takes exactly the declared fields."""
 
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
 

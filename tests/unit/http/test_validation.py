@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from openspot.http.validation import Body, Day, Instant
+from openspot.http.validation import Body, Day, IsoUtcDatetime
 
 
 class Born(Body):
@@ -14,7 +14,7 @@ class Born(Body):
 
 
 class Event(Body):
-    at: Instant
+    at: IsoUtcDatetime
 
 
 @pytest.mark.parametrize(

@@ -2027,7 +2027,7 @@ export interface components {
         };
         /**
          * CheckResult
-         * @description One check: `up`, or `down` or `degraded` and why; `name` where the check names what runs.
+         * @description The result of one check: `up`, or `down` or `degraded` with the reason. Some checks add the `name` of what runs.
          */
         CheckResult: {
             /** Status */
@@ -2438,7 +2438,7 @@ export interface components {
         };
         /**
          * HealthResponse
-         * @description All checks, and which of them failed.
+         * @description The results of all checks, and of those that failed.
          */
         HealthResponse: {
             /** Status */
@@ -3597,7 +3597,7 @@ export interface components {
         };
         /**
          * Scope
-         * @description What a limited credential (an API key, Document A 5) must be allowed to do.
+         * @description What a limited credential (an API key) must be allowed to do (facts A5-15 and A5-16).
          * @enum {string}
          */
         Scope: "read" | "trade" | "cancel" | "withdraw";

@@ -1,4 +1,4 @@
-"""Rotated and revoked keys, known to every process within moments.
+"""Tells every process within moments that a key was rotated or revoked.
 
 Whoever changes a key commits the change and then writes the key's id to a bucket of the bus. Each process that takes
 keys watches the bucket. If the bus does not take the id, it is sent again until it does.
@@ -13,7 +13,7 @@ from openspot.kit.bus import Bus, Entry, KeptWrites, KeyValueError
 from openspot.kit.tasks import end_tasks
 
 LIFE_S = 3600.0
-"""How long the bucket keeps an entry: for processes that lose the bus for a while."""
+"""The bucket keeps an entry this long, for processes that lose the bus for a while."""
 
 
 class ChangeNotToldError(Exception):
@@ -31,7 +31,7 @@ class KeyChanges:
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Follow the bucket. Nobody waits for it: a process that has just begun has read no key yet."""
+        """Start following the bucket, without waiting for it: a process that has just started has read no key yet."""
         self._tasks = [asyncio.create_task(self._bucket.watch(self._take)), asyncio.create_task(self._writes.run())]
 
     async def tell(self, ended: Ended) -> None:

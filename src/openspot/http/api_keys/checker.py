@@ -1,7 +1,7 @@
 """Decides about signed requests: is it this key's signature, fresh, from an allowed address, and not a repetition?
 
-A process keeps the keys that it has read, so that checking a request costs one signature and no query. A changed key
-is dropped as soon as the process hears of it, and every key after KEPT_S, in case it did not hear.
+A process keeps the keys that it has read, so that checking a request costs one signature and no query. It drops a
+changed key as soon as it hears of the change, and every key after KEPT_S, in case it heard nothing.
 """
 
 import time
@@ -28,7 +28,7 @@ KEPT_MAX = 20_000
 USES_MAX = 20_000
 _READS_MAX = 3
 NOT_VALID = "the API key or its signature is not valid"
-"""One text for an unknown key and for a wrong signature: nobody can find out which keys exist."""
+"""The same text for an unknown key and for a wrong signature, so that nobody can find out which keys exist."""
 _NOBODYS_SECRET = b"checked where there is no key, so that this takes as long"
 
 
@@ -113,12 +113,12 @@ class ApiKeyChecker:
         self._known.pop(key_id, None)
 
     def take_uses(self) -> dict[str, datetime]:
-        """When keys were last used since the last call."""
+        """The time of each key's last use, for the keys used since the previous call."""
         uses, self._uses = self._uses, {}
         return {key_id: datetime.fromtimestamp(used_at, UTC) for key_id, used_at in uses.items()}
 
     def give_back_uses(self, uses: dict[str, datetime]) -> None:
-        """Uses that could not be recorded; later ones of the same keys count."""
+        """Take back uses that could not be recorded. A later use of the same key takes precedence."""
         for key_id, used_at in uses.items():
             if len(self._uses) < USES_MAX:
                 self._uses.setdefault(key_id, used_at.timestamp())
@@ -131,7 +131,7 @@ class ApiKeyChecker:
         key = self._known.get(key_id)
         if key is not None and self._now() < key.kept_until:
             return key
-        # The id itself shows that it is ours, so that strangers cannot make the database look for made-up ids.
+        # The id itself shows whether this platform made it. So strangers cannot cause queries for made-up ids.
         return await self._reads.get(key_id) if self._vault.made(key_id) else None
 
     async def _read(self, key_id: str) -> ApiKey | None:
@@ -155,7 +155,7 @@ class ApiKeyChecker:
         return ApiKey(
             row.key_id,
             row.version,
-            # Never an administrator's: what a key may do is limited by its scopes.
+            # A key never has the access of an administrator. Its scopes limit what it may do.
             Identity(row.user_id, Access.USER, row.scopes),
             row.algorithm,
             material,

@@ -22,11 +22,11 @@ def too_wide_to_withdraw(network: Network) -> bool:
 
 
 class AllowedNetworks:
-    """The addresses that a key may be used from; without networks, all."""
+    """The addresses that a key may be used from. Without networks, any address may use it."""
 
     def __init__(self, networks: Iterable[str]) -> None:
         self._networks = tuple(ipaddress.ip_network(text) for text in networks)
-        # Reading an address takes longer than checking a signature.
+        # Admitted addresses are remembered: reading one takes longer than checking a signature.
         self._admitted: set[str] = set()
 
     def admit(self, address: str) -> bool:

@@ -1,7 +1,8 @@
-"""Used signatures: each works once within the time in which its timestamp is taken.
+"""Used signatures. Each works only once while its timestamp is valid.
 
-`MemoryReplays` remembers in this process; `SharedReplays` in the store of the throttle, for processes side by side.
-Unlike the throttle this fails closed: while the store does not respond, no signed request is taken.
+`MemoryReplays` remembers them in this process. `SharedReplays` remembers them in the store of the throttle, which
+several processes share. Unlike the throttle it fails closed: while the store does not respond, every signed request is
+refused.
 """
 
 import time
@@ -47,7 +48,7 @@ class MemoryReplays:
         if len(ages) >= REMEMBERED_MAX:
             raise _unavailable()
         self._known.add(name)
-        # A request at the very end of the window would be taken in the same millisecond: remember a little longer.
+        # At the very end of the window a timestamp is still valid, so the signature is remembered a second longer.
         ages.append((now + REPLAY_S + 1, name))
         return True
 
@@ -73,7 +74,7 @@ def _unavailable() -> Exception:
 
 
 def make_replays(address: str) -> Replays:
-    """What remembers signatures at `address`, the address of the throttle's store.
+    """Return the memory of used signatures at `address`, the address of the throttle's store.
 
     Raises limits.errors.ConfigurationError for an unknown kind of address, or if its client is not installed.
     """

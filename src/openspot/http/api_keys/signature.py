@@ -1,8 +1,8 @@
 """What an API key signs, and whether a signature is right: rules without IO.
 
-The signed text is timestamp, METHOD, path with query and raw body, one after the other (design section 8). An HMAC is
-sent in hex, an Ed25519 signature in base64. The stored key names the algorithm, never the request: otherwise a
-public key could be used as an HMAC secret.
+The signed text is timestamp, METHOD, path with query and raw body, one after the other (fact A5-17). An HMAC is sent
+in hex, an Ed25519 signature in base64. The stored key names the algorithm, never the request: otherwise a public key
+could be used as an HMAC secret.
 """
 
 import base64
@@ -45,7 +45,7 @@ def signed_text(timestamp: str, method: str, target: bytes, body: bytes) -> byte
 
 
 def timestamp_fault(timestamp: str, now_ms: int) -> str | None:
-    """Why a timestamp is not taken at `now_ms` (milliseconds since 1970), None if it is."""
+    """Why a timestamp is refused at `now_ms` (milliseconds since 1970); None if it is accepted."""
     if not _TIMESTAMP.fullmatch(timestamp):
         return "X-API-Timestamp must be milliseconds since 1970"
     if abs(now_ms - int(timestamp)) > WINDOW_MS:
@@ -54,7 +54,7 @@ def timestamp_fault(timestamp: str, now_ms: int) -> str | None:
 
 
 def verified(algorithm: Algorithm, key: bytes, text: bytes, signature: str) -> bytes | None:
-    """The bytes of `signature` if it is that of `text`, else None. `key` is the secret, or the public key.
+    """The bytes of `signature` if it is a signature of `text`, else None. `key` is the secret, or the public key.
 
     A signature has many spellings but one value, so repetitions are found by these bytes.
     """

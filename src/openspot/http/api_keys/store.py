@@ -11,13 +11,13 @@ from openspot.kit.database import Pool
 from openspot.kit.sql import rows_changed
 
 KEYS_MAX = 30
-"""Keys of one user at a time."""
+"""A user has at most this many keys at a time."""
 
 _COLUMNS = """
     key_id, user_id, name, scopes, networks, algorithm, sealed_secret, public_key, version, created_at, rotated_at,
     last_used_at
 """
-# One change of a user's keys at a time. Otherwise two processes could add the last key that there is room for.
+# Only one process changes a user's keys at a time. Otherwise two could each add the last key that there is room for.
 _LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended('api_keys ' || $1, 0))"
 
 
@@ -33,8 +33,8 @@ class NoSuchUserError(Exception):
 class ApiKeyRow:
     """A key that is not revoked. `version` grows with each rotation.
 
-    A key has an encrypted secret (HMAC) or a public key (Ed25519). `networks` are CIDR texts; without any the key may
-    be used from everywhere.
+    A key has an encrypted secret (HMAC) or a public key (Ed25519). `networks` are CIDR texts. Without networks, the
+    key may be used from everywhere.
     """
 
     key_id: str
@@ -53,7 +53,7 @@ class ApiKeyRow:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A key whose earlier versions no longer work: `first_valid` is the lowest version that could."""
+    """A key that was rotated or revoked. Versions below `first_valid` no longer work."""
 
     key_id: str
     first_valid: int
@@ -66,7 +66,7 @@ class ApiKeyStore:
         self._pool = pool
 
     async def get(self, key_id: str) -> ApiKeyRow | None:
-        """The key, of any user; None if there is none or it is revoked."""
+        """The key with this id, of any user; None if it does not exist or is revoked."""
         row = await self._pool.fetchrow(
             f"SELECT {_COLUMNS} FROM api_keys WHERE key_id = $1 AND revoked_at IS NULL",  # noqa: S608
             key_id,
@@ -156,7 +156,7 @@ class ApiKeyStore:
         return [Ended(row["key_id"], row["version"] + 1) for row in rows]
 
     async def note_uses(self, times: Mapping[str, datetime]) -> None:
-        """Record when keys were last used; an earlier time than the recorded one changes nothing."""
+        """Record when keys were last used. A time before the recorded one changes nothing."""
         await self._pool.execute(
             """
             UPDATE api_keys SET last_used_at = new.used_at

@@ -1,4 +1,4 @@
-"""Records when keys were last used: in batches, some seconds late, never on the way of a request."""
+"""Records when keys were last used: in batches, some seconds late, so that no request waits for it."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ WRITE_INTERVAL_S = 30.0
 
 
 class UseRecorder:
-    """Writes the uses that a checker has seen."""
+    """Writes the uses that a checker has noted."""
 
     def __init__(self, checker: ApiKeyChecker, store: ApiKeyStore, interval_s: float = WRITE_INTERVAL_S) -> None:
         self._checker = checker
@@ -23,11 +23,11 @@ class UseRecorder:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to write."""
+        """Start writing."""
         self._task = asyncio.create_task(self._write_all())
 
     async def stop(self) -> None:
-        """Write what is left, once, then end."""
+        """Stop writing after one last attempt to write the rest."""
         if self._task is not None:
             await end_tasks(self._task)
             await self._write()

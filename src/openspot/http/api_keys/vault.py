@@ -32,7 +32,7 @@ class Vault:
         return letters + self._tag(letters)
 
     def made(self, key_id: str) -> bool:
-        """Whether `make_id` made this id. Otherwise nobody need look for it: strangers cannot cause look-ups."""
+        """Whether `make_id` made this id. Any other id needs no look-up, so strangers cannot cause one."""
         if len(key_id) != KEY_ID_LENGTH or not key_id.isascii():
             return False
         return hmac.compare_digest(key_id[_RANDOM_LENGTH:], self._tag(key_id[:_RANDOM_LENGTH]))

@@ -8,11 +8,11 @@ from openspot.http.validation import (
     Body,
     Currency,
     LowerCase,
-    Moment,
     ParticipantId,
     ResponseBody,
     SignedDecimal,
     Symbol,
+    UtcDatetime,
     example,
 )
 from openspot.positions.cost_basis.schemas import ExternalId
@@ -56,7 +56,7 @@ class CompletedOrderBody(Body):
     price: SignedDecimal
     fee: SignedDecimal = "0"
     fee_asset: Currency
-    completed_at: Moment
+    completed_at: UtcDatetime
     fills: list[FillBody] = Field(default=[], max_length=FILLS_MAX)
 
 

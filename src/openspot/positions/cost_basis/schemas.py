@@ -7,12 +7,12 @@ from pydantic import Field, StringConstraints
 from openspot.http.validation import (
     Body,
     Currency,
-    Moment,
     NonNegativeDecimal,
     ParticipantId,
     PositiveDecimal,
     ResponseBody,
     SignedDecimal,
+    UtcDatetime,
     example,
 )
 from openspot.positions.times import ShownTime
@@ -43,7 +43,7 @@ class TransactionBody(Body):
 
     user_id: ParticipantId | None = None
     external_id: ExternalId
-    timestamp: Moment
+    timestamp: UtcDatetime
     type: Kind
     account: Account = "main"
     asset: Currency

@@ -13,7 +13,7 @@ from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
 from openspot.http.policy import PUBLIC
 from openspot.http.responses import json_response, page_response
 from openspot.http.routing import Router
-from openspot.http.validation import Moment, Symbol
+from openspot.http.validation import Symbol, UtcDatetime
 from openspot.rest_edge.markets.schemas import Market, OrderBook
 from openspot.rest_edge.markets.service import MarketService
 
@@ -68,8 +68,10 @@ def market_routes(prefix: str, markets: MarketService) -> Router:
     async def list_candles(
         symbol: SymbolPath,
         interval: Annotated[Interval, Query(description="Length of a candle")] = Interval.M1,
-        since: Annotated[Moment | None, Query(alias="from", description="Candles that begin then or later")] = None,
-        until: Annotated[Moment | None, Query(alias="to", description="Candles that begin before that")] = None,
+        since: Annotated[
+            UtcDatetime | None, Query(alias="from", description="Candles that begin then or later")
+        ] = None,
+        until: Annotated[UtcDatetime | None, Query(alias="to", description="Candles that begin before that")] = None,
         limit: Annotated[Limit, Query(description="How many intervals at most")] = LIMIT_DEFAULT,
     ) -> Response:
         if since is not None and until is not None and since > until:

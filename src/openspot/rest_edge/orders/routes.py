@@ -25,7 +25,7 @@ from openspot.http.lists import (
 from openspot.http.policy import Access, Policy, Scope
 from openspot.http.responses import FastPathResponse, encode_json, json_response, page_response
 from openspot.http.routing import FastPathHandler, Router
-from openspot.http.validation import LowerCase, Moment, PrintableText, Symbol
+from openspot.http.validation import LowerCase, PrintableText, Symbol, UtcDatetime
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
 from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.schemas import (
@@ -55,8 +55,8 @@ ClientOrderIdQuery = Annotated[str | None, Query(alias="clientOrderId", max_leng
 
 ClientOrderIdPath = Annotated[str, Path(alias="clientOrderId", max_length=64), PrintableText]
 OrderIdQuery = Annotated[str | None, Query(alias="orderId", pattern=ORDER_ID_PATTERN)]
-SinceQuery = Annotated[Moment | None, Query(alias="from", description="Orders created then or later")]
-UntilQuery = Annotated[Moment | None, Query(alias="to", description="Orders created before that")]
+SinceQuery = Annotated[UtcDatetime | None, Query(alias="from", description="Orders created then or later")]
+UntilQuery = Annotated[UtcDatetime | None, Query(alias="to", description="Orders created before that")]
 
 EngineSequence = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
@@ -169,8 +169,8 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         request: Request,
         symbol: SymbolQuery = None,
         order_id: OrderIdQuery = None,
-        since: Annotated[Moment | None, Query(alias="from", description="Trades executed then or later")] = None,
-        until: Annotated[Moment | None, Query(alias="to", description="Trades executed before that")] = None,
+        since: Annotated[UtcDatetime | None, Query(alias="from", description="Trades executed then or later")] = None,
+        until: Annotated[UtcDatetime | None, Query(alias="to", description="Trades executed before that")] = None,
         limit: Limit = LIMIT_DEFAULT,
         cursor: Cursor = None,
     ) -> Response:

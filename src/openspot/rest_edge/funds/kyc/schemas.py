@@ -7,7 +7,7 @@ from pydantic import StringConstraints, model_validator
 from openspot.http.validation import (
     Body,
     Day,
-    Instant,
+    IsoUtcDatetime,
     ParticipantId,
     PrintableText,
     ResponseBody,
@@ -100,7 +100,7 @@ class KycEventBody(Body):
     review_status: ReviewStatus
     review_answer: ReviewAnswer | None = None
     reject_type: RejectType | None = None
-    created_at: Instant
+    created_at: IsoUtcDatetime
 
     @model_validator(mode="after")
     def _check_completed(self) -> Self:
