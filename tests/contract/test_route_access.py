@@ -19,7 +19,7 @@ from openspot.http.policy import Scope
 from openspot.http.routing import BodyKind, Route
 from openspot.kit.health import Health
 from openspot.kit.tokens import Claims, sign
-from openspot.rest_edge.app import Services, make_app
+from openspot.rest_edge.app import EdgeServices, make_app
 from openspot.rest_edge.identity.service import KeyServices
 from openspot.up.services import PlatformSettings
 from tests.support.asgi import ask
@@ -64,13 +64,13 @@ class Caller:
         revoked = RevokedSessions()
         revoked.add("ended", 2**33)
         broken: Any = Broken()
-        given: dict[str, Any] = {name: Broken() for name in Services.__dataclass_fields__}
+        given: dict[str, Any] = {name: Broken() for name in EdgeServices.__dataclass_fields__}
         given |= {
             "health": Health(), "tokens": UserTokens(SECRET, revoked), "throttles": {}, "audit": NoAudit(),
             "users": Parts(), "notifications": Parts(), "funds": Parts(), "products": Parts(),
             "keys": KeyServices(broken, ApiKeys(checker)), "idempotency": None,
         }  # fmt: skip
-        self.edge = make_app(PlatformSettings(), Services(**given))
+        self.edge = make_app(PlatformSettings(), EdgeServices(**given))
         self.signers = {scope: self.keys.add(scope) for scope in Scope}
         self.everything = self.keys.add(*Scope)
         self.elsewhere = self.keys.add(*Scope, networks=("203.0.113.0/24",))

@@ -14,7 +14,7 @@ from openspot.http.routing import BodyKind, Route, Router, RouteTable
 from openspot.kit.health import Health
 from openspot.kit.tokens import Claims, sign
 from openspot.positions import app as positions
-from openspot.rest_edge.app import Services, make_app
+from openspot.rest_edge.app import EdgeServices, make_app
 from openspot.rest_edge.common.payload_digest import payload_digest
 from openspot.rest_edge.funds.kyc.service import KycService
 from openspot.rest_edge.funds.service import FundServices
@@ -127,7 +127,7 @@ def edge() -> Any:
 def edge_with(settings: Any) -> Any:
     nothing: Any = Broken()
     groups: Any = Parts()
-    services = Services(
+    services = EdgeServices(
         users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), notifications=groups, products=groups,
         orders=nothing, markets=nothing, margin=nothing, system=nothing,
         health=Health(),

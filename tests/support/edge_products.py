@@ -19,7 +19,7 @@ from openspot.http.idempotency import DatabaseIdempotency
 from openspot.http.policy import ThrottleClass
 from openspot.kit.health import Health
 from openspot.kit.tokens import Claims, sign
-from openspot.rest_edge.app import THROTTLE_TIERS, Services, make_app
+from openspot.rest_edge.app import THROTTLE_TIERS, EdgeServices, make_app
 from openspot.rest_edge.funds.fees.network_fees import FeeQuotes
 from openspot.rest_edge.funds.fees.service import FeeServices, make_fee_services
 from openspot.rest_edge.identity.service import KeyServices
@@ -100,7 +100,7 @@ class EdgeProducts:
         funds: Any = Absent()
         funds.fees = self.fees
         bus: Any = self.bus
-        services = Services(
+        services = EdgeServices(
             users=absent, keys=KeyServices(nothing, ApiKeys(nothing)), funds=funds, orders=nothing,
             notifications=NotificationServices(nothing, NotificationPreferenceService(self.pool)),
             markets=nothing, margin=MarginClient(bus), health=Health(),

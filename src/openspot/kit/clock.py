@@ -38,6 +38,11 @@ def datetime_from_ms(milliseconds: int) -> datetime:
     return _EPOCH + milliseconds * _MILLISECOND
 
 
+def ms_from_datetime(time: datetime) -> int:
+    """The milliseconds since 1970 of a time, rounded to the nearest."""
+    return round((time - _EPOCH) / _MILLISECOND)
+
+
 def utc_datetime(clock: Clock) -> datetime:
     """The clock's time in UTC, cut to milliseconds, so that the database stores exactly what clients read."""
     return datetime_from_ms(clock() // NANOSECONDS_PER_MS)

@@ -52,7 +52,7 @@ THROTTLE_TIERS: dict[ThrottleClass, tuple[Tier, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
+class EdgeServices:
     """What the routes and the pipeline are made of. `throttles` is empty where throttling is turned off."""
 
     users: UserServices
@@ -71,10 +71,10 @@ class Services:
     idempotency: IdempotencyStore
 
 
-def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = True) -> ASGIApp:
-    """The application. Without `direct` FastAPI handles every route: slower, with the same responses."""
+def make_app(settings: RestEdgeSettings, services: EdgeServices, *, fast_paths: bool = True) -> ASGIApp:
+    """The application. Without `fast_paths` FastAPI handles every route: slower, with the same responses."""
     application = make_http_app(
-        edge_routers(services, direct=direct),
+        edge_routers(services, fast_paths=fast_paths),
         title=TITLE,
         description=DESCRIPTION,
         health=services.health,
@@ -90,13 +90,13 @@ def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = T
     return with_cors(application, settings.cors_origins, headers=headers, exposed=exposed)
 
 
-def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
+def edge_routers(services: EdgeServices, *, fast_paths: bool = True) -> list[Router]:
     """The routes of every wing."""
     return [
         *identity_routes(PREFIX, services.users, services.keys),
         *notification_routes(PREFIX, services.notifications),
         market_routes(PREFIX, services.markets),
-        order_routes(PREFIX, services.orders, direct=direct),
+        order_routes(PREFIX, services.orders, fast_paths=fast_paths),
         *fund_routes(PREFIX, services.funds),
         *product_routes(PREFIX, services.products),
         settings_routes(PREFIX, services.system),

@@ -18,7 +18,7 @@ from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
 from openspot.market_data_client.requests import MarketDataClient
-from openspot.rest_edge.app import THROTTLE_TIERS, Services, make_app
+from openspot.rest_edge.app import THROTTLE_TIERS, EdgeServices, make_app
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.funds.accounts.service import AccountService
 from openspot.rest_edge.funds.service import make_fund_services
@@ -52,7 +52,7 @@ async def run(settings: RestEdgeSettings, stop: asyncio.Event) -> None:
         await frame.until_stopped()
 
 
-async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Services:
+async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> EdgeServices:
     """Make everything behind the routes; `frame` ends it, the newest first."""
     # First what a wrong setting makes fail: nothing has to be ended yet.
     storage = settings.throttle_storage
@@ -118,7 +118,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Serv
         payment_fees=products.payment_routes,
     )
     products.start(frame)
-    return Services(
+    return EdgeServices(
         users=users,
         keys=keys,
         notifications=notifications,

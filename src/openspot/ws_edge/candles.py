@@ -5,7 +5,6 @@ The edge takes the newest candle of a market and interval from these messages, o
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import datetime
 from typing import Protocol
 
 import msgspec
@@ -14,7 +13,7 @@ from openspot.contracts.messages import Candle, GetCandles, MarketCandle
 from openspot.domain.candles import Interval, begin_of
 from openspot.kit.backoff import Backoff
 from openspot.kit.bus import MalformedEventError
-from openspot.kit.clock import datetime_from_ms
+from openspot.kit.clock import datetime_from_ms, ms_from_datetime
 from openspot.kit.log import get_logger
 from openspot.market_data_client.errors import MarketDataUnavailableError, UnknownMarketError
 from openspot.ws_edge.channels import Channel, Kind
@@ -115,7 +114,7 @@ class Candles:
         assert interval is not None, "a channel of candles has an interval"
         begin = begin_of(interval, datetime_from_ms(self._now_ms()))
         since, until = begin - interval.length, begin + interval.length
-        return GetCandles(channel.symbol, interval.value, _milliseconds(since), _milliseconds(until))
+        return GetCandles(channel.symbol, interval.value, ms_from_datetime(since), ms_from_datetime(until))
 
     def _note(self, name: str, candle: MarketCandle) -> None:
         """Send a candle to its clients, unless theirs has as many trades or more."""
@@ -140,7 +139,3 @@ def _candle_of(channel: Channel, candle: Candle) -> MarketCandle:
 
 def _frame_of(channel: Channel, kind: str, candle: MarketCandle) -> bytes:
     return text_frame(_encode(MarketPush(channel.name, kind, candle.trades, candle.timestamp, candle)))
-
-
-def _milliseconds(time: datetime) -> int:
-    return round(time.timestamp() * 1000)

@@ -8,10 +8,10 @@ import pytest
 
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.settings import Settings, as_part
+from openspot.rest_edge.common.payload_digest import payload_digest
 from openspot.rest_edge.funds.accounts.service import AccountService
 from openspot.rest_edge.identity.credentials.login_throttling import account_key
 from openspot.rest_edge.identity.second_factor.code_check import SecondFactor
-from openspot.rest_edge.products.payments.service import digest_of
 from openspot.rest_edge.settings import RestEdgeSettings
 from tests.support.authenticator import PASSWORD, register
 from tests.support.fake_engine_http import FakeEngineHttp
@@ -222,7 +222,7 @@ async def callback(edge: RestClient, payment_id: str, payment_status: str) -> Re
     """What a provider says of a payment, signed."""
     body = {"eventId": payment_status, "paymentId": payment_id, "paymentStatus": payment_status}
     raw = json.dumps(body | {"amount": "100", "currency": "USD"}).encode()
-    digest = digest_of(raw, with_secrets(as_part(edge.settings, RestEdgeSettings)).payment_callback_secret)
+    digest = payload_digest(with_secrets(as_part(edge.settings, RestEdgeSettings)).payment_callback_secret, raw)
     return await edge("POST", "/payments/callback", raw=raw, headers={"X-Payload-Digest": digest})
 
 

@@ -126,13 +126,13 @@ BODIES: list[Any] = [
 
 
 @pytest.mark.spec("A7-12")
-async def test_the_direct_way_and_fastapi_answer_the_same(
+async def test_the_fast_path_and_fastapi_answer_the_same(
     settings: Settings, router: FakeRouter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`POST /orders` is looked up past FastAPI; the route that the API's document shows answers alike."""
     answers: list[list[tuple[int, Any]]] = []
-    for direct in (True, False):
-        monkeypatch.setattr(service, "make_app", functools.partial(make_app, direct=direct))
+    for fast_paths in (True, False):
+        monkeypatch.setattr(service, "make_app", functools.partial(make_app, fast_paths=fast_paths))
         async with running_edge(settings) as edge:
             edge.as_user("u1")
             replies = [

@@ -10,8 +10,8 @@ import pytest
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
 from openspot.domain.ids import PAYMENTS_ACCOUNT_ID
+from openspot.rest_edge.common.payload_digest import payload_digest
 from openspot.rest_edge.products.payments.schemas import PaymentResponse, PaymentRouteResponse, PaymentSessionResponse
-from openspot.rest_edge.products.payments.service import digest_of
 from tests.support.asgi import Reply
 from tests.support.edge_products import CALLBACK_SECRET, EdgeProducts
 
@@ -39,7 +39,7 @@ async def opened(edge: EdgeProducts, **change: Any) -> Any:
 async def callback(edge: EdgeProducts, session: Any, event: str = "e1", **change: Any) -> Reply:
     body = {"eventId": event, "paymentId": session["id"], "paymentStatus": "paid", "amount": "100", "currency": "USD"}
     raw = json.dumps(body | change).encode()
-    digest = {"X-Payload-Digest".lower(): digest_of(raw, CALLBACK_SECRET)}
+    digest = {"X-Payload-Digest".lower(): payload_digest(CALLBACK_SECRET, raw)}
     return await edge("POST", "/payments/callback", raw=raw, user=None, headers=digest)
 
 
@@ -106,7 +106,7 @@ async def test_a_callback_without_the_right_signature_is_refused(edge: EdgeProdu
     reply = await edge("POST", "/payments/callback", raw=raw, user=None, headers=headers)
     assert (reply.status, reply.json["code"]) == (401, "SIGNATURE_INVALID")
     # A signature of another body is none of this one.
-    forged = {"x-payload-digest": digest_of(raw, CALLBACK_SECRET)}
+    forged = {"x-payload-digest": payload_digest(CALLBACK_SECRET, raw)}
     changed = raw.replace(b"e1", b"e2")
     assert (await edge("POST", "/payments/callback", raw=changed, user=None, headers=forged)).status == 401
     assert (await shown(edge, session))["paymentStatus"] == "unpaid"

@@ -12,8 +12,8 @@ from openspot.rest_edge.products.conversions.pricing import (
     AmountTooSmallError,
     BookTooThinError,
     pairs_of,
-    price_given,
-    price_received,
+    price_of_destination,
+    price_of_source,
     steps_of,
 )
 
@@ -36,7 +36,7 @@ def test_every_market_converts_in_both_directions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pair", "given_amount", "received"),
+    ("pair", "source", "destination"),
     [
         # One level: the best price.
         (SALE, "0.5", "50"),
@@ -46,42 +46,42 @@ def test_every_market_converts_in_both_directions() -> None:
         (PURCHASE, "230", "2"),
     ],
 )
-def test_the_whole_amount_walks_the_book(pair: object, given_amount: str, received: str) -> None:
+def test_the_whole_amount_walks_the_book(pair: object, source: str, destination: str) -> None:
     steps = steps_of(pair, BIDS, ASKS)  # type: ignore[arg-type]
-    amounts = price_given(pair, steps, 0, amount(given_amount))  # type: ignore[arg-type]
-    assert (amounts.given, amounts.received, amounts.spread) == (amount(given_amount), amount(received), 0)
-    assert price_received(pair, steps, 0, amount(received)) == amounts  # type: ignore[arg-type]
+    amounts = price_of_source(pair, steps, 0, amount(source))  # type: ignore[arg-type]
+    assert (amounts.source, amounts.destination, amounts.spread) == (amount(source), amount(destination), 0)
+    assert price_of_destination(pair, steps, 0, amount(destination)) == amounts  # type: ignore[arg-type]
 
 
 def test_the_spread_is_taken_from_what_is_given_before_the_book_is_walked() -> None:
-    amounts = price_given(SALE, steps_of(SALE, BIDS, ASKS), 100, amount("1"))
-    assert (amounts.received, amounts.spread) == (amount("99"), amount("0.01"))
+    amounts = price_of_source(SALE, steps_of(SALE, BIDS, ASKS), 100, amount("1"))
+    assert (amounts.destination, amounts.spread) == (amount("99"), amount("0.01"))
     # A request for exactly 99 costs the same.
-    assert price_received(SALE, steps_of(SALE, BIDS, ASKS), 100, amount("99")) == amounts
+    assert price_of_destination(SALE, steps_of(SALE, BIDS, ASKS), 100, amount("99")) == amounts
 
 
 def test_what_is_received_rounds_down_and_what_is_given_rounds_up_to_the_places_of_the_asset() -> None:
     steps = steps_of(PURCHASE, BIDS, [("3", "10")])
-    assert price_given(PURCHASE, steps, 0, amount("1")).received == amount("0.33333333")
-    assert price_received(PURCHASE, steps, 0, amount("0.33333333")).given == amount("1")
+    assert price_of_source(PURCHASE, steps, 0, amount("1")).destination == amount("0.33333333")
+    assert price_of_destination(PURCHASE, steps, 0, amount("0.33333333")).source == amount("1")
     # The spread of 0.05 cents is rounded up to a cent, since what is converted is rounded down.
-    assert price_given(PURCHASE, steps, 5, amount("1")).spread == amount("0.01")
+    assert price_of_source(PURCHASE, steps, 5, amount("1")).spread == amount("0.01")
 
 
 def test_a_book_that_does_not_cover_the_whole_amount_is_no_price() -> None:
     steps = steps_of(SALE, BIDS, ASKS)
-    assert price_given(SALE, steps, 0, amount("3")).received == amount("280")
+    assert price_of_source(SALE, steps, 0, amount("3")).destination == amount("280")
     with pytest.raises(BookTooThinError):
-        price_given(SALE, steps, 0, amount("3.00000001"))
+        price_of_source(SALE, steps, 0, amount("3.00000001"))
     with pytest.raises(BookTooThinError):
-        price_received(SALE, steps, 0, amount("280.01"))
+        price_of_destination(SALE, steps, 0, amount("280.01"))
     with pytest.raises(BookTooThinError):
-        price_given(SALE, [], 0, amount("1"))
+        price_of_source(SALE, [], 0, amount("1"))
 
 
 def test_an_amount_that_is_worth_less_than_a_unit_is_refused() -> None:
     with pytest.raises(AmountTooSmallError):
-        price_given(SALE, steps_of(SALE, BIDS, ASKS), 0, amount("0.00001"))
+        price_of_source(SALE, steps_of(SALE, BIDS, ASKS), 0, amount("0.00001"))
 
 
 def decimal_text(units: int, places: int) -> str:
@@ -102,15 +102,15 @@ def test_no_rounding_is_ever_at_the_houses_cost(
     asks = sorted(book, key=lambda level: Fraction(level[0]))
     steps = steps_of(pair, bids, asks)
     try:
-        amounts = price_given(pair, steps, spread_bps, units * pair.from_unit)
+        amounts = price_of_source(pair, steps, spread_bps, units * pair.source_unit)
     except (BookTooThinError, AmountTooSmallError):
         return
-    assert amounts.received % pair.to_unit == 0
-    assert amounts.spread >= Fraction(amounts.given * spread_bps, 10_000)
+    assert amounts.destination % pair.destination_unit == 0
+    assert amounts.spread >= Fraction(amounts.source * spread_bps, 10_000)
     best = max(step.rate for step in steps)
-    assert amounts.received <= (amounts.given - amounts.spread) * best
+    assert amounts.destination <= (amounts.source - amounts.spread) * best
     # What the same amount costs when it is asked for is never less than its exact price.
-    reverse = price_received(pair, steps, spread_bps, amounts.received)
-    assert reverse.given % pair.from_unit == 0
-    assert reverse.spread >= Fraction(reverse.given * spread_bps, 10_000) - pair.from_unit
-    assert price_given(pair, steps, spread_bps, reverse.given).received >= amounts.received
+    reverse = price_of_destination(pair, steps, spread_bps, amounts.destination)
+    assert reverse.source % pair.source_unit == 0
+    assert reverse.spread >= Fraction(reverse.source * spread_bps, 10_000) - pair.source_unit
+    assert price_of_source(pair, steps, spread_bps, reverse.source).destination >= amounts.destination

@@ -8,13 +8,13 @@ import pytest
 from openspot.http.errors import HttpError
 from openspot.rest_edge.common.payload_digest import is_signed, payload_digest
 from openspot.rest_edge.funds.kyc.rules import (
-    Level,
+    KycLevel,
+    KycState,
     RejectType,
     Review,
     ReviewAnswer,
     ReviewStatus,
     Standing,
-    Status,
     is_of_age,
     is_outdated,
     reviewed,
@@ -22,38 +22,38 @@ from openspot.rest_edge.funds.kyc.rules import (
 from openspot.rest_edge.funds.withdrawals.limits import limit_in_cents
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
-BASIC = Standing(Level.BASIC, Status.PENDING, True)
+BASIC = Standing(KycLevel.BASIC, KycState.PENDING, True)
 GREEN, RED = ReviewAnswer.GREEN, ReviewAnswer.RED
 COMPLETED = ReviewStatus.COMPLETED
 
 
 def event(status: ReviewStatus, answer: ReviewAnswer | None = None, reject: RejectType | None = None) -> Review:
-    return Review(Level.VERIFIED, status, answer, reject, NOON)
+    return Review(KycLevel.VERIFIED, status, answer, reject, NOON)
 
 
 @pytest.mark.parametrize(
     ("review", "status", "level"),
     [
-        (event(ReviewStatus.INIT), Status.PENDING, Level.BASIC),
-        (event(ReviewStatus.PENDING), Status.PENDING, Level.BASIC),
-        (event(ReviewStatus.ON_HOLD), Status.ON_HOLD, Level.BASIC),
-        (event(COMPLETED, GREEN), Status.APPROVED, Level.VERIFIED),
-        (event(COMPLETED, RED, RejectType.RETRY), Status.RETRY, Level.BASIC),
-        (event(COMPLETED, RED), Status.RETRY, Level.BASIC),
-        (event(COMPLETED, RED, RejectType.FINAL), Status.REJECTED, Level.NONE),
+        (event(ReviewStatus.INIT), KycState.PENDING, KycLevel.BASIC),
+        (event(ReviewStatus.PENDING), KycState.PENDING, KycLevel.BASIC),
+        (event(ReviewStatus.ON_HOLD), KycState.ON_HOLD, KycLevel.BASIC),
+        (event(COMPLETED, GREEN), KycState.APPROVED, KycLevel.VERIFIED),
+        (event(COMPLETED, RED, RejectType.RETRY), KycState.RETRY, KycLevel.BASIC),
+        (event(COMPLETED, RED), KycState.RETRY, KycLevel.BASIC),
+        (event(COMPLETED, RED, RejectType.FINAL), KycState.REJECTED, KycLevel.NONE),
     ],
 )
-def test_an_event_decides_status_and_level(review: Review, status: Status, level: Level) -> None:
+def test_an_event_decides_status_and_level(review: Review, status: KycState, level: KycLevel) -> None:
     after = reviewed(BASIC, review)
     assert (after.status, after.level, after.last_event_at) == (status, level, NOON)
 
 
 def test_an_approval_that_is_taken_back_lowers_the_level() -> None:
     approved = reviewed(BASIC, event(COMPLETED, GREEN))
-    assert reviewed(approved, event(COMPLETED, RED, RejectType.RETRY)).level is Level.BASIC
+    assert reviewed(approved, event(COMPLETED, RED, RejectType.RETRY)).level is KycLevel.BASIC
     without = replace(approved, has_basic_information=False)
-    assert reviewed(without, event(COMPLETED, RED, RejectType.RETRY)).level is Level.NONE
-    assert reviewed(approved, event(ReviewStatus.ON_HOLD)).level is Level.VERIFIED
+    assert reviewed(without, event(COMPLETED, RED, RejectType.RETRY)).level is KycLevel.NONE
+    assert reviewed(approved, event(ReviewStatus.ON_HOLD)).level is KycLevel.VERIFIED
 
 
 @pytest.mark.parametrize(("earlier_ms", "outdated"), [(1, True), (0, False), (-1, False)])

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from openspot.contracts.messages import OrderRecord
 from openspot.rest_edge.orders import recent
-from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, newer_record
+from openspot.rest_edge.orders.recent import OrderFilter, RecentOrderRecords, newer_record
 
 
 def order(
@@ -46,7 +46,7 @@ def test_a_record_alone_counts() -> None:
 def merged_with_recent(
     answered: list[OrderRecord], rows: list[OrderRecord], wanted: OrderFilter, **window: Any
 ) -> list[str]:
-    orders = RecentOrders()
+    orders = RecentOrderRecords()
     for record in answered:
         orders.note(record, 0)
     page = orders.merged_with_recent("u1", rows, wanted, window.get("after"), window.get("before"))
@@ -81,7 +81,7 @@ def test_only_what_the_filter_takes_joins() -> None:
 
 def test_records_are_forgotten_by_age_and_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recent, "KEPT_MAX", 3)
-    orders = RecentOrders()
+    orders = RecentOrderRecords()
     for number in range(5):
         orders.note(order(f"o{number}"), number / 10)
     assert len(orders) == 3

@@ -2027,7 +2027,7 @@ export interface components {
         };
         /**
          * CheckResult
-         * @description The result of one check: `up`, or `down` or `degraded` with the reason. Some checks add the `name` of what runs.
+         * @description The result of a check: `up`, or `down` or `degraded` with the reason. Some checks add the `name` of what runs.
          */
         CheckResult: {
             /** Status */

@@ -1,16 +1,24 @@
 """Amounts of 18 places on their way to and from clients and database."""
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
+from types import MappingProxyType
 from typing import Any
 
 from openspot.domain.market import AssetScale
 from openspot.domain.money import AMOUNT_PLACES, MoneyError, parse_decimal, to_amount
 from openspot.http.errors import validation_error
 
+_NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 
-def row_values(row: Any, amounts: Set[str]) -> dict[str, Any]:
-    """The columns of a row by name; those in `amounts` in units of 18 places."""
-    return {name: to_amount(value) if name in amounts else value for name, value in row.items()}
+
+def row_values(row: Any, amounts: Set[str], fields: Mapping[str, str] = _NO_FIELDS) -> dict[str, Any]:
+    """The values of a row by field. Columns in `amounts` become units of 18 places.
+
+    `fields` names the field of each column whose field has another name.
+    """
+    return {
+        fields.get(column, column): to_amount(value) if column in amounts else value for column, value in row.items()
+    }
 
 
 def amount_of_asset(field: str, text: str, asset: AssetScale) -> int:

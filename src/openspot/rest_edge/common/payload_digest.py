@@ -1,4 +1,4 @@
-"""The signature of webhooks: a digest of the raw body under a shared secret (design section 8). Pure."""
+"""The signature of webhooks: a digest of the raw body under a shared secret (fact A5-34). Pure."""
 
 import hmac
 
@@ -11,6 +11,6 @@ def payload_digest(secret: str, body: bytes) -> str:
 
 
 def is_signed(secret: str, body: bytes, digest: str | None) -> bool:
-    """Whether `digest` is that of `body`. Takes the same time wherever the two differ."""
-    given = (digest or "").strip().lower().encode("latin-1", "replace")
+    """Whether `digest` is the digest of `body`, in any letter case. Takes the same time wherever the two differ."""
+    given = (digest or "").lower().encode("latin-1", "replace")
     return hmac.compare_digest(given, payload_digest(secret, body).encode())

@@ -20,7 +20,7 @@ from openspot.rest_edge.mail.message import BadMailError, Mail, message_of
 from openspot.rest_edge.mail.outbox import Outbox, QueuedMail
 from openspot.rest_edge.mail.texts import TOKEN_OF, MailFacts, MailKind, compose
 from openspot.rest_edge.mail.tokens import MailTokens
-from openspot.rest_edge.mail.transports import MailRefusedError, MailUnavailableError, Transport
+from openspot.rest_edge.mail.transports import MailRefusedError, MailTransport, MailUnavailableError
 
 log = get_logger("mail")
 
@@ -31,7 +31,7 @@ ATTEMPTS_MAX = 10
 FIRST_PAUSE_S = 30.0
 LONGEST_PAUSE_S = 3600.0
 LEASE = timedelta(minutes=2)
-LOOK_S = 5.0
+POLL_INTERVAL_S = 5.0
 """Longest time between two looks at the outbox: other processes add mails too."""
 TOKEN_GAP = timedelta(minutes=2)
 """A mail with a token is dropped if the last one of its kind is younger, so that nobody can flood a mailbox."""
@@ -45,7 +45,7 @@ class MailSender:
         pool: Pool,
         outbox: Outbox,
         tokens: MailTokens,
-        transport: Transport,
+        transport: MailTransport,
         *,
         sender: str,
         link_base: str,
@@ -68,7 +68,7 @@ class MailSender:
                     pass
             except TRANSIENT_ERRORS as error:
                 log.warning("the outbox cannot be read now", error=repr(error))
-            await is_set_within(self._outbox.added, LOOK_S)
+            await is_set_within(self._outbox.added, POLL_INTERVAL_S)
 
     async def send_next(self) -> bool:
         """Send the next mail that is due. False if there is none."""

@@ -30,7 +30,7 @@ class MailUnavailableError(Exception):
     """The mail could not be handed over now."""
 
 
-class Transport(Protocol):
+class MailTransport(Protocol):
     """Hands mails over."""
 
     async def send(self, message: EmailMessage) -> None:
@@ -120,6 +120,6 @@ def read_mailbox(data_dir: Path) -> list[StoredMail]:
     return [StoredMail(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
 
 
-def make_transport(settings: MailSettings) -> Transport:
+def make_transport(settings: MailSettings) -> MailTransport:
     """SMTP if a server is set, otherwise the development mailbox."""
     return SmtpTransport(settings) if settings.smtp_host else MailboxTransport(settings.data_dir)

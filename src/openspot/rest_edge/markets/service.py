@@ -6,7 +6,7 @@ it at the time of the request.
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Generic, TypeVar
 
 from openspot.contracts.messages import Candle, GetCandles, MarketTrade, Ticker, TickerEvent
@@ -16,6 +16,7 @@ from openspot.domain.money import decimal_to_text
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineMarket, EngineQueries
 from openspot.http.errors import HttpError, service_unavailable
+from openspot.kit.clock import ms_from_datetime, utc_now
 from openspot.kit.single_flight import SingleFlight
 from openspot.market_data_client.errors import MarketDataUnavailableError, UnknownMarketError
 from openspot.market_data_client.requests import MarketDataClient
@@ -97,8 +98,8 @@ class MarketService:
     ) -> list[Candle]:
         """Candles, oldest first, at most `limit` intervals. 404 for an unknown symbol."""
         await self._specification(symbol)
-        window = window_of(interval, since, until, limit, datetime.now(UTC))
-        begin, end = (round(moment.timestamp() * 1000) for moment in (window.begin, window.end))
+        window = window_of(interval, since, until, limit, utc_now())
+        begin, end = (ms_from_datetime(time) for time in (window.begin, window.end))
         return await provided(self._market_data.candles(GetCandles(symbol, window.interval.value, begin, end)))
 
     async def ticker(self, symbol: str) -> Ticker:

@@ -24,7 +24,7 @@ from openspot.contracts.messages import (
 from openspot.contracts.messages.message import Message
 from openspot.contracts.streams import NOTIFICATIONS
 from openspot.kit.bus import Bus, Consumption, DurableConsumer
-from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.clock import DateClock, ms_from_datetime, utc_now
 from openspot.kit.database import TRANSIENT_ERRORS, Pool
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import is_set_within
@@ -49,7 +49,7 @@ FILLS_MAX = 500
 FILL_MAIL_GAP_S = 60.0
 """Filled orders of a user within this time after one that was mailed are shown on the screen only."""
 MAILED_USERS_MAX = 10_000
-LOOK_S = 1.0
+POLL_INTERVAL_S = 1.0
 """Longest time between two looks for what waits to be announced: other processes, and transactions, add to it."""
 
 Event = TypeVar("Event", bound=Message)
@@ -140,7 +140,7 @@ class NotificationDelivery:
 
     @property
     def _now_ms(self) -> int:
-        return round(self._now().timestamp() * 1000)
+        return ms_from_datetime(self._now())
 
     async def _announce(self, stop: asyncio.Event) -> None:
         """Send to the connections of users what waits for it."""
@@ -156,9 +156,9 @@ class NotificationDelivery:
             except Exception as error:
                 # Whatever it is, it must not end the announcing for ever.
                 log.warning("notifications will be announced later", error=repr(error))
-                await asyncio.sleep(LOOK_S)
+                await asyncio.sleep(POLL_INTERVAL_S)
                 continue
-            await is_set_within(self._store.added, LOOK_S)
+            await is_set_within(self._store.added, POLL_INTERVAL_S)
 
     def _notifying(
         self, source: NotificationSource, event_type: type[Event], notify: Callable[[Event], SendNotification | None]

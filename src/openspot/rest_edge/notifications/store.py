@@ -13,7 +13,7 @@ from prometheus_client import Counter
 
 from openspot.contracts.messages import SendNotification, UserNotification
 from openspot.contracts.streams import NOTIFICATIONS
-from openspot.kit.clock import DateClock, datetime_from_ms, utc_now
+from openspot.kit.clock import DateClock, datetime_from_ms, ms_from_datetime, utc_now
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
 from openspot.rest_edge.mail.outbox import Outbox
@@ -122,7 +122,7 @@ class NotificationStore:
                 ANNOUNCED_MAX,
             )
             for row in rows:
-                created_ms = round(row["created_at"].timestamp() * 1000)
+                created_ms = ms_from_datetime(row["created_at"])
                 about = row["kind"], row["title"], row["text"]
                 await announce(row["user_id"], UserNotification(row["notification_id"], *about, created_ms))
             await connection.execute(

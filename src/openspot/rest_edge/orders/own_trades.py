@@ -1,9 +1,10 @@
 """The trades of one user: the table `trades`, which the router writes, from the side of the user's orders."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from openspot.domain.money import decimal_to_text
+from openspot.kit.clock import iso_of
 from openspot.kit.database import Pool
 from openspot.rest_edge.orders.schemas import OwnTrade
 
@@ -74,5 +75,5 @@ def _own_trade(row: Any) -> OwnTrade:
         fee_currency=row["fee_currency"],
         role=row["role"],
         sequence=row["sequence"],
-        executed_at=row["executed_at"].astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        executed_at=iso_of(row["executed_at"]),
     )

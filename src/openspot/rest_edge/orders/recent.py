@@ -56,7 +56,7 @@ def place_of(record: OrderRecord) -> tuple[str, str]:
     return record.created_at, record.order_id
 
 
-class RecentOrders:
+class RecentOrderRecords:
     """The records that were sent within the last KEPT_S seconds, at most KEPT_MAX."""
 
     def __init__(self) -> None:

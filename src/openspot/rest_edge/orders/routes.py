@@ -90,8 +90,8 @@ def _statuses(text: str | None) -> tuple[str, ...]:
     return names
 
 
-def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> Router:
-    """The routes of `/orders`, below `prefix`; `direct` is false where FastAPI is to handle every route."""
+def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) -> Router:
+    """The routes of `/orders`, below `prefix`. Without `fast_paths` FastAPI handles every route."""
     router = Router(f"{prefix}/orders", tag="orders")
 
     @router.post(
@@ -101,7 +101,7 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
             503: "the order was not sent",
             504: "nobody knows yet what became of the order: ORDER_STATUS_UNKNOWN, with its id in `details`",
         },
-        fast_path=_place_directly(orders) if direct else None, summary="Place an order",
+        fast_path=_place_by_fast_path(orders) if fast_paths else None, summary="Place an order",
     )  # fmt: skip
     async def place_order(request: Request, body: OrderBody) -> Response:
         return json_response(await orders.place(caller(request).user_id, body, operation_of(context_of(request))), 201)
@@ -234,7 +234,7 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
     return router
 
 
-def _place_directly(orders: OrderService) -> FastPathHandler:
+def _place_by_fast_path(orders: OrderService) -> FastPathHandler:
     """`POST /orders` without FastAPI; the declared route gives the same responses."""
 
     async def place(context: RequestContext) -> FastPathResponse:

@@ -34,7 +34,7 @@ from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
-from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, newer_record
+from openspot.rest_edge.orders.recent import OrderFilter, RecentOrderRecords, newer_record
 from openspot.rest_edge.orders.schemas import (
     BatchEntry,
     BatchRefusal,
@@ -62,7 +62,7 @@ class OrderService:
         self._clock = clock
         self._timeout_s = timeout_s
         self._store = store
-        self._recent = RecentOrders()
+        self._recent = RecentOrderRecords()
 
     # Place
 

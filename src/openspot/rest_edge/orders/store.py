@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
 from openspot.contracts.messages import OrderRecord
 from openspot.domain.money import AMOUNT_PLACES, decimal_to_text
+from openspot.kit.clock import iso_of
 from openspot.kit.database import Pool
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition, page_of_trades
 from openspot.rest_edge.orders.recent import OrderFilter
@@ -32,7 +33,7 @@ class OrderPosition:
     @property
     def place(self) -> tuple[str, str]:
         """The same position as a record's sort key."""
-        return _iso(self.created_at), self.order_id
+        return iso_of(self.created_at), self.order_id
 
 
 def record_of(row: Any) -> OrderRecord:
@@ -58,13 +59,9 @@ def record_of(row: Any) -> OrderRecord:
         fee_currency=row["fee_currency"],
         status=row["status"],
         reject_reason=row["reject_reason"],
-        created_at=_iso(row["created_at"]),
-        updated_at=_iso(row["updated_at"]),
+        created_at=iso_of(row["created_at"]),
+        updated_at=iso_of(row["updated_at"]),
     )
-
-
-def _iso(time: datetime) -> str:
-    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class OrderStore:

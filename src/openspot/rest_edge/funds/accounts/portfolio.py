@@ -13,7 +13,7 @@ POINTS_MAX = 366
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class PortfolioHolding:
     """One asset at a point of time. `price` is None if it had none yet."""
 
     asset: str
@@ -48,7 +48,7 @@ def holdings_at(
     index: int,
     balances: Mapping[str, Sequence[Decimal | None]],
     prices: Mapping[str, Sequence[Decimal | None]],
-) -> list[Holding]:
+) -> list[PortfolioHolding]:
     """What was held at a point, by asset; assets with a balance of 0 are left out."""
     holdings = []
     for asset in sorted(balances):
@@ -57,11 +57,11 @@ def holdings_at(
             continue
         known = prices.get(asset)
         price = Decimal(1) if asset == DOLLAR else known[index] if known is not None else None
-        holdings.append(Holding(asset, balance, price))
+        holdings.append(PortfolioHolding(asset, balance, price))
     return holdings
 
 
-def total_value(holdings: Sequence[Holding]) -> Decimal:
+def total_value(holdings: Sequence[PortfolioHolding]) -> Decimal:
     """The sum of the values that are known, exact."""
     total = Decimal(0)
     for holding in holdings:

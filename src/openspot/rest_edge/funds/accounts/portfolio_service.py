@@ -4,12 +4,12 @@ from datetime import datetime
 
 from openspot.domain.money import decimal_to_text
 from openspot.http.errors import validation_error
-from openspot.kit.clock import Clock, datetime_from_ms, utc_datetime
+from openspot.kit.clock import Clock, datetime_from_ms, ms_from_datetime, utc_datetime
 from openspot.rest_edge.funds.accounts.portfolio import (
     DOLLAR,
     INTERVALS,
     POINTS_MAX,
-    Holding,
+    PortfolioHolding,
     carried,
     holdings_at,
     points_of,
@@ -51,9 +51,9 @@ class PortfolioService:
         return [_point(point, holdings_at(index, balances, prices)) for index, point in enumerate(points)]
 
 
-def _point(time: datetime, holdings: list[Holding]) -> PortfolioPointResponse:
+def _point(time: datetime, holdings: list[PortfolioHolding]) -> PortfolioPointResponse:
     return PortfolioPointResponse(
-        timestamp=int(time.timestamp() * 1000),
+        timestamp=ms_from_datetime(time),
         value=decimal_to_text(total_value(holdings)),
         unpriced=[holding.asset for holding in holdings if holding.price is None],
         holdings=[

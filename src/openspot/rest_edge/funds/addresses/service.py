@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from openspot.domain.ids import short_id
 from openspot.domain.networks import Network
 from openspot.http.errors import HttpError, validation_error
-from openspot.kit.clock import Clock, utc_datetime
+from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.rest_edge.funds.addresses.schemas import (
     BeneficiaryResponse,
     WithdrawalAddressBody,
@@ -102,11 +102,7 @@ def _response(saved: SavedAddress) -> WithdrawalAddressResponse:
         tag=saved.tag,
         is_own=saved.is_own,
         beneficiary=beneficiary,
-        available_at=_iso(saved.available_at),
-        created_at=_iso(saved.created_at),
+        available_at=iso_of(saved.available_at),
+        created_at=iso_of(saved.created_at),
         simulated=True,
     )
-
-
-def _iso(time: datetime) -> str:
-    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -65,7 +65,7 @@ def fee_routes(prefix: str, fees: FeeServices) -> Router:
         rows = [
             PaymentFeeResponse(
                 route_id=route.route_id,
-                currency=route.currency,
+                currency=route.asset,
                 fee_bps=route.fee_bps,
                 fee_fixed=amount_to_text(route.fee_fixed),
             )

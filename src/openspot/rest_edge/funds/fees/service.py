@@ -21,7 +21,7 @@ class PaymentFee(Protocol):
         """The id of the payment route."""
 
     @property
-    def currency(self) -> str:
+    def asset(self) -> str:
         """The asset that is paid."""
 
     @property

@@ -1,8 +1,8 @@
 """`openspot kyc review`: the outcome of a check, sent to the webhook as a provider sends it."""
 
 import uuid
-from datetime import UTC, datetime
 
+from openspot.kit.clock import utc_now
 from openspot.rest_edge.common.signed_events import send_event
 from openspot.rest_edge.settings import RestEdgeSettings
 
@@ -16,7 +16,7 @@ async def review(settings: RestEdgeSettings, user_id: str, answer: str, *, final
         "reviewStatus": "completed",
         "reviewAnswer": answer,
         "rejectType": ("FINAL" if final else "RETRY") if answer == "RED" else None,
-        "createdAt": datetime.now(UTC).isoformat(),
+        "createdAt": utc_now().isoformat(),
     }
     reply = await send_event(settings, "/kyc/webhook", settings.kyc_webhook_secret, event)
     return bool(reply["applied"])

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from openspot.rest_edge.funds.kyc.rules import Level
+from openspot.rest_edge.funds.kyc.rules import KycLevel
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ProviderSession:
     """A verification that has begun. `url` is where the user goes on, None if there is no page for it."""
 
     reference: str
@@ -20,7 +20,7 @@ class Provider(Protocol):
 
     name: str
 
-    async def start(self, user_id: str, level: Level, reference: str) -> Session:
+    async def start(self, user_id: str, level: KycLevel, reference: str) -> ProviderSession:
         """Begin a verification. The same `reference` begins it once. Raises HttpError (503)."""
 
 
@@ -29,6 +29,6 @@ class DevelopmentProvider:
 
     name = "development"
 
-    async def start(self, user_id: str, level: Level, reference: str) -> Session:
+    async def start(self, user_id: str, level: KycLevel, reference: str) -> ProviderSession:
         """Begin a verification that waits for the operator."""
-        return Session(reference, None, f"the operator decides: openspot kyc review {user_id} GREEN")
+        return ProviderSession(reference, None, f"the operator decides: openspot kyc review {user_id} GREEN")

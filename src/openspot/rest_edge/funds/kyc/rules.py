@@ -7,7 +7,7 @@ from enum import IntEnum, StrEnum
 AGE_MIN = 18
 
 
-class Level(IntEnum):
+class KycLevel(IntEnum):
     """How well a user is known."""
 
     NONE = 0
@@ -17,7 +17,7 @@ class Level(IntEnum):
     """The provider has checked the documents."""
 
 
-class Status(StrEnum):
+class KycState(StrEnum):
     """Where the verification stands."""
 
     NOT_STARTED = "not_started"
@@ -57,8 +57,8 @@ class RejectType(StrEnum):
 class Standing:
     """A user's verification. `last_event_at` is the time of the newest event of the provider that counted."""
 
-    level: Level
-    status: Status
+    level: KycLevel
+    status: KycState
     has_basic_information: bool
     last_event_at: datetime | None = None
 
@@ -67,7 +67,7 @@ class Standing:
 class Review:
     """What an event of the provider says."""
 
-    level: Level
+    level: KycLevel
     status: ReviewStatus
     answer: ReviewAnswer | None
     reject_type: RejectType | None
@@ -83,23 +83,23 @@ def reviewed(standing: Standing, review: Review) -> Standing:
     """The standing after an event that is not outdated. An approval may be taken back later."""
     status = _status(review)
     level = standing.level
-    if status is Status.APPROVED:
+    if status is KycState.APPROVED:
         level = max(level, review.level)
-    elif status is Status.REJECTED:
-        level = Level.NONE
-    elif status is Status.RETRY and level >= review.level:
-        level = Level(review.level - 1) if standing.has_basic_information else Level.NONE
+    elif status is KycState.REJECTED:
+        level = KycLevel.NONE
+    elif status is KycState.RETRY and level >= review.level:
+        level = KycLevel(review.level - 1) if standing.has_basic_information else KycLevel.NONE
     return replace(standing, level=level, status=status, last_event_at=review.created_at)
 
 
-def _status(review: Review) -> Status:
+def _status(review: Review) -> KycState:
     if review.status in (ReviewStatus.INIT, ReviewStatus.PENDING):
-        return Status.PENDING
+        return KycState.PENDING
     if review.status is ReviewStatus.ON_HOLD:
-        return Status.ON_HOLD
+        return KycState.ON_HOLD
     if review.answer is ReviewAnswer.GREEN:
-        return Status.APPROVED
-    return Status.REJECTED if review.reject_type is RejectType.FINAL else Status.RETRY
+        return KycState.APPROVED
+    return KycState.REJECTED if review.reject_type is RejectType.FINAL else KycState.RETRY
 
 
 def is_of_age(born: date, today: date) -> bool:

@@ -14,12 +14,12 @@ from openspot.http.validation import (
     example,
     rule_broken,
 )
-from openspot.rest_edge.funds.kyc.rules import Level, RejectType, Review, ReviewAnswer, ReviewStatus
+from openspot.rest_edge.funds.kyc.rules import KycLevel, RejectType, Review, ReviewAnswer, ReviewStatus
 
 LevelName = Literal["none", "basic", "verified"]
 StatusName = Literal["not_started", "pending", "on_hold", "approved", "retry", "rejected"]
-LEVELS: dict[str, Level] = {"none": Level.NONE, "basic": Level.BASIC, "verified": Level.VERIFIED}
-NAMES: dict[Level, LevelName] = {Level.NONE: "none", Level.BASIC: "basic", Level.VERIFIED: "verified"}
+LEVELS: dict[str, KycLevel] = {"none": KycLevel.NONE, "basic": KycLevel.BASIC, "verified": KycLevel.VERIFIED}
+NAMES: dict[KycLevel, LevelName] = {KycLevel.NONE: "none", KycLevel.BASIC: "basic", KycLevel.VERIFIED: "verified"}
 
 Text = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")

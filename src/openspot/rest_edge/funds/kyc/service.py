@@ -2,15 +2,14 @@
 
 import os
 from dataclasses import replace
-from datetime import datetime
 
 from openspot.domain.ids import short_id
 from openspot.http.errors import HttpError, service_unavailable, validation_error
-from openspot.kit.clock import Clock, utc_datetime
+from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.kit.log import get_logger
 from openspot.rest_edge.common.payload_digest import is_signed
 from openspot.rest_edge.funds.kyc.provider import Provider
-from openspot.rest_edge.funds.kyc.rules import AGE_MIN, Level, Standing, Status, is_of_age
+from openspot.rest_edge.funds.kyc.rules import AGE_MIN, KycLevel, KycState, Standing, is_of_age
 from openspot.rest_edge.funds.kyc.schemas import (
     LEVELS,
     NAMES,
@@ -20,7 +19,7 @@ from openspot.rest_edge.funds.kyc.schemas import (
     KycStatusResponse,
     StartBody,
 )
-from openspot.rest_edge.funds.kyc.store import BasicInformation, KycStore, Profile
+from openspot.rest_edge.funds.kyc.store import BasicInformation, KycProfile, KycStore
 
 log = get_logger("kyc")
 
@@ -60,14 +59,14 @@ class KycService:
 
     async def give_basic_information(self, user_id: str, body: BasicInformationBody) -> KycStatusResponse:
         """Keep the information; the level becomes basic. 409 once the provider has checked it, or has refused."""
-        now = self._now()
+        now = utc_datetime(self._clock)
         if body.date_of_birth.year < EARLIEST_BIRTH_YEAR or not is_of_age(body.date_of_birth, now.date()):
             raise validation_error([f"dateOfBirth must be at least {AGE_MIN} years ago and not before 1900"])
 
-        def change(profile: Profile) -> Profile:
+        def change(profile: KycProfile) -> KycProfile:
             _check_open(profile.standing)
             standing = replace(
-                profile.standing, level=max(profile.standing.level, Level.BASIC), has_basic_information=True
+                profile.standing, level=max(profile.standing.level, KycLevel.BASIC), has_basic_information=True
             )
             return replace(profile, standing=standing, updated_at=now)
 
@@ -80,18 +79,18 @@ class KycService:
         """Begin the provider's check. Starting again while it runs returns the same session."""
         if self._provider is None:
             raise service_unavailable("no provider of verification is set up", "KYC_PROVIDER_UNAVAILABLE")
-        now, wanted = self._now(), LEVELS[body.level]
+        now, wanted = utc_datetime(self._clock), LEVELS[body.level]
         reference = short_id(os.urandom(REFERENCE_LENGTH), REFERENCE_LENGTH)
 
-        def change(profile: Profile) -> Profile:
+        def change(profile: KycProfile) -> KycProfile:
             standing = profile.standing
-            if standing.status in (Status.PENDING, Status.ON_HOLD) and profile.provider_reference is not None:
+            if standing.status in (KycState.PENDING, KycState.ON_HOLD) and profile.provider_reference is not None:
                 return profile
             if not standing.has_basic_information:
                 raise HttpError(409, "give your basic information first", "KYC_BASIC_INFO_REQUIRED")
             _check_open(standing)
             # The time of the newest event stays: an older one must not decide on the new check.
-            return Profile(replace(standing, status=Status.PENDING), wanted, reference, now)
+            return KycProfile(replace(standing, status=KycState.PENDING), wanted, reference, now)
 
         profile = await self._store.change(user_id, change, now)
         assert profile.provider_reference is not None, "a check that has begun has a reference"
@@ -107,19 +106,17 @@ class KycService:
 
     def check_signature(self, body: bytes, digest: str | None) -> None:
         """Raise HttpError (401) unless the provider has signed `body`."""
-        if not is_signed(self._secret, body, digest):
+        # Blanks around the digest do not matter here. The callback of payments refuses them.
+        if not is_signed(self._secret, body, (digest or "").strip()):
             raise HttpError(401, "X-Payload-Digest is missing or wrong", "SIGNATURE_INVALID")
 
     async def take_event(self, event: KycEventBody) -> bool:
         """Apply an event whose signature is right. False if it changes nothing."""
-        applied = await self._store.take_event(event.event_id, event.user_id, event.review(), self._now())
+        applied = await self._store.take_event(event.event_id, event.user_id, event.review(), utc_datetime(self._clock))
         log.info("verification event", event_id=event.event_id, user_id=event.user_id, applied=applied)
         return applied
 
-    def _now(self) -> datetime:
-        return utc_datetime(self._clock)
-
-    def _described(self, profile: Profile) -> KycStatusResponse:
+    def _described(self, profile: KycProfile) -> KycStatusResponse:
         standing = profile.standing
         updated = profile.updated_at
         return KycStatusResponse(
@@ -128,13 +125,13 @@ class KycService:
             requested_level=None if profile.requested_level is None else NAMES[profile.requested_level],
             has_basic_information=standing.has_basic_information,
             daily_withdrawal_limit=str(self._limits[standing.level]),
-            updated_at=None if updated is None else updated.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            updated_at=None if updated is None else iso_of(updated),
         )
 
 
 def _check_open(standing: Standing) -> None:
     """Raise HttpError (409) if the verification is decided."""
-    if standing.status is Status.REJECTED:
+    if standing.status is KycState.REJECTED:
         raise HttpError(409, "the verification was refused for good", "KYC_REJECTED")
-    if standing.level is Level.VERIFIED:
+    if standing.level is KycLevel.VERIFIED:
         raise HttpError(409, "you are verified already", "KYC_ALREADY_VERIFIED")

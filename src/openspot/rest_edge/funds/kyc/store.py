@@ -9,7 +9,7 @@ import msgspec
 
 from openspot.kit.database import Pool
 from openspot.kit.sealing import Sealer
-from openspot.rest_edge.funds.kyc.rules import Level, Review, Standing, Status, is_outdated, reviewed
+from openspot.rest_edge.funds.kyc.rules import KycLevel, KycState, Review, Standing, is_outdated, reviewed
 
 _SEALED_AT_A_TIME = 500
 _COLUMNS = """
@@ -33,18 +33,18 @@ class BasicInformation:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class KycProfile:
     """A user's verification as it is kept."""
 
     standing: Standing
-    requested_level: Level | None
+    requested_level: KycLevel | None
     provider_reference: str | None
     updated_at: datetime | None
 
 
-NEW_PROFILE = Profile(Standing(Level.NONE, Status.NOT_STARTED, False), None, None, None)
+NEW_PROFILE = KycProfile(Standing(KycLevel.NONE, KycState.NOT_STARTED, False), None, None, None)
 
-Change = Callable[[Profile], Profile]
+Change = Callable[[KycProfile], KycProfile]
 """The profile after a change. May raise HttpError, which changes nothing."""
 
 
@@ -60,13 +60,13 @@ class KycStore:
         self._pool = pool
         self._sealer = sealer
 
-    async def get(self, user_id: str) -> Profile:
+    async def get(self, user_id: str) -> KycProfile:
         """The user's profile; a new one if there is none."""
         return _profile(await self._pool.fetchrow(_GET, user_id))
 
     async def change(
         self, user_id: str, change: Change, now: datetime, information: BasicInformation | None = None
-    ) -> Profile:
+    ) -> KycProfile:
         """Change a profile, while nobody else does, and keep `information` with it."""
         async with self._pool.acquire() as connection, connection.transaction():
             await connection.execute(
@@ -120,12 +120,12 @@ class KycStore:
             if is_new is None or is_outdated(profile.standing, review):
                 return False
             standing = reviewed(profile.standing, review)
-            changed = Profile(standing, profile.requested_level, profile.provider_reference, now)
+            changed = KycProfile(standing, profile.requested_level, profile.provider_reference, now)
             await _save(connection, user_id, changed, now)
         return True
 
 
-async def _save(connection: Any, user_id: str, changed: Profile, now: datetime) -> None:
+async def _save(connection: Any, user_id: str, changed: KycProfile, now: datetime) -> None:
     await connection.execute(
         """
         UPDATE kyc_profiles SET level = $2, status = $3, requested_level = $4, provider_reference = $5,
@@ -137,13 +137,13 @@ async def _save(connection: Any, user_id: str, changed: Profile, now: datetime) 
     )  # fmt: skip
 
 
-def _profile(row: Any) -> Profile:
+def _profile(row: Any) -> KycProfile:
     if row is None:
         return NEW_PROFILE
     requested = row["requested_level"]
-    return Profile(
-        Standing(Level(row["level"]), Status(row["status"]), row["has_information"], row["last_event_at"]),
-        None if requested is None else Level(requested),
+    return KycProfile(
+        Standing(KycLevel(row["level"]), KycState(row["status"]), row["has_information"], row["last_event_at"]),
+        None if requested is None else KycLevel(requested),
         row["provider_reference"],
         row["updated_at"],
     )

@@ -32,7 +32,7 @@ class AddressBook(Protocol):
         """The user's saved address with that id."""
 
 
-class Verification(Protocol):
+class VerificationLevels(Protocol):
     """The users' levels of verification."""
 
     async def level(self, user_id: str) -> int:
@@ -48,7 +48,7 @@ class WithdrawalService:
         custody: CustodyClient,
         store: WithdrawalStore,
         addresses: AddressBook,
-        verification: Verification,
+        verification: VerificationLevels,
         second_factor: SecondFactor,
         fees: WithdrawalFees,
         networks: Mapping[str, Network],
@@ -76,21 +76,21 @@ class WithdrawalService:
             raise validation_error([f"network must be one of {', '.join(chains)} for {asset}"])
         return await self._custody.assign(user_id, asset, network or chains[0])
 
-    def deposit_fiat_info(self, user_id: str, currency: str) -> DepositFiatInfo:
+    def deposit_fiat_info(self, user_id: str, asset: str) -> DepositFiatInfo:
         """Where to send a bank transfer, with the reference that names the user."""
         for network in self._networks.values():
-            if network.bank is not None and currency in network.assets:
+            if network.bank is not None and asset in network.assets:
                 return DepositFiatInfo(
-                    currency=currency,
+                    currency=asset,
                     network=network.name,
                     bank_name=network.bank.name,
                     account_name=network.bank.account_name,
                     account=network.bank.account,
                     reference=user_id,
-                    minimum=decimal_to_text(network.assets[currency].deposit_minimum),
+                    minimum=decimal_to_text(network.assets[asset].deposit_minimum),
                     simulated=True,
                 )
-        raise HttpError(404, f"currency {currency} takes no bank transfers", "ASSET_NOT_FOUND")
+        raise HttpError(404, f"currency {asset} takes no bank transfers", "ASSET_NOT_FOUND")
 
     async def withdraw(
         self,

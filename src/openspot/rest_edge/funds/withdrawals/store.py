@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from openspot.contracts.messages import WithdrawalRecord
-from openspot.kit.clock import iso_from_ms
+from openspot.kit.clock import iso_of
 from openspot.kit.database import Pool, text_of
 from openspot.rest_edge.funds.withdrawals.schemas import Deposit
 
@@ -99,13 +99,9 @@ def _deposit(row: Any) -> Deposit:
         amount=text_of(row["amount"]),
         status="pending" if confirmed_at is None else "confirmed",
         required_confirmations=row["required_confirmations"],
-        created_at=_iso(row["created_at"]),
-        confirmed_at=None if confirmed_at is None else _iso(confirmed_at),
+        created_at=iso_of(row["created_at"]),
+        confirmed_at=None if confirmed_at is None else iso_of(confirmed_at),
     )
-
-
-def _iso(time: datetime) -> str:
-    return iso_from_ms(int(time.timestamp() * 1000))
 
 
 def _record(row: Any) -> WithdrawalRecord:
@@ -115,5 +111,5 @@ def _record(row: Any) -> WithdrawalRecord:
         if isinstance(value, Decimal):
             fields[name] = text_of(value)
         elif isinstance(value, datetime):
-            fields[name] = _iso(value)
+            fields[name] = iso_of(value)
     return WithdrawalRecord(**fields)

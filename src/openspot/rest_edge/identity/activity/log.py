@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from openspot.contracts.messages import SendNotification
 from openspot.http.context import RequestContext
-from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.clock import DateClock, ms_from_datetime, utc_now
 from openspot.kit.database import Connection, Pool
 from openspot.kit.log import get_logger
 from openspot.kit.sql import rows_changed
@@ -68,7 +68,7 @@ class Activity:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class ActivityNotice:
     """What the owner of the account is told of an activity. `kind` is that of the notification."""
 
     kind: str
@@ -79,35 +79,37 @@ class Notice:
 _CHANGE = "A change of your account"
 _NOT_YOU = "Was it not you? Reset your password and end all sessions."
 NOTICES = {
-    ActivityKind.REFRESH_TOKEN_REUSED: Notice(
+    ActivityKind.REFRESH_TOKEN_REUSED: ActivityNotice(
         "security.token_reused", _CHANGE, "A session was ended, because one of its tokens was used twice."
     ),
-    ActivityKind.PASSWORD_CHANGED: Notice(
+    ActivityKind.PASSWORD_CHANGED: ActivityNotice(
         "password.changed", _CHANGE, "Your password was changed. All other sessions have ended."
     ),
-    ActivityKind.PASSWORD_RESET: Notice(
+    ActivityKind.PASSWORD_RESET: ActivityNotice(
         "password.changed", _CHANGE, "Your password was reset. All sessions have ended."
     ),
-    ActivityKind.MFA_ENABLED: Notice("mfa.changed", _CHANGE, "Two-factor authentication was enabled."),
-    ActivityKind.MFA_DISABLED: Notice("mfa.changed", _CHANGE, "Two-factor authentication was disabled."),
-    ActivityKind.RECOVERY_CODE_USED: Notice(
+    ActivityKind.MFA_ENABLED: ActivityNotice("mfa.changed", _CHANGE, "Two-factor authentication was enabled."),
+    ActivityKind.MFA_DISABLED: ActivityNotice("mfa.changed", _CHANGE, "Two-factor authentication was disabled."),
+    ActivityKind.RECOVERY_CODE_USED: ActivityNotice(
         "mfa.changed", _CHANGE, "A recovery code was used in place of your authenticator app."
     ),
-    ActivityKind.RECOVERY_CODES_RENEWED: Notice("mfa.changed", _CHANGE, "Your recovery codes were replaced."),
-    ActivityKind.ANTI_PHISHING_CODE_CHANGED: Notice(
+    ActivityKind.RECOVERY_CODES_RENEWED: ActivityNotice("mfa.changed", _CHANGE, "Your recovery codes were replaced."),
+    ActivityKind.ANTI_PHISHING_CODE_CHANGED: ActivityNotice(
         "security.anti_phishing_code", _CHANGE, "Your anti-phishing code was changed. Every mail shows the new one."
     ),
-    ActivityKind.API_KEY_CREATED: Notice("api_key.changed", _CHANGE, "An API key was made."),
-    ActivityKind.API_KEY_ROTATED: Notice("api_key.changed", _CHANGE, "An API key got a new secret."),
-    ActivityKind.API_KEY_REVOKED: Notice("api_key.changed", _CHANGE, "An API key was revoked."),
+    ActivityKind.API_KEY_CREATED: ActivityNotice("api_key.changed", _CHANGE, "An API key was made."),
+    ActivityKind.API_KEY_ROTATED: ActivityNotice("api_key.changed", _CHANGE, "An API key got a new secret."),
+    ActivityKind.API_KEY_REVOKED: ActivityNotice("api_key.changed", _CHANGE, "An API key was revoked."),
 }
 """Activities that the user is told of, always: security mail cannot be turned off."""
 
 
-def login_notice(origin: Origin) -> Notice:
-    """What the owner of the account is told of a login from a network that no login came from before."""
+def login_notice(origin: Origin) -> ActivityNotice:
+    """The notice of a login from a network that the user has never logged in from."""
     program = f", with {origin.user_agent[:PROGRAM_LENGTH_MAX]}" if origin.user_agent else ""
-    return Notice("new.login", "New login to your account", f"Somebody logged in from {origin.address}{program}.")
+    return ActivityNotice(
+        "new.login", "New login to your account", f"Somebody logged in from {origin.address}{program}."
+    )
 
 
 class ActivityLog:
@@ -146,7 +148,7 @@ class ActivityLog:
             self._notifications.added.set()
 
     async def _record(
-        self, connection: Connection, user_id: str, kind: ActivityKind, origin: Origin, notice: Notice | None
+        self, connection: Connection, user_id: str, kind: ActivityKind, origin: Origin, notice: ActivityNotice | None
     ) -> None:
         now = self._now()
         activity_id = await connection.fetchval(
@@ -168,7 +170,7 @@ class ActivityLog:
             notice.kind,
             notice.title,
             f"{notice.text}\n{_NOT_YOU}",
-            round(now.timestamp() * 1000),
+            ms_from_datetime(now),
         )
         try:
             await self._notifications.add(notification, connection)

@@ -7,7 +7,6 @@ change is committed first and told on the bus then.
 import base64
 import os
 import secrets
-from datetime import UTC, datetime
 
 from openspot.http.api_keys.changes import ChangeNotToldError, KeyChanges
 from openspot.http.api_keys.signature import Algorithm, read_public_key
@@ -15,7 +14,7 @@ from openspot.http.api_keys.store import KEYS_MAX, ApiKeyRow, ApiKeyStore, Ended
 from openspot.http.api_keys.vault import Vault
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.http.policy import Scope
-from openspot.kit.clock import Clock, utc_datetime
+from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.api_keys.schemas import (
     ApiKeyResponse,
@@ -65,7 +64,7 @@ class ApiKeyService:
             sealed_secret=sealed,
             public_key=public_key,
             version=1,
-            created_at=self._now(),
+            created_at=utc_datetime(self._clock),
         )
         try:
             await self._store.add(key)
@@ -91,7 +90,7 @@ class ApiKeyService:
         if known.algorithm is not Algorithm.ED25519 and body.public_key is not None:
             raise validation_error(["publicKey must not be given for the algorithm hmac-sha256"])
         secret, sealed, public_key = self._material(key_id, body.public_key)
-        key = await self._store.rotate(user_id, key_id, sealed, public_key, self._now())
+        key = await self._store.rotate(user_id, key_id, sealed, public_key, utc_datetime(self._clock))
         if key is None:
             raise _not_found()
         try:
@@ -105,7 +104,7 @@ class ApiKeyService:
     async def revoke(self, user_id: str, key_id: str, origin: Origin) -> RevokedApiKeyResponse:
         """End a key at once, in all processes. 404 if the user never had it; revoking twice is no error."""
         known = await self._store.get(key_id)
-        ended = await self._store.revoke(user_id, key_id, self._now())
+        ended = await self._store.revoke(user_id, key_id, utc_datetime(self._clock))
         if ended is None:
             raise _not_found()
         try:
@@ -117,7 +116,7 @@ class ApiKeyService:
 
     async def revoke_all(self, user_id: str) -> None:
         """End every key of a user, for example when the account is deleted."""
-        await self._tell_all(await self._store.revoke_all(user_id, self._now()))
+        await self._tell_all(await self._store.revoke_all(user_id, utc_datetime(self._clock)))
 
     async def _tell_all(self, ended: list[Ended]) -> None:
         untold: ChangeNotToldError | None = None
@@ -136,9 +135,6 @@ class ApiKeyService:
         secret = secrets.token_urlsafe(SECRET_BYTES)
         return secret, self._vault.seal(key_id, secret.encode()), None
 
-    def _now(self) -> datetime:
-        return utc_datetime(self._clock)
-
 
 def _fields_of(key: ApiKeyRow) -> dict[str, object]:
     return {
@@ -148,14 +144,10 @@ def _fields_of(key: ApiKeyRow) -> dict[str, object]:
         "ip_allow_list": list(key.networks),
         "algorithm": key.algorithm,
         "public_key": base64.b64encode(key.public_key).decode() if key.public_key is not None else None,
-        "created_at": _iso(key.created_at),
-        "rotated_at": _iso(key.rotated_at) if key.rotated_at is not None else None,
-        "last_used_at": _iso(key.last_used_at) if key.last_used_at is not None else None,
+        "created_at": iso_of(key.created_at),
+        "rotated_at": iso_of(key.rotated_at) if key.rotated_at is not None else None,
+        "last_used_at": iso_of(key.last_used_at) if key.last_used_at is not None else None,
     }
-
-
-def _iso(time: datetime) -> str:
-    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _not_found() -> HttpError:

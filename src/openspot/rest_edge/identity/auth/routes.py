@@ -7,6 +7,7 @@ from openspot.http.context import caller, context_of
 from openspot.http.policy import Access, Policy, ThrottleClass
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
+from openspot.kit.clock import iso_of
 from openspot.rest_edge.common.schemas import DoneResponse
 from openspot.rest_edge.identity.activity.log import origin_of
 from openspot.rest_edge.identity.auth.mail_proof import MailProof
@@ -42,7 +43,9 @@ def auth_routes(prefix: str, auth: AuthService, proof: MailProof) -> Router:
     )  # fmt: skip
     async def register(body: RegisterBody) -> Response:
         user = await auth.register(body)
-        response = UserResponse(user_id=user.user_id, email=user.email, role=user.role, created_at=user.created_at_iso)
+        response = UserResponse(
+            user_id=user.user_id, email=user.email, role=user.role, created_at=iso_of(user.created_at)
+        )
         return json_response(response.model_dump(by_alias=True), 201)
 
     @router.post(

@@ -20,7 +20,7 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class LoginAttempt:
     """An attempt that counts; or that has to come again in `wait_s` whole seconds; or that is locked out.
 
     `is_last` says that this is the last attempt before the lock.
@@ -37,7 +37,7 @@ class AttemptStore:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def take(self, keys: tuple[AttemptKey, ...], now: datetime) -> Attempt:
+    async def take(self, keys: tuple[AttemptKey, ...], now: datetime) -> LoginAttempt:
         """Count one attempt under every key, or count nothing and say that it has to wait or is locked out."""
         texts = sorted(key.text for key in keys)
         async with self._pool.acquire() as connection, connection.transaction():
@@ -53,10 +53,10 @@ class AttemptStore:
             )
             states = {row["key"]: AttemptState(row["attempts"], row["next_at"]) for row in rows}
             if is_locked(keys, states):
-                return Attempt(is_locked=True)
+                return LoginAttempt(is_locked=True)
             wait, changed = take(keys, states, now)
             if wait:
-                return Attempt(wait_s=math.ceil(wait.total_seconds()))
+                return LoginAttempt(wait_s=math.ceil(wait.total_seconds()))
             await connection.execute(
                 """
                 UPDATE login_attempts SET attempts = new.attempts, next_at = new.next_at, last_at = $4
@@ -68,7 +68,7 @@ class AttemptStore:
                 [state.next_at for state in changed.values()],
                 now,
             )
-        return Attempt(is_last=reaches_lock(keys, changed))
+        return LoginAttempt(is_last=reaches_lock(keys, changed))
 
     async def succeeded(self, keys: tuple[AttemptKey, ...]) -> None:
         """The password was right: forget the attempts of keys that reset, and one attempt of the others."""

@@ -5,7 +5,7 @@ of its family. Using one twice revokes the family, because two parties hold it.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import Enum, auto
 
 from openspot.kit.database import Connection, Pool
@@ -25,11 +25,6 @@ class User:
     password_hash: str
     role: str
     created_at: datetime
-
-    @property
-    def created_at_iso(self) -> str:
-        """When the user registered, ISO 8601 in UTC."""
-        return self.created_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""The price of a conversion (design section 8): rules without IO.
+"""The price of a conversion: rules without IO.
 
-The user gives `from_amount`. A spread in basis points is taken from it; what is left is converted at the prices of the
-order book, level by level, as a market order of that size would be. Every rounding is to the places of its asset and
-in the house's favour: what the user receives is rounded down, what the user gives is rounded up.
+The user pays the source amount. A spread in basis points is taken from it. The rest is converted at the prices of the
+order book, level by level, as in a market order of that size. Every amount is rounded to the places of its asset, in
+favour of the house: the destination amount down, the source amount up.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,32 +17,32 @@ from openspot.domain.money import AMOUNT_PLACES, AMOUNT_SCALE, BASIS_POINTS, to_
 class Pair:
     """A conversion that the platform offers. It goes through one market, whose base the user sells or buys.
 
-    Amounts are units of 18 places, `minimum` and `maximum` of what the user gives. `from_unit` and `to_unit` are the
-    smallest amounts of the assets.
+    Amounts are units of 18 places. `minimum` and `maximum` are bounds of the source amount. `source_unit` and
+    `destination_unit` are the smallest amounts of the two assets.
     """
 
-    from_asset: str
-    to_asset: str
+    source_asset: str
+    destination_asset: str
     symbol: str
     sells_base: bool
-    from_unit: int
-    to_unit: int
+    source_unit: int
+    destination_unit: int
     minimum: int
     maximum: int
 
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """A priced conversion in units of 18 places; `spread` is the part of `given` that is not converted."""
+    """A priced conversion in units of 18 places. `spread` is the part of `source` that is not converted."""
 
-    given: int
-    received: int
+    source: int
+    destination: int
     spread: int
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A level of the book as a conversion sees it: it takes up to `capacity` and gives `rate` for each unit."""
+    """A level of the book for a conversion: it takes up to `capacity`, and pays `rate` for each unit."""
 
     capacity: Fraction
     rate: Fraction
@@ -57,7 +57,7 @@ class AmountTooSmallError(Exception):
 
 
 def pairs_of(limits: Mapping[str, MarketLimits], assets: Mapping[str, AssetScale]) -> dict[tuple[str, str], Pair]:
-    """Both directions of every market, by (from, to).
+    """Both directions of every market, by (source asset, destination asset).
 
     A sale of the base asset has the market's bounds of quantity, a purchase the bounds of notional.
     """
@@ -78,47 +78,47 @@ def unit_of(asset: AssetScale) -> int:
 
 
 def steps_of(pair: Pair, bids: Iterable[tuple[str, str]], asks: Iterable[tuple[str, str]]) -> list[Step]:
-    """The levels that a conversion meets, best first: the bids of a sale, the asks of a purchase."""
+    """The levels that a conversion trades with, best first: the bids for a sale, the asks for a purchase."""
     if pair.sells_base:
         return [Step(Fraction(quantity), Fraction(price)) for price, quantity in bids]
     return [Step(Fraction(price) * Fraction(quantity), 1 / Fraction(price)) for price, quantity in asks]
 
 
-def price_given(pair: Pair, steps: Sequence[Step], spread_bps: int, given: int) -> Amounts:
-    """Price a conversion of exactly `given`. Raises BookTooThinError, AmountTooSmallError."""
-    converted = _down(Fraction(given * (BASIS_POINTS - spread_bps), BASIS_POINTS), pair.from_unit)
-    received = _down(_forward(steps, Fraction(converted, AMOUNT_SCALE)) * AMOUNT_SCALE, pair.to_unit)
-    if received <= 0:
+def price_of_source(pair: Pair, steps: Sequence[Step], spread_bps: int, source: int) -> Amounts:
+    """Price a conversion of exactly `source`. Raises BookTooThinError, AmountTooSmallError."""
+    converted = _down(Fraction(source * (BASIS_POINTS - spread_bps), BASIS_POINTS), pair.source_unit)
+    destination = _down(_forward(steps, Fraction(converted, AMOUNT_SCALE)) * AMOUNT_SCALE, pair.destination_unit)
+    if destination <= 0:
         raise AmountTooSmallError
-    return Amounts(given, received, given - converted)
+    return Amounts(source, destination, source - converted)
 
 
-def price_received(pair: Pair, steps: Sequence[Step], spread_bps: int, received: int) -> Amounts:
-    """Price a conversion into exactly `received`. Raises BookTooThinError."""
-    converted = _up(_backward(steps, Fraction(received, AMOUNT_SCALE)) * AMOUNT_SCALE, pair.from_unit)
-    given = _up(Fraction(converted * BASIS_POINTS, BASIS_POINTS - spread_bps), pair.from_unit)
-    return Amounts(given, received, given - converted)
+def price_of_destination(pair: Pair, steps: Sequence[Step], spread_bps: int, destination: int) -> Amounts:
+    """Price a conversion into exactly `destination`. Raises BookTooThinError."""
+    converted = _up(_backward(steps, Fraction(destination, AMOUNT_SCALE)) * AMOUNT_SCALE, pair.source_unit)
+    source = _up(Fraction(converted * BASIS_POINTS, BASIS_POINTS - spread_bps), pair.source_unit)
+    return Amounts(source, destination, source - converted)
 
 
-def _forward(steps: Sequence[Step], given: Fraction) -> Fraction:
-    received = Fraction(0)
+def _forward(steps: Sequence[Step], source: Fraction) -> Fraction:
+    destination = Fraction(0)
     for step in steps:
-        taken = min(given, step.capacity)
-        received += taken * step.rate
-        given -= taken
-        if not given:
-            return received
+        taken = min(source, step.capacity)
+        destination += taken * step.rate
+        source -= taken
+        if not source:
+            return destination
     raise BookTooThinError
 
 
-def _backward(steps: Sequence[Step], received: Fraction) -> Fraction:
-    given = Fraction(0)
+def _backward(steps: Sequence[Step], destination: Fraction) -> Fraction:
+    source = Fraction(0)
     for step in steps:
-        taken = min(received, step.capacity * step.rate)
-        given += taken / step.rate
-        received -= taken
-        if not received:
-            return given
+        taken = min(destination, step.capacity * step.rate)
+        source += taken / step.rate
+        destination -= taken
+        if not destination:
+            return source
     raise BookTooThinError
 
 

@@ -24,8 +24,8 @@ from openspot.rest_edge.products.conversions.pricing import (
     AmountTooSmallError,
     BookTooThinError,
     Pair,
-    price_given,
-    price_received,
+    price_of_destination,
+    price_of_source,
     steps_of,
 )
 from openspot.rest_edge.products.conversions.schemas import ConversionResponse, PairResponse, QuoteBody, QuoteResponse
@@ -105,8 +105,8 @@ class ConversionService:
         """Every conversion on offer, by assets."""
         return [
             PairResponse(
-                from_asset=pair.from_asset,
-                to_asset=pair.to_asset,
+                from_asset=pair.source_asset,
+                to_asset=pair.destination_asset,
                 symbol=pair.symbol,
                 minimum=amount_to_text(pair.minimum),
                 maximum=amount_to_text(pair.maximum),
@@ -120,27 +120,27 @@ class ConversionService:
         if pair is None:
             raise HttpError(404, f"{body.from_asset} cannot be converted into {body.to_asset}", "PAIR_NOT_FOUND")
         amounts = await self._priced(pair, body)
-        if not pair.minimum <= amounts.given <= pair.maximum:
-            bounds = f"{amount_to_text(pair.minimum)} and {amount_to_text(pair.maximum)} {pair.from_asset}"
+        if not pair.minimum <= amounts.source <= pair.maximum:
+            bounds = f"{amount_to_text(pair.minimum)} and {amount_to_text(pair.maximum)} {pair.source_asset}"
             raise validation_error(
-                [f"fromAmount must be between {bounds}, and would be {amount_to_text(amounts.given)}"]
+                [f"fromAmount must be between {bounds}, and would be {amount_to_text(amounts.source)}"]
             )
         try:
-            inventory = await inventory_of(self._engine, pair.to_asset)
+            inventory = await inventory_of(self._engine, pair.destination_asset)
         except EngineError as error:
             raise service_unavailable("the matching engine does not respond") from error
-        if inventory < amounts.received:
-            log.warning("the inventory does not cover a conversion", asset=pair.to_asset)
-            raise _inventory_insufficient(pair.to_asset)
+        if inventory < amounts.destination:
+            log.warning("the inventory does not cover a conversion", asset=pair.destination_asset)
+            raise _inventory_insufficient(pair.destination_asset)
         now = utc_datetime(self._clock)
         quote = Quote(
             quote_id=short_id(os.urandom(_RANDOM_BYTES)),
             user_id=user_id,
             symbol=pair.symbol,
-            from_asset=pair.from_asset,
-            to_asset=pair.to_asset,
-            from_amount=amounts.given,
-            to_amount=amounts.received,
+            source_asset=pair.source_asset,
+            destination_asset=pair.destination_asset,
+            source_amount=amounts.source,
+            destination_amount=amounts.destination,
             spread_amount=amounts.spread,
             spread_bps=self._spread_bps,
             created_at=now,
@@ -150,12 +150,12 @@ class ConversionService:
         return _quote_response(quote)
 
     async def _priced(self, pair: Pair, body: QuoteBody) -> Amounts:
-        given = received = 0
+        source = destination = 0
         if body.from_amount is not None:
-            given = amount_of_asset("fromAmount", body.from_amount, self._assets[pair.from_asset])
+            source = amount_of_asset("fromAmount", body.from_amount, self._assets[pair.source_asset])
         else:
             assert body.to_amount is not None, "the body has one of the two"
-            received = amount_of_asset("toAmount", body.to_amount, self._assets[pair.to_asset])
+            destination = amount_of_asset("toAmount", body.to_amount, self._assets[pair.destination_asset])
         try:
             book = await self._engine.book(pair.symbol, DEPTH)
         except EngineError as error:
@@ -164,14 +164,16 @@ class ConversionService:
             raise HttpError(404, f"Market {pair.symbol} not found", "MARKET_NOT_FOUND")
         steps = steps_of(pair, book.bids, book.asks)
         try:
-            if given:
-                return price_given(pair, steps, self._spread_bps, given)
-            return price_received(pair, steps, self._spread_bps, received)
+            if source:
+                return price_of_source(pair, steps, self._spread_bps, source)
+            return price_of_destination(pair, steps, self._spread_bps, destination)
         except BookTooThinError:
             message = f"the order book of {pair.symbol} does not cover the whole amount"
             raise HttpError(409, message, "INSUFFICIENT_LIQUIDITY") from None
         except AmountTooSmallError:
-            raise validation_error([f"fromAmount is worth less than the smallest amount of {pair.to_asset}"]) from None
+            raise validation_error(
+                [f"fromAmount is worth less than the smallest amount of {pair.destination_asset}"]
+            ) from None
 
     async def convert(self, user_id: str, quote_id: str) -> ConversionResponse:
         """Execute a quote, once: a repeated call returns the same conversion, or the same refusal."""
@@ -200,10 +202,10 @@ class ConversionService:
             conversion_id=short_id(os.urandom(_RANDOM_BYTES)),
             quote_id=quote_id,
             user_id=user_id,
-            from_asset=quote.from_asset,
-            to_asset=quote.to_asset,
-            from_amount=quote.from_amount,
-            to_amount=quote.to_amount,
+            source_asset=quote.source_asset,
+            destination_asset=quote.destination_asset,
+            source_amount=quote.source_amount,
+            destination_amount=quote.destination_amount,
             spread_amount=quote.spread_amount,
             status="pending",
             failure_code=None,
@@ -234,12 +236,12 @@ class ConversionService:
 
 def transfer_of(conversion: Conversion) -> Transfer:
     """The movements of a conversion: what is converted, the spread as a movement of its own, what is received."""
-    user, given, received = conversion.user_id, conversion.from_asset, conversion.to_asset
-    converted = conversion.from_amount - conversion.spread_amount
-    movements = [Movement(user, CONVERSIONS_ACCOUNT_ID, given, numeric(converted))]
+    user, source, destination = conversion.user_id, conversion.source_asset, conversion.destination_asset
+    converted = conversion.source_amount - conversion.spread_amount
+    movements = [Movement(user, CONVERSIONS_ACCOUNT_ID, source, numeric(converted))]
     if conversion.spread_amount:
-        movements.append(Movement(user, FEE_ACCOUNT_ID, given, numeric(conversion.spread_amount)))
-    movements.append(Movement(CONVERSIONS_ACCOUNT_ID, user, received, numeric(conversion.to_amount)))
+        movements.append(Movement(user, FEE_ACCOUNT_ID, source, numeric(conversion.spread_amount)))
+    movements.append(Movement(CONVERSIONS_ACCOUNT_ID, user, destination, numeric(conversion.destination_amount)))
     return Transfer(
         f"conversion:{conversion.conversion_id}",
         TransferKind.CONVERSION,
@@ -254,7 +256,7 @@ def _outcome(conversion: Conversion) -> ConversionResponse:
         return _conversion_response(conversion)
     details = {"conversionId": conversion.conversion_id}
     if conversion.failure_code == INVENTORY:
-        raise _inventory_insufficient(conversion.to_asset, details)
+        raise _inventory_insufficient(conversion.destination_asset, details)
     if conversion.failure_code == UNSENT:
         message = "the matching engine does not respond; nothing was moved: ask for a new quote"
         raise HttpError(503, message, UNSENT, details=details, headers={"Retry-After": "1"})
@@ -274,12 +276,12 @@ def _ratio(numerator: int, denominator: int) -> str:
 def _quote_response(quote: Quote) -> QuoteResponse:
     return QuoteResponse(
         quote_id=quote.quote_id,
-        from_asset=quote.from_asset,
-        to_asset=quote.to_asset,
-        from_amount=amount_to_text(quote.from_amount),
-        to_amount=amount_to_text(quote.to_amount),
-        price=_ratio(quote.to_amount, quote.from_amount),
-        inverse_price=_ratio(quote.from_amount, quote.to_amount),
+        from_asset=quote.source_asset,
+        to_asset=quote.destination_asset,
+        from_amount=amount_to_text(quote.source_amount),
+        to_amount=amount_to_text(quote.destination_amount),
+        price=_ratio(quote.destination_amount, quote.source_amount),
+        inverse_price=_ratio(quote.source_amount, quote.destination_amount),
         spread_bps=quote.spread_bps,
         spread_amount=amount_to_text(quote.spread_amount),
         created_at=iso_of(quote.created_at),
@@ -292,12 +294,12 @@ def _conversion_response(row: Conversion) -> ConversionResponse:
         id=row.conversion_id,
         quote_id=row.quote_id,
         status=row.status,
-        from_asset=row.from_asset,
-        to_asset=row.to_asset,
-        from_amount=amount_to_text(row.from_amount),
-        to_amount=amount_to_text(row.to_amount),
+        from_asset=row.source_asset,
+        to_asset=row.destination_asset,
+        from_amount=amount_to_text(row.source_amount),
+        to_amount=amount_to_text(row.destination_amount),
         spread_amount=amount_to_text(row.spread_amount),
-        price=_ratio(row.to_amount, row.from_amount),
+        price=_ratio(row.destination_amount, row.source_amount),
         failure_code=row.failure_code,
         created_at=iso_of(row.created_at),
         completed_at=None if row.completed_at is None else iso_of(row.completed_at),

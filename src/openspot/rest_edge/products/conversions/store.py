@@ -14,6 +14,13 @@ _CONVERSION = (
     " failure_code, created_at, completed_at"
 )
 _AMOUNTS = frozenset({"from_amount", "to_amount", "spread_amount"})
+_FIELDS = {
+    "from_asset": "source_asset",
+    "to_asset": "destination_asset",
+    "from_amount": "source_amount",
+    "to_amount": "destination_amount",
+}
+"""The fields that have other names than their columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,10 +30,10 @@ class Quote:
     quote_id: str
     user_id: str
     symbol: str
-    from_asset: str
-    to_asset: str
-    from_amount: int
-    to_amount: int
+    source_asset: str
+    destination_asset: str
+    source_amount: int
+    destination_amount: int
     spread_amount: int
     spread_bps: int
     created_at: datetime
@@ -40,10 +47,10 @@ class Conversion:
     conversion_id: str
     quote_id: str
     user_id: str
-    from_asset: str
-    to_asset: str
-    from_amount: int
-    to_amount: int
+    source_asset: str
+    destination_asset: str
+    source_amount: int
+    destination_amount: int
     spread_amount: int
     status: str
     failure_code: str | None
@@ -65,10 +72,10 @@ class ConversionStore:
             quote.quote_id,
             quote.user_id,
             quote.symbol,
-            quote.from_asset,
-            quote.to_asset,
-            numeric(quote.from_amount),
-            numeric(quote.to_amount),
+            quote.source_asset,
+            quote.destination_asset,
+            numeric(quote.source_amount),
+            numeric(quote.destination_amount),
             numeric(quote.spread_amount),
             quote.spread_bps,
             quote.created_at,
@@ -85,7 +92,7 @@ class ConversionStore:
         )
         if row is None:
             return None
-        return Quote(**row_values(row, _AMOUNTS))
+        return Quote(**row_values(row, _AMOUNTS, _FIELDS))
 
     async def add(self, connection: Connection, conversion: Conversion) -> None:
         """Keep a new conversion."""
@@ -95,10 +102,10 @@ class ConversionStore:
             conversion.conversion_id,
             conversion.quote_id,
             conversion.user_id,
-            conversion.from_asset,
-            conversion.to_asset,
-            numeric(conversion.from_amount),
-            numeric(conversion.to_amount),
+            conversion.source_asset,
+            conversion.destination_asset,
+            numeric(conversion.source_amount),
+            numeric(conversion.destination_amount),
             numeric(conversion.spread_amount),
             conversion.status,
             conversion.failure_code,
@@ -160,4 +167,4 @@ class ConversionStore:
 
 
 def _conversion_of(row: Any) -> Conversion:
-    return Conversion(**row_values(row, _AMOUNTS))
+    return Conversion(**row_values(row, _AMOUNTS, _FIELDS))

@@ -13,11 +13,11 @@ PROVIDERS = frozenset({"development"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentRoute:
-    """A way to pay in. Amounts are units of 18 places; `unit` is the smallest amount of the currency."""
+    """A way to pay in. Amounts are units of 18 places; `unit` is the smallest amount of the asset."""
 
     route_id: str
     name: str
-    currency: str
+    asset: str
     provider: str
     minimum: int
     maximum: int
@@ -26,7 +26,7 @@ class PaymentRoute:
     unit: int
 
     def fee(self, amount: int) -> int:
-        """The fee on a payment of `amount`, rounded up to the currency's places."""
+        """The fee on a payment of `amount`, rounded up to the asset's places."""
         exact = self.fee_fixed * BASIS_POINTS + amount * self.fee_bps
         return -(-exact // (BASIS_POINTS * self.unit)) * self.unit
 
@@ -60,7 +60,7 @@ def _route(route_id: str, row: Mapping[str, Any], assets: Mapping[str, AssetScal
     route = PaymentRoute(
         route_id=route_id,
         name=str(row["name"]),
-        currency=asset.asset,
+        asset=asset.asset,
         provider=row["provider"],
         minimum=minimum,
         maximum=maximum,

@@ -5,8 +5,6 @@ user with what the fee leaves. Both have a key of their own and are repeated unt
 credited once, whatever is killed meanwhile.
 """
 
-import hashlib
-import hmac
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
@@ -22,11 +20,12 @@ from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError, validation_error
 from openspot.http.paging import Page, page_of, time_and_id_of, time_place
 from openspot.kit.bus import Bus
-from openspot.kit.clock import Clock, iso_of, utc_datetime
+from openspot.kit.clock import Clock, iso_of, ms_from_datetime, utc_datetime
 from openspot.kit.database import Connection
 from openspot.kit.log import get_logger
 from openspot.kit.sql import numeric
 from openspot.rest_edge.common.amounts import amount_of_asset
+from openspot.rest_edge.common.payload_digest import is_signed
 from openspot.rest_edge.products.payments.payment_routes import PaymentRoute
 from openspot.rest_edge.products.payments.return_urls import is_allowed
 from openspot.rest_edge.products.payments.schemas import (
@@ -63,20 +62,15 @@ class PaymentRules:
         event = DepositConfirmed(
             reference,
             PAYMENTS_ACCOUNT_ID,
-            payment.currency,
+            payment.asset,
             amount_to_text(payment.amount),
-            timestamp=round(payment.completed_at.timestamp() * 1000),
+            timestamp=ms_from_datetime(payment.completed_at),
         )
         await self._bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{reference}")
 
     async def settle(self, connection: Connection, transfer: Transfer, result: TransferResult, now: datetime) -> None:
         """Write that the user has it."""
         await self._store.mark_credited(connection, transfer.subject_id)
-
-
-def digest_of(body: bytes, secret: str) -> str:
-    """The signature of a callback: HMAC-SHA256 of its raw body, in hex."""
-    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 class PaymentService:
@@ -126,11 +120,11 @@ class PaymentService:
             if earlier is not None:
                 return self._session_response(earlier)
         route = self._known(body.route_id)
-        if body.currency != route.currency:
-            raise validation_error([f"currency must be {route.currency} on this route"])
-        amount = amount_of_asset("amount", body.amount, self._assets[route.currency])
+        if body.currency != route.asset:
+            raise validation_error([f"currency must be {route.asset} on this route"])
+        amount = amount_of_asset("amount", body.amount, self._assets[route.asset])
         if not route.minimum <= amount <= route.maximum:
-            bounds = f"{amount_to_text(route.minimum)} and {amount_to_text(route.maximum)} {route.currency}"
+            bounds = f"{amount_to_text(route.minimum)} and {amount_to_text(route.maximum)} {route.asset}"
             raise validation_error([f"amount must be between {bounds}"])
         if body.return_url is not None and not is_allowed(body.return_url, self._return_origins):
             raise validation_error(["returnUrl must lie at an origin that the platform allows"])
@@ -139,7 +133,7 @@ class PaymentService:
             payment_id=operation.operation_id,
             user_id=user_id,
             route_id=route.route_id,
-            currency=route.currency,
+            asset=route.asset,
             amount=amount,
             fee=route.fee(amount),
             return_url=body.return_url,
@@ -172,7 +166,7 @@ class PaymentService:
             raise _not_found()
         return PaymentPageResponse(
             payment_id=payment.payment_id,
-            currency=payment.currency,
+            currency=payment.asset,
             amount=amount_to_text(payment.amount),
             status=self._status(payment),
             payment_status=payment.payment_status,
@@ -185,8 +179,7 @@ class PaymentService:
         The word `paid` counts even after the session has expired or failed: the money has arrived. Not after it was
         cancelled: its user's account is deleted, and the provider has to return the money.
         """
-        given = (digest or "").lower().encode("utf-8", "replace")
-        if not hmac.compare_digest(digest_of(raw, self._secret).encode(), given):
+        if not is_signed(self._secret, raw, digest):
             raise HttpError(401, "X-Payload-Digest does not sign this body", "SIGNATURE_INVALID")
         now = utc_datetime(self._clock)
         async with self._store.pool.acquire() as connection, connection.transaction():
@@ -212,12 +205,12 @@ class PaymentService:
         return CallbackResponse(payment_id=payment.payment_id, repeated=False)
 
     def _check_amount(self, payment: Payment, body: CallbackBody) -> None:
-        if body.currency == payment.currency:
-            amount = amount_of_asset("amount", body.amount, self._assets[payment.currency])
+        if body.currency == payment.asset:
+            amount = amount_of_asset("amount", body.amount, self._assets[payment.asset])
             if amount == payment.amount:
                 return
         log.error("a callback names another amount than its payment", payment_id=payment.payment_id)
-        expected = f"{amount_to_text(payment.amount)} {payment.currency}"
+        expected = f"{amount_to_text(payment.amount)} {payment.asset}"
         raise HttpError(409, f"the payment is of {expected}", "AMOUNT_MISMATCH")
 
     def _status(self, payment: Payment) -> str:
@@ -240,7 +233,7 @@ class PaymentService:
         return PaymentResponse(
             id=row.payment_id,
             route_id=row.route_id,
-            currency=row.currency,
+            currency=row.asset,
             amount=amount_to_text(row.amount),
             fee=amount_to_text(row.fee),
             net_amount=amount_to_text(row.amount - row.fee),
@@ -261,7 +254,7 @@ def credit_of(payment: Payment) -> Transfer:
         f"payment:{payment.payment_id}",
         TransferKind.PAYMENT,
         payment.payment_id,
-        (Movement(PAYMENTS_ACCOUNT_ID, payment.user_id, payment.currency, numeric(payment.amount - payment.fee)),),
+        (Movement(PAYMENTS_ACCOUNT_ID, payment.user_id, payment.asset, numeric(payment.amount - payment.fee)),),
     )
 
 
@@ -273,7 +266,7 @@ def _route_response(route: PaymentRoute) -> PaymentRouteResponse:
     return PaymentRouteResponse(
         id=route.route_id,
         name=route.name,
-        currency=route.currency,
+        currency=route.asset,
         provider=route.provider,
         minimum=amount_to_text(route.minimum),
         maximum=amount_to_text(route.maximum),

@@ -14,6 +14,8 @@ _PAYMENT = (
     " expires_at, completed_at"
 )
 _AMOUNTS = frozenset({"amount", "fee"})
+_FIELDS = {"currency": "asset"}
+"""The field that has another name than its column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +25,7 @@ class Payment:
     payment_id: str
     user_id: str
     route_id: str
-    currency: str
+    asset: str
     amount: int
     fee: int
     return_url: str | None
@@ -49,7 +51,7 @@ class PaymentStore:
             payment.payment_id,
             payment.user_id,
             payment.route_id,
-            payment.currency,
+            payment.asset,
             numeric(payment.amount),
             numeric(payment.fee),
             payment.return_url,
@@ -122,4 +124,4 @@ class PaymentStore:
 
 
 def _payment_of(row: Any) -> Payment:
-    return Payment(**row_values(row, _AMOUNTS))
+    return Payment(**row_values(row, _AMOUNTS, _FIELDS))

@@ -32,7 +32,7 @@ from openspot.rest_edge.products.staking.schemas import (
     UnstakeBody,
     UnstakeResponse,
 )
-from openspot.rest_edge.products.staking.store import Balance, Event, StakingStore, Unstake
+from openspot.rest_edge.products.staking.store import StakingBalance, StakingEvent, StakingStore, Unstake
 
 log = get_logger("staking")
 
@@ -156,7 +156,7 @@ class StakingService:
             self._check_unstake(balance, amount, now)
             return await self._take_back(connection, balance, amount, unstake_id, now)
 
-    def _check_unstake(self, balance: Balance, amount: int, now: datetime) -> None:
+    def _check_unstake(self, balance: StakingBalance, amount: int, now: datetime) -> None:
         if amount > balance.amount:
             raise validation_error([f"amount must be at most {amount_to_text(balance.amount)} {balance.asset}"])
         if balance.type == ProductType.LOCKED:
@@ -167,16 +167,16 @@ class StakingService:
                 until = iso_of(midnight(balance.ends_on))
                 raise HttpError(409, f"the stake is locked until {until}", "STAKE_LOCKED")
 
-    def _is_early(self, balance: Balance, now: datetime) -> bool:
+    def _is_early(self, balance: StakingBalance, now: datetime) -> bool:
         return balance.ends_on is not None and now < midnight(balance.ends_on)
 
-    def _early_redemption(self, balance: Balance) -> EarlyRedemption:
+    def _early_redemption(self, balance: StakingBalance) -> EarlyRedemption:
         # A product that is no longer on offer lets go without conditions.
         product = self._products.get(balance.product_id)
         return EarlyRedemption.ALLOWED if product is None else product.early_redemption
 
     async def _take_back(
-        self, connection: Connection, balance: Balance, amount: int, unstake_id: str, now: datetime
+        self, connection: Connection, balance: StakingBalance, amount: int, unstake_id: str, now: datetime
     ) -> Unstake:
         reward, remainder, forfeited = balance.accrued, balance.remainder, 0
         early = self._is_early(balance, now) and balance.type == ProductType.LOCKED
@@ -233,7 +233,7 @@ class StakingService:
                 done += 1
         return done
 
-    async def _accrue(self, connection: Connection, balance: Balance, now: datetime) -> Balance:
+    async def _accrue(self, connection: Connection, balance: StakingBalance, now: datetime) -> StakingBalance:
         """Write the rewards of the days that are over and return the stake with them; the caller has locked it."""
         unit = 10 ** (18 - self._assets[balance.asset].places)
         rate = self._rate_of(balance)
@@ -252,7 +252,7 @@ class StakingService:
         assert current is not None, "it is locked"
         return current
 
-    def _rate_of(self, balance: Balance) -> int:
+    def _rate_of(self, balance: StakingBalance) -> int:
         """A flexible stake earns the product's rate of the day; a locked one that of its first day."""
         product = self._products.get(balance.product_id)
         if balance.type == ProductType.LOCKED or product is None:
@@ -305,8 +305,8 @@ def payouts_of(unstake: Unstake) -> list[Transfer]:
     return transfers
 
 
-def _new_balance(balance_id: str, user_id: str, product: Product, amount: int, now: datetime) -> Balance:
-    return Balance(
+def _new_balance(balance_id: str, user_id: str, product: Product, amount: int, now: datetime) -> StakingBalance:
+    return StakingBalance(
         balance_id=balance_id,
         user_id=user_id,
         product_id=product.product_id,
@@ -327,7 +327,7 @@ def _new_balance(balance_id: str, user_id: str, product: Product, amount: int, n
     )
 
 
-def _outcome(staked: Balance) -> StakingBalanceResponse:
+def _outcome(staked: StakingBalance) -> StakingBalanceResponse:
     """The stake, or the refusal that it met."""
     if staked.status != "failed":
         return _balance_response(staked)
@@ -357,7 +357,7 @@ def _product_response(product: Product, staked: int) -> ProductResponse:
     )
 
 
-def _balance_response(row: Balance) -> StakingBalanceResponse:
+def _balance_response(row: StakingBalance) -> StakingBalanceResponse:
     return StakingBalanceResponse(
         id=row.balance_id,
         product_id=row.product_id,
@@ -388,7 +388,7 @@ def _unstake_response(row: Unstake) -> UnstakeResponse:
     )
 
 
-def _event_response(row: Event) -> StakingEventResponse:
+def _event_response(row: StakingEvent) -> StakingEventResponse:
     return StakingEventResponse(
         id=str(row.event_id),
         balance_id=row.balance_id,

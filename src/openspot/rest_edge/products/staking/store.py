@@ -21,7 +21,7 @@ _AMOUNTS = frozenset({"amount", "accrued", "reward"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Balance:
+class StakingBalance:
     """A stake; amounts in units of 18 places, `remainder` as `accrual.py` has it."""
 
     balance_id: str
@@ -61,7 +61,7 @@ class Unstake:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class StakingEvent:
     """A line of the history."""
 
     event_id: int
@@ -114,7 +114,7 @@ class StakingStore:
         )
         return to_amount(total)
 
-    async def add(self, connection: Connection, balance: Balance) -> None:
+    async def add(self, connection: Connection, balance: StakingBalance) -> None:
         """Keep a new stake."""
         await connection.execute(
             f"INSERT INTO staking_balances ({_BALANCE}, staked)"  # noqa: S608
@@ -138,25 +138,27 @@ class StakingStore:
             balance.next_accrual_on,
         )
 
-    async def lock(self, connection: Connection, balance_id: str, *, skip_locked: bool = False) -> Balance | None:
+    async def lock(
+        self, connection: Connection, balance_id: str, *, skip_locked: bool = False
+    ) -> StakingBalance | None:
         """A stake, locked until the transaction ends. With `skip_locked` None if another transaction holds it."""
         skip = " SKIP LOCKED" if skip_locked else ""
         row = await connection.fetchrow(
             f"SELECT {_BALANCE} FROM staking_balances WHERE balance_id = $1 FOR UPDATE{skip}",  # noqa: S608
             balance_id,
         )
-        return None if row is None else Balance(**row_values(row, _AMOUNTS))
+        return None if row is None else StakingBalance(**row_values(row, _AMOUNTS))
 
-    async def get(self, balance_id: str, user_id: str) -> Balance | None:
+    async def get(self, balance_id: str, user_id: str) -> StakingBalance | None:
         """A stake of the user."""
         row = await self.pool.fetchrow(
             f"SELECT {_BALANCE} FROM staking_balances WHERE balance_id = $1 AND user_id = $2",  # noqa: S608
             balance_id,
             user_id,
         )
-        return None if row is None else Balance(**row_values(row, _AMOUNTS))
+        return None if row is None else StakingBalance(**row_values(row, _AMOUNTS))
 
-    async def list_of(self, user_id: str, limit: int, after: tuple[datetime, str] | None) -> list[Balance]:
+    async def list_of(self, user_id: str, limit: int, after: tuple[datetime, str] | None) -> list[StakingBalance]:
         """Up to `limit` stakes of the user, newest first, after a position."""
         rows = await self.pool.fetch(
             f"""
@@ -168,7 +170,7 @@ class StakingStore:
             *(after or (None, None)),
             limit,
         )
-        return [Balance(**row_values(row, _AMOUNTS)) for row in rows]
+        return [StakingBalance(**row_values(row, _AMOUNTS)) for row in rows]
 
     async def activate(self, connection: Connection, balance_id: str, starts_on: date, ends_on: date | None) -> None:
         """The stake has reached the staking account: it earns from `starts_on` on."""
@@ -202,7 +204,7 @@ class StakingStore:
         return [row["balance_id"] for row in rows]
 
     async def add_accrual(
-        self, connection: Connection, balance: Balance, accrual: Accrual, reward: int, rate_ppm: int
+        self, connection: Connection, balance: StakingBalance, accrual: Accrual, reward: int, rate_ppm: int
     ) -> None:
         """Add a day's reward. The key (stake, day) makes a second one for that day impossible."""
         await connection.execute(
@@ -333,7 +335,7 @@ class StakingStore:
             at,
         )
 
-    async def history_of(self, user_id: str, limit: int, before: int | None) -> list[Event]:
+    async def history_of(self, user_id: str, limit: int, before: int | None) -> list[StakingEvent]:
         """Up to `limit` lines of the user's history, newest first, before an id."""
         rows = await self.pool.fetch(
             "SELECT event_id, user_id, balance_id, type, asset, amount, created_at FROM staking_events"
@@ -342,4 +344,4 @@ class StakingStore:
             before,
             limit,
         )
-        return [Event(**row_values(row, _AMOUNTS)) for row in rows]
+        return [StakingEvent(**row_values(row, _AMOUNTS)) for row in rows]

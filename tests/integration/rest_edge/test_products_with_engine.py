@@ -11,7 +11,7 @@ from openspot.domain.ids import (
 )
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
-from openspot.rest_edge.products.payments.service import digest_of
+from openspot.rest_edge.common.payload_digest import payload_digest
 from tests.support.engine_client import EngineClient
 from tests.support.in_process_platform import running
 from tests.support.rest_client import RestClient
@@ -24,7 +24,7 @@ async def totals(engine: EngineClient, account: str) -> dict[str, str]:
     return {currency: row.total for currency, row in (await engine.balances(account)).items() if row.total != "0"}
 
 
-async def test_money_moves_in_the_engine_exactly_as_the_modules_say(settings: Settings, bus: Bus) -> None:
+async def test_money_moves_in_the_engine_exactly_as_the_products_say(settings: Settings, bus: Bus) -> None:
     settings = settings.model_copy(update={"payment_callback_secret": CALLBACK_SECRET})
     async with running(settings, "engine", "rest-edge"):
         engine, edge = EngineClient(settings), RestClient(settings)
@@ -80,7 +80,7 @@ async def _pay(engine: EngineClient, edge: RestClient) -> None:
     session = (await edge("POST", "/payments/session", wanted)).body
     word: dict[str, Any] = {"eventId": "e1", "paymentId": session["id"], "paymentStatus": "paid"}
     raw = json.dumps(word | {"amount": "100", "currency": "USD"}).encode()
-    digest = {"X-Payload-Digest": digest_of(raw, CALLBACK_SECRET)}
+    digest = {"X-Payload-Digest": payload_digest(CALLBACK_SECRET, raw)}
     assert (await edge("POST", "/payments/callback", raw=raw, headers=digest)).status == 200
     # No router runs here to carry the deposit out: the credit is owed until the money is there.
     assert (await edge("GET", f"/payments/{session['id']}")).body["credited"] is False
