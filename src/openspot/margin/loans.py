@@ -142,7 +142,7 @@ class Loans:
             await store.set_account_status(account.connection, account.account_id, status, dependencies.now_ms())
             return account.account_id
 
-    async def _outcome(self, account_id: str, reference: str, payer: str) -> MarginTransferRow:
+    async def _outcome(self, account_id: str, reference: str, source: str) -> MarginTransferRow:
         """Send the transfer, and return it when it is decided. Raises MarginRefusedError if the engine refuses."""
         async with lock_and_settle(self._dependencies, account_id) as account:
             assert account is not None, "the account was there before"
@@ -152,7 +152,7 @@ class Loans:
         if transfer.status == "refused":
             is_pool = transfer.purpose == "borrow"
             code = RefusalCode.POOL_EMPTY if is_pool else RefusalCode.INSUFFICIENT_BALANCE
-            raise MarginRefusedError(f"{payer} does not cover the amount ({transfer.result_code})", code)
+            raise MarginRefusedError(f"{source} does not cover the amount ({transfer.result_code})", code)
         return transfer
 
     async def _check_outflow(self, account: LockedAccount, asset: str, amount: int) -> None:

@@ -1,4 +1,4 @@
-"""Position service: positions, transfers, profit and loss, FIFO cost basis, broker-of-record intake.
+"""Position service: positions, transfers, profit and loss, FIFO cost basis, reports of a broker of record.
 
-Document B 4.5.
+Its routes are in facts B4.5-01 to B4.5-30.
 """

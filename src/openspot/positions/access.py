@@ -1,6 +1,6 @@
-"""Who sees whose data: participants see their own, administrators all.
+"""Who sees which data: participants see their own, administrators see all.
 
-What belongs to somebody else is refused like what does not exist.
+Data of others is refused in the same way as data that does not exist.
 """
 
 from openspot.http.context import Identity
@@ -14,9 +14,9 @@ def is_admin(identity: Identity) -> bool:
 
 
 def visible(identity: Identity, wanted: str | None = None) -> str | None:
-    """The participant that a list is limited to; None means all.
+    """The only participant that a list may show; None means all.
 
-    `wanted` is the participant that the caller asks for. Raises HttpError (404) if it is not the caller's to see.
+    `wanted` is the participant that the caller asks for. Raises HttpError (404) if the caller may not see it.
     """
     if is_admin(identity):
         return wanted
@@ -31,7 +31,7 @@ def require_visible(identity: Identity, participant_id: str) -> str:
 
 
 def participant_not_found(participant_id: str) -> HttpError:
-    """The refusal of a participant that does not exist, or is not the caller's to see."""
+    """The refusal for a participant that does not exist, or that the caller may not see."""
     return HttpError(404, f"participant {participant_id} not found", "PARTICIPANT_NOT_FOUND")
 
 

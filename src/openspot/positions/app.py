@@ -32,7 +32,7 @@ DESCRIPTION = (
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the routes and the pipeline are made of."""
+    """The services of the routes, and the parts of the pipeline."""
 
     holdings: HoldingService
     transfers: TransferService
@@ -60,7 +60,7 @@ def make_app(settings: PositionSettings, services: Services) -> ASGIApp:
 
 
 def position_routers(services: Services, import_bytes_max: int) -> list[Router]:
-    """The routes of every noun."""
+    """The routers of all nouns."""
     return [
         holding_routes(PREFIX, services.holdings),
         transfer_routes(PREFIX, services.transfers),
@@ -70,7 +70,7 @@ def position_routers(services: Services, import_bytes_max: int) -> list[Router]:
 
 
 def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
-    """Routers and OpenAPI document; `stand_in` stands for the services behind the routes."""
+    """The routers and the OpenAPI document. `stand_in` takes the place of the services behind the routes."""
     routers = position_routers(stand_in, 0)
     kinds: list[Authenticator] = [UserTokens("unused"), ServiceKeys("unused", "unused")]
     return routers, openapi_document(TITLE, DESCRIPTION, routers, kinds, {}, idempotency=True)

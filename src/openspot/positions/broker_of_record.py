@@ -1,7 +1,7 @@
-"""Intake of completed orders that a broker of record reports (POST /bvi/order-completed).
+"""Checks the completed orders that a broker of record reports (POST /bvi/order-completed, fact B4.5-26).
 
-A report that fits becomes a trade of its participant. A report that does not fit moves nothing: it becomes an
-exception with a code for each rule that it breaks, for an operator to decide. The same report again changes nothing.
+A report that breaks no rule becomes a trade of its participant. A report that breaks a rule moves nothing. It becomes
+an exception with a code for each broken rule, and an operator decides about it. The same report again changes nothing.
 """
 
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from openspot.domain.order import Side
 from openspot.positions.position import PositionTrade
 
 CLOCK_TOLERANCE_MS = 60_000
-"""A completion may lie this far in the future, since clocks differ."""
+"""A completion may be this far in the future, because clocks differ."""
 
 AVERAGE_PRICE_TOLERANCE = AMOUNT_SCALE // 10**8
-"""An average price may be rounded at its 8th place."""
+"""An average price may be rounded at the 8th place."""
 
 
 class ExceptionCode(StrEnum):
-    """Why a report is an exception."""
+    """The rule that a report breaks."""
 
     UNKNOWN_SYMBOL = "unknown_symbol"
     UNKNOWN_PARTICIPANT = "unknown_participant"
@@ -39,7 +39,7 @@ class ExceptionCode(StrEnum):
 
 
 class ReportedFill(NamedTuple):
-    """One fill of a reported order; quantity and price are integers at 18 places."""
+    """One fill of a reported order. Quantity and price are integers at 18 places."""
 
     quantity: int
     price: int
@@ -79,11 +79,11 @@ class PriceRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IntakeContext:
-    """The facts that a report is judged against. `now` is in ms since 1970.
+    """The platform's facts with which a report is compared. `now` is in ms since 1970.
 
     `earlier` is the report with the same order id that was accepted before. `is_followed` says that the fills of the
-    order come from the exchange itself. A symbol in `symbols` without a recent
-    price has no entry in `ranges`, and its price is not judged.
+    order come from the exchange itself. A symbol in `symbols` without a recent price has no entry in `ranges`, and its
+    price is not checked.
     """
 
     symbols: frozenset[str]
@@ -105,25 +105,25 @@ class BrokerException(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AcceptedReport:
-    """The trade to be booked."""
+    """The report breaks no rule. `trade` is the trade to book."""
 
     trade: PositionTrade
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatedReport:
-    """The report was accepted before."""
+    """The same report was accepted before."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExceptedReport:
-    """Every rule that the report breaks."""
+    """The report breaks rules. `exceptions` has all of them."""
 
     exceptions: tuple[BrokerException, ...]
 
 
 def judge(report: CompletedOrder, context: IntakeContext) -> AcceptedReport | RepeatedReport | ExceptedReport:
-    """Decide about a report."""
+    """Check a report."""
     if context.earlier == report:
         return RepeatedReport()
     found = [*_number_exceptions(report), *_context_exceptions(report, context)]
@@ -137,7 +137,7 @@ def judge(report: CompletedOrder, context: IntakeContext) -> AcceptedReport | Re
 
 
 def _number_exceptions(report: CompletedOrder) -> list[BrokerException]:
-    """Numbers out of range, which no other rule could work with."""
+    """Numbers that are out of range. The other rules cannot use them."""
     numbers = {"quantity": report.quantity, "price": report.price}
     for index, fill in enumerate(report.fills):
         numbers[f"fills[{index}].quantity"] = fill.quantity
@@ -216,6 +216,6 @@ def _content_exceptions(report: CompletedOrder, context: IntakeContext) -> list[
 
 
 def _notional(report: CompletedOrder) -> int:
-    """Value of the order in the quote asset, rounded down at 18 places: of its fills if it names them."""
+    """The order's value in the quote asset, rounded down at 18 places. If the report has fills, they decide."""
     fills = report.fills or (ReportedFill(report.quantity, report.price),)
     return sum(fill.quantity * fill.price for fill in fills) // AMOUNT_SCALE

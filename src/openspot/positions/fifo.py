@@ -1,13 +1,13 @@
 """FIFO cost basis: lots, disposals and realised gains of one owner.
 
-Theory of operation. Each account holds, per asset, a queue of lots sorted by the date of their acquisition. A
-disposal takes from the oldest lot on (Treas. Reg. §1.1012-1(j): first in, first out within one wallet). A transfer
-takes lots in the same way and puts them into the queue of the destination with their cost and their date, so it
-realises nothing. A part of a lot takes ⌊cost · quantity / remaining⌋ and the last part takes the rest, so no digit
-is lost or invented: cost in = cost out + cost left.
+Theory of operation. For each asset an account has a queue of lots, sorted by the date of their acquisition. A disposal
+takes the oldest lots first (Treas. Reg. §1.1012-1(j): first in, first out within one wallet). A transfer takes lots in
+the same way, and puts them into the queue of the destination with their cost and their date, so it realises no gain. A
+part of a lot takes ⌊cost · quantity / remaining⌋ of the cost, and the last part takes the rest. So the sum is exact:
+cost in = cost out + cost left.
 
-The book is incremental: it keeps open lots only and returns each disposal once, so a history of any length streams
-through it. `state` and `from_state` save and restore it at any point.
+The book is incremental: it keeps only open lots and returns each disposal once, so it can process a history of any
+length. `state` and `from_state` save and restore it after any transaction.
 """
 
 import json
@@ -32,7 +32,7 @@ class DisposalReason(StrEnum):
 
 
 class Lot(NamedTuple):
-    """A quantity with the same acquisition, and its total cost, fees included. Sorts by acquisition."""
+    """A quantity from one acquisition, and its total cost with fees. Lots sort by acquisition."""
 
     acquired_at: int
     acquisition_id: str
@@ -41,7 +41,7 @@ class Lot(NamedTuple):
 
 
 class Disposal(NamedTuple):
-    """One lot's share of a disposal: `quantity`, acquired for `cost`, went for `proceeds` after sale costs."""
+    """One lot's share of a disposal: `quantity` was acquired for `cost` and brought `proceeds` after sale costs."""
 
     disposal_id: str
     disposed_at: int
@@ -71,11 +71,11 @@ class FifoHolding(NamedTuple):
 
 
 class FifoError(ValueError):
-    """A transaction cannot be applied to the book; the book is as it was before."""
+    """A transaction cannot be applied to the book. The book has not changed."""
 
 
 class ShortfallError(FifoError):
-    """A transaction takes more than its account holds. It is refused, since a missing lot has no known cost."""
+    """A transaction takes more than its account holds. It is refused, because the cost of a missing lot is unknown."""
 
     def __init__(self, transaction: FifoTransaction, asset: str, needed: int, held: int) -> None:
         super().__init__(
@@ -90,7 +90,7 @@ class ShortfallError(FifoError):
 
 
 class OutOfOrderError(FifoError):
-    """A transaction lies before the last applied one, or is the same; replay from an earlier checkpoint."""
+    """A transaction does not come after the last applied one. The caller replays from an earlier checkpoint."""
 
     def __init__(self, key: OrderKey, last_key: OrderKey) -> None:
         super().__init__(f"transaction {key[1]} at {key[0]} does not follow {last_key[1]} at {last_key[0]}")
@@ -99,7 +99,7 @@ class OutOfOrderError(FifoError):
 
 
 class FifoStateError(ValueError):
-    """A saved state cannot be read; the message gives the reason."""
+    """A saved state cannot be read. The message gives the reason."""
 
 
 class LotQueue:
@@ -118,7 +118,7 @@ class LotQueue:
         return len(self._lots)
 
     def add(self, lot: Lot) -> None:
-        """Put a lot at the place of its acquisition date. A part that comes back joins the rest of its lot."""
+        """Insert a lot by its acquisition date. A part that comes back joins the rest of its lot."""
         lots = self._lots
         self.quantity += lot.quantity
         if not lots or lots[-1][:2] < lot[:2]:
@@ -132,7 +132,7 @@ class LotQueue:
             lots.insert(place, lot)
 
     def take(self, quantity: int) -> list[Lot]:
-        """Remove `quantity` from the oldest lots on; returns the parts. The queue must hold that much."""
+        """Remove `quantity`, oldest lots first, and return the parts. The queue must hold at least `quantity`."""
         lots = self._lots
         self.quantity -= quantity
         parts = []
@@ -160,10 +160,10 @@ class FifoBook:
         self._queues: dict[tuple[str, str], LotQueue] = {}
 
     def apply(self, transaction: FifoTransaction) -> list[Disposal]:
-        """Apply the next transaction; returns its disposals, one per lot.
+        """Apply the next transaction. Returns its disposals, one for each lot.
 
         Raises OutOfOrderError if the transaction does not follow the last one, ShortfallError if its account holds
-        too little. Both leave the book unchanged.
+        too little. Neither changes the book.
         """
         key = transaction.order_key
         if key <= self.last_key:
@@ -190,7 +190,7 @@ class FifoBook:
         return disposals
 
     def holdings(self) -> list[FifoHolding]:
-        """All holdings of the owner, sorted by account and asset."""
+        """All holdings of the owner, by account and asset."""
         return [
             FifoHolding(account, asset, queue.quantity, sum(lot.cost for lot in queue), tuple(queue))
             for (account, asset), queue in sorted(self._queues.items())
@@ -239,7 +239,7 @@ class FifoBook:
         return book
 
     def _check_cover(self, transaction: FifoTransaction) -> None:
-        """Raise ShortfallError unless the account covers all that the transaction takes."""
+        """Raise ShortfallError if the account does not cover the transaction and its fee."""
         account, asset, fee_asset = transaction.account, transaction.asset, transaction.fee_asset
         acquires = transaction.kind is TransactionKind.ACQUISITION
         needed = 0 if acquires else transaction.quantity
@@ -271,7 +271,7 @@ class FifoBook:
     ) -> list[Disposal]:
         disposals = []
         for part in self._take(transaction.account, asset, quantity):
-            # As with the cost of a lot: a part takes its share rounded down, the last part takes the rest.
+            # Divided as the cost of a lot: a part takes its share rounded down, the last part takes the rest.
             share = proceeds * part.quantity // quantity
             disposals.append(
                 Disposal(

@@ -1,7 +1,8 @@
 """Replay of a FIFO history from checkpoints.
 
-A transaction that is inserted into the past changes every result after it. Instead of starting from nothing, the
-computation resumes from the newest checkpoint before the insertion; checkpoints after it are superseded.
+A transaction that is inserted into the past changes every result after it. The computation then does not begin again
+from the first transaction, but from the newest checkpoint before the insertion. Later checkpoints are wrong from then
+on.
 """
 
 from bisect import bisect_left
@@ -12,34 +13,34 @@ from openspot.positions.fifo import Disposal, FifoBook
 from openspot.positions.fifo_transaction import FifoTransaction, OrderKey
 
 CHECKPOINT_EVERY = 10_000
-"""Transactions between two checkpoints: at most that many are computed again for an insertion."""
+"""Transactions between two checkpoints. At most this many before an insertion are computed again."""
 
 
 class BookCheckpoint(NamedTuple):
-    """A saved book. `key` is the key of the last transaction that the state contains."""
+    """A saved book. `key` is the key of the last transaction that the state includes."""
 
     key: OrderKey
     state: str
 
 
 def nearest_checkpoint(checkpoints: Sequence[BookCheckpoint], key: OrderKey) -> BookCheckpoint | None:
-    """The newest of the sorted `checkpoints` that lies before `key`; None means that the replay starts from nothing."""
+    """The newest of the sorted `checkpoints` before `key`; None if the replay must begin with the first transaction."""
     place = bisect_left(checkpoints, key, key=lambda checkpoint: checkpoint.key)
     return checkpoints[place - 1] if place else None
 
 
 def superseded_checkpoints(checkpoints: Sequence[BookCheckpoint], key: OrderKey) -> Sequence[BookCheckpoint]:
-    """Those of the sorted `checkpoints` that an insertion, change or removal at `key` makes wrong."""
+    """The sorted `checkpoints` that are wrong after an insertion, change or removal at `key`."""
     return checkpoints[bisect_left(checkpoints, key, key=lambda checkpoint: checkpoint.key) :]
 
 
 def replay(
     book: FifoBook, transactions: Iterable[FifoTransaction], every: int = CHECKPOINT_EVERY
 ) -> Iterator[Disposal | BookCheckpoint]:
-    """Apply sorted transactions to `book`; yields each disposal, and a checkpoint after every `every` transactions.
+    """Apply sorted transactions to `book`. Yields each disposal, and a checkpoint after every `every` transactions.
 
-    Raises the errors of `FifoBook.apply`. A shortfall may name a later transaction than the inserted one: the
-    insertion took what that one needs, and is to be refused.
+    Raises the errors of `FifoBook.apply`. A shortfall may name a later transaction than the inserted one: the inserted
+    one took what the later one needs. The caller then refuses the insertion.
     """
     if every < 1:
         raise ValueError("every must be at least 1")

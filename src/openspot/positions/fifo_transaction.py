@@ -1,4 +1,4 @@
-"""One transaction of an owner's FIFO history, and what makes it valid.
+"""One transaction of an owner's FIFO history, and its rules.
 
 All money is in the owner's accounting currency. Quantities and money are integers at 18 decimal places.
 """
@@ -12,13 +12,13 @@ from openspot.domain.money import AMOUNT_MAX
 from openspot.domain.symbol import CURRENCY_TEXT
 
 TIMESTAMP_MAX = 253_402_300_799_999
-"""The last millisecond of the year 9999, the last year that a date can name."""
+"""The last millisecond of the year 9999, the last year of a Python date."""
 
 ACCOUNT_TEXT = re.compile(r"[!-~]([ -~]{0,62}[!-~])?")
-"""The owner's own name of a wallet or account: visible ASCII, with spaces inside only."""
+"""The owner's name for a wallet or account: visible ASCII, with spaces only inside."""
 
 OrderKey = tuple[int, str]
-"""(timestamp, external id): transactions are computed in this order, which no arrival order can change."""
+"""(timestamp, external id). Transactions are computed in this order, in whatever order they arrive."""
 
 
 class TransactionKind(StrEnum):
@@ -30,7 +30,7 @@ class TransactionKind(StrEnum):
 
 
 class TransactionError(ValueError):
-    """A transaction breaks a rule; `field` and `reason` say which."""
+    """A transaction breaks a rule. `field` and `reason` say which."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field} {reason}")
@@ -42,13 +42,13 @@ class TransactionError(ValueError):
 class FifoTransaction:
     """An acquisition, a disposal, or a transfer between two accounts of the same owner.
 
-    `timestamp` is in milliseconds since 1970, UTC. `value` is what was paid or received for `quantity`, without
-    the fee. `fee` is the fee's value: it adds to the cost of an acquisition and reduces the proceeds of a disposal
-    (Treas. Reg. §1.1001-7(b)); a negative fee is a rebate. A fee paid in an asset also names `fee_asset` and
-    `fee_quantity`, and disposes of that quantity for `fee`.
+    `timestamp` is in milliseconds since 1970, UTC. `value` is the money that was paid or received for `quantity`,
+    without the fee. `fee` is the value of the fee. It adds to the cost of an acquisition and reduces the proceeds of a
+    disposal (Treas. Reg. §1.1001-7(b)); a negative fee is a rebate. A fee that was paid in an asset also has
+    `fee_asset` and `fee_quantity`, and disposes of that quantity for `fee`.
 
-    A transfer has no value. It moves lots to the account `destination`; `quantity` is what arrives. Its fee adds to
-    no cost, because it neither acquires nor disposes of what is moved.
+    A transfer has no value. It moves lots to the account `destination`, where `quantity` arrives. Its fee adds to no
+    cost, because a transfer neither acquires nor disposes of the moved lots.
 
     Raises TransactionError if a field breaks a rule.
     """

@@ -1,8 +1,8 @@
 """Follows the trades of the exchange (setting `follow_fills`): each moves two positions, exactly once.
 
-A batch is one transaction, with the checkpoint in it. The bus delivers a trade again until its batch is acknowledged,
-and a trade that is booked already changes nothing. Fills become FIFO transactions later, in `fill_valuation`, so that
-a long computation for one user holds up nobody else's positions.
+A batch is one database transaction, which also moves the checkpoint. The bus delivers a trade again until its batch is
+acknowledged, and a trade that is booked already changes nothing. Fills become FIFO transactions later, in
+`fill_valuation`, so that a long computation for one user does not delay the positions of others.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ LOGGED_LENGTH_MAX = 200
 
 
 class UnusableTradeError(ValueError):
-    """A trade of the bus cannot be booked; the message names the field and the reason."""
+    """A trade from the bus cannot be booked. The message names the field and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def trade_consumer(bus: Bus, pool: Pool) -> DurableConsumer[ExecutedTrade]:
 
 
 async def follow(pool: Pool, trades: Sequence[ExecutedTrade]) -> int:
-    """Book a batch of trades; returns how many were new. Those that cannot be booked are kept with the reason."""
+    """Book a batch of trades, and return how many were new. Trades that cannot be booked are stored with the reason."""
     usable: dict[str, FollowedTrade] = {}
     refused: dict[str, tuple[ExecutedTrade, str]] = {}
     for trade in trades:
@@ -94,7 +94,7 @@ async def follow(pool: Pool, trades: Sequence[ExecutedTrade]) -> int:
 
 
 def followed_trade(trade: ExecutedTrade) -> FollowedTrade:
-    """Both sides of a trade. Raises UnusableTradeError."""
+    """The two sides of a trade. Raises UnusableTradeError."""
     if not REFERENCE_TEXT.fullmatch(trade.id):
         raise UnusableTradeError("id is not a trade id")
     if not SYMBOL_TEXT.fullmatch(trade.symbol):
@@ -159,12 +159,12 @@ async def _keep_refused(connection: Connection, refused: Any) -> None:
 
 
 def _storable(text: str) -> str:
-    """A text without NUL, which PostgreSQL cannot hold, in itself or as JSON writes it."""
+    """The text without NUL, written as such or as JSON escapes it: PostgreSQL cannot store NUL."""
     return text.replace("\\u0000", "").replace("\x00", "")
 
 
 async def _advance(connection: Connection, new: Sequence[FollowedTrade]) -> None:
-    """Move the checkpoint. A new journal of the engine begins its sequence again, so the last trade decides."""
+    """Move the checkpoint to the last trade, even to a lower sequence: a new journal of the engine begins again."""
     last = new[-1]
     await connection.execute(
         """

@@ -1,6 +1,6 @@
 """Turns followed fills into FIFO transactions of their owners.
 
-If the quote asset is not the accounting currency, it is property too, and its value comes from the candle of
+If the quote asset is not the accounting currency, it has lots and a value, too. The value comes from the candle of
 `<QUOTE>-<ACCOUNTING CURRENCY>` at the time of the fill. Until there is such a price, the fill waits.
 """
 
@@ -31,7 +31,7 @@ _MINUTE_MS = 60_000
 
 
 class FillValuation:
-    """Moves the fills of all users on, again and again."""
+    """Turns the fills of all users into FIFO transactions, again and again."""
 
     def __init__(self, pool: Pool, prices: Prices, currency: str) -> None:
         self._pool = pool
@@ -39,7 +39,7 @@ class FillValuation:
         self._currency = currency
 
     async def run_once(self) -> int:
-        """Move on every fill whose value is known; returns how many."""
+        """Turn every fill with a known value into FIFO transactions, and return how many fills that were."""
         moved, place = 0, 0
         while rows := await self._pool.fetch(
             "SELECT * FROM fifo_pending_fills WHERE serial > $1 ORDER BY serial LIMIT $2", place, BATCH
@@ -66,7 +66,7 @@ class FillValuation:
         return moved
 
     async def _rate(self, quote: str, time: datetime) -> int | None:
-        """The value of one `quote` in the accounting currency, at 18 places; None if that is not known yet."""
+        """The value of one `quote` in the accounting currency, at 18 places; None if it is not known yet."""
         if quote == self._currency:
             return AMOUNT_SCALE
         try:
@@ -100,10 +100,10 @@ class FillValuation:
         return [AcceptedTransaction(0, transaction, fingerprint(transaction)) for transaction in found]
 
     async def _store(self, user_id: str, fills: Sequence[tuple[Any, list[AcceptedTransaction]]]) -> int:
-        """Move the fills of one user on, in one transaction."""
+        """Store the FIFO transactions of one user's fills, in one database transaction."""
         async with self._pool.acquire() as connection, connection.transaction():
             await store.lock_owner(connection, user_id)
-            # Another process may have moved some of them on meanwhile.
+            # Another process may have stored some of them meanwhile.
             waiting = {
                 row["serial"]
                 for row in await connection.fetch(

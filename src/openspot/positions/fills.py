@@ -1,8 +1,8 @@
 """Fills of the exchange as FIFO transactions (setting `follow_fills`).
 
-A fill on BASE-QUOTE moves two assets. If the quote asset is the owner's accounting currency, only the base moves
-lots. Otherwise the quote asset is property too: a buy disposes of it and a sell acquires it, both at the value that
-the quote amount had. A fee in the quote asset changes the quote amount that moved.
+A fill on BASE-QUOTE moves two assets. If the quote asset is the owner's accounting currency, only the base asset has
+lots. Otherwise the quote asset has lots, too: a buy disposes of it and a sell acquires it, both at the value of the
+quote amount at that time. A fee in the quote asset changes the quote amount that moves.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Fill:
 
 
 def transactions_of_fill(fill: Fill, accounting_currency: str) -> list[FifoTransaction]:
-    """The FIFO transactions of a fill, in the order of their keys; their ids are made from trade id and side.
+    """The FIFO transactions of a fill, in the order of their keys. Their ids are made from trade id and side.
 
     The disposal sorts before the acquisition, so a shortfall refuses a fill before any of it is applied.
     Raises TransactionError if `quote_value` is missing or not needed.
@@ -54,7 +54,7 @@ def transactions_of_fill(fill: Fill, accounting_currency: str) -> list[FifoTrans
 
 
 def moved_quote(side: Side, notional: int, fee: int) -> int:
-    """The quote amount that a fill moves, its fee included."""
+    """The quote amount that a fill moves, with its fee."""
     return notional + fee if side is Side.BUY else notional - fee
 
 

@@ -1,7 +1,7 @@
 """Layouts of import files: which column holds which field of a FIFO transaction.
 
-A layout is given as a mapping of fields to columns, or recognised from the headers of the file. Four are known: our
-own, and three exports of other exchanges, with their headers as those exchanges write them:
+The client sends a mapping of fields to columns, or the layout is recognised from the headers of the file. Four layouts
+are known: the platform's own, and three exports of other exchanges, with the headers that those exchanges write:
 
 | Layout | Headers that identify it |
 |---|---|
@@ -10,7 +10,7 @@ own, and three exports of other exchanges, with their headers as those exchanges
 | kraken | txid, pair, time, type, cost, fee, vol, margin |
 | bitstamp | ID, Type, Subtype, Datetime, Amount, Amount currency, Value, Value currency, Fee, Fee currency |
 
-Kinds of rows without a known cost (a deposit, a withdrawal, a conversion) are refused, not guessed at.
+Rows without a known cost (a deposit, a withdrawal, a conversion) are refused, not guessed.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +21,7 @@ from openspot.positions.fifo_transaction import TransactionError, TransactionKin
 
 
 class Field(StrEnum):
-    """Fields of an imported transaction, as an own file names them.
+    """Fields of an imported transaction, by their names in the platform's own layout.
 
     `currency` is the currency of value, price and fee. `price` is used where `value` is missing.
     """
@@ -48,12 +48,12 @@ Record = Mapping[str, str]
 
 
 class LayoutError(ValueError):
-    """The columns of a file cannot be assigned to fields; the message gives the reason."""
+    """The columns of a file do not match the fields. The message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How to read the rows of a file. `read` returns the text of each field that the row gives."""
+    """How to read the rows of a file. `read` returns the text of each field that the row has."""
 
     name: str
     headers: frozenset[str]
@@ -74,14 +74,14 @@ _CURRENCY_SIGNS = str.maketrans("", "", "$€£")
 
 
 def normalise(header: str) -> str:
-    """A header for comparison: without byte order mark, surrounding space and capitals."""
+    """A header for comparison: in lower case, without byte order mark and surrounding space."""
     return header.removeprefix("\ufeff").strip().casefold()
 
 
 def layout_from_mapping(mapping: Mapping[str, str]) -> Layout:
-    """The layout of a given mapping, field → header.
+    """The layout of a mapping from field to header.
 
-    Raises LayoutError if it names an unknown field, uses a header twice or leaves out a required field.
+    Raises LayoutError if the mapping has an unknown field, uses a header twice or lacks a required field.
     """
     columns: dict[Field, str] = {}
     for name, header in mapping.items():
@@ -100,7 +100,7 @@ def layout_from_mapping(mapping: Mapping[str, str]) -> Layout:
 
 
 def recognise(headers: Iterable[str]) -> Layout | None:
-    """The known layout whose identifying headers are all there; None if there is none."""
+    """The known layout whose identifying headers are all in `headers`; None if there is none."""
     found = frozenset(normalise(header) for header in headers)
     return next((layout for layout in LAYOUTS if layout.headers <= found), None)
 
@@ -118,7 +118,7 @@ def _coinbase(record: Record) -> dict[Field, str]:
     fields = _COINBASE(record)
     for field in (Field.QUANTITY, Field.VALUE, Field.FEE):
         if field in fields:
-            # Amounts carry a currency sign and, where they leave the account, a minus. Only a fee's minus says more.
+            # Amounts have a currency sign, and a minus if they leave the account. Only a fee's minus has a meaning.
             digits = fields[field].replace(",", "").translate(_CURRENCY_SIGNS)
             fields[field] = digits if field is Field.FEE else digits.removeprefix("-")
     return fields
@@ -154,7 +154,7 @@ _KRAKEN_QUOTES = ("USDT", "USDC", "DAI", "AUD", "CAD", "CHF", "EUR", "GBP", "JPY
 def _split_kraken_pair(pair: str) -> tuple[str, str]:
     """Base and quote of a pair such as XXBTZUSD, XBTUSD or XBT/USD, under their usual names.
 
-    Old names have four letters and come in twos, but for USDTZUSD; so XTZUSD is XTZ in USD, not XT in ZUSD.
+    In an old pair both names have four letters, except in USDTZUSD. So XTZUSD is XTZ in USD, not XT in ZUSD.
     """
     if "/" in pair:
         base, _, quote = pair.partition("/")

@@ -1,9 +1,9 @@
 """Import files as streams of rows: CSV and JSON, each row with its line.
 
-Both readers take pieces of text, cut anywhere, and give rows one by one, so a file of any length needs the memory of
-a few rows.
-A row that cannot be read is refused with its line and the reason, and reading goes on with the next row. Only in a
-JSON array nothing tells where the next row begins, so reading ends there. Numbers stay text: none becomes a float.
+Both readers take the text in pieces, cut anywhere, and return rows one by one. So a file of any length needs the memory
+of a few rows. A row that cannot be read is refused with its line and the reason, and reading goes on with the next row.
+In a JSON array, however, nothing shows where the next row begins, so reading ends there. Numbers stay text: none
+becomes a float.
 """
 
 import csv
@@ -21,7 +21,7 @@ RECORD_MAX = 65_536
 """Characters of the longest row."""
 
 HEADER_LINES_MAX = 10
-"""The header must be among the first rows; some exports begin with a title and the user's name."""
+"""The header must be among the first rows. Some exports begin with a title and the user's name."""
 
 _DELIMITERS = (",", ";", "\t")
 _BLANK = re.compile(r"\s*")
@@ -29,14 +29,14 @@ _PIECE_MIN = 4096
 
 
 class Reason(NamedTuple):
-    """Why a row is refused. `field` is empty if the row as a whole is at fault."""
+    """Why a row is refused. `field` is empty if the whole row is wrong."""
 
     field: str
     text: str
 
 
 class Refused(NamedTuple):
-    """A refused row: its line (in a JSON array: its place, from 1), its external id if it could be read."""
+    """A refused row. `line` is its line; in a JSON array, its place from 1. The external id may be unknown."""
 
     line: int
     external_id: str | None
@@ -44,7 +44,7 @@ class Refused(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row that could be read: normalised header → text."""
+    """A row that was read: a mapping from normalised header to text."""
 
     line: int
     record: Record
@@ -56,7 +56,7 @@ def refusal(line: int, reason: str) -> Refused:
 
 
 def split_lines(pieces: Iterable[str]) -> Iterator[str]:
-    """The lines of a text that arrives in pieces. A line above RECORD_MAX is cut to one character above it."""
+    """The lines of a text that arrives in pieces. A line that is longer than RECORD_MAX is cut one character after."""
     held = ""
     for piece in pieces:
         *lines, rest = (held + piece).split("\n")
@@ -69,8 +69,8 @@ def split_lines(pieces: Iterable[str]) -> Iterator[str]:
 def read_csv(pieces: Iterable[str], layout: Layout | None = None) -> tuple[Layout, Iterator[Row | Refused]]:
     """The layout of a CSV file and its rows. Quoted cells may hold line breaks.
 
-    The delimiter is comma, semicolon or tab, whichever gives the header. Without `layout` it is recognised.
-    Raises LayoutError if none of the first rows is a header of the layout or of a known one.
+    The delimiter is comma, semicolon or tab: the one with which a header is found. Without `layout` the layout is
+    recognised. Raises LayoutError if none of the first rows is a header of this layout or of a known one.
     """
     source = _Lines(split_lines(pieces))
     first_seen: list[str] | None = None
@@ -95,7 +95,7 @@ def read_csv(pieces: Iterable[str], layout: Layout | None = None) -> tuple[Layou
 
 
 class _Lines:
-    """Physical lines with numbers; lines that were taken too early can be put back."""
+    """Physical lines with their numbers. A caller can put lines back."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = enumerate(lines, start=1)
@@ -118,7 +118,7 @@ def _csv_rows(source: _Lines, headers: list[str], delimiter: str) -> Iterator[Ro
         if cells is not None and len(cells) == len(headers) and not _holds_a_row(group, len(headers), delimiter):
             yield Row(number, dict(zip(headers, cells, strict=True)))
             continue
-        # A stray quote must not swallow the lines after it: only its own line is refused.
+        # Only the line with the stray quote is refused. The lines after it are read again.
         source.put_back(group[1:])
         if len(text) > RECORD_MAX:
             yield refusal(number, f"is longer than {RECORD_MAX} characters")
@@ -145,12 +145,12 @@ def _quoted_group(source: _Lines, first: tuple[int, str]) -> tuple[list[tuple[in
 
 
 def _holds_a_row(group: list[tuple[int, str]], columns: int, delimiter: str) -> bool:
-    """Whether a later line of a quoted cell is a whole row: then a quote is missing, and the cell would swallow it."""
+    """Whether a later line of a quoted cell is a whole row. Then a quote is missing, and the cell has no end."""
     return any(line.count(delimiter) == columns - 1 for _, line in group[1:])
 
 
 def _cells(text: str, delimiter: str) -> list[str] | None:
-    """The cells of one row, None if it is not valid CSV."""
+    """The cells of one row; None if it is not valid CSV."""
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error:
@@ -159,10 +159,10 @@ def _cells(text: str, delimiter: str) -> list[str] | None:
 
 
 def read_json(pieces: Iterable[str], layout: Layout | None = None) -> tuple[Layout, Iterator[Row | Refused]]:
-    """The layout of a JSON file and its rows. The file is an array of objects, or has one object a line.
+    """The layout of a JSON file and its rows. The file is an array of objects, or has one object per line.
 
-    `pieces` are parts of the text, cut anywhere. Without `layout` it is recognised from the keys of the first object.
-    Raises LayoutError if there is no object at the beginning or its keys are of no known layout.
+    `pieces` are parts of the text, cut anywhere. Without `layout`, the layout is recognised from the keys of the first
+    object. Raises LayoutError if the file does not begin with an object, or if no known layout has its keys.
     """
     rows = _json_rows(_Text(pieces))
     if layout is not None:
@@ -182,17 +182,17 @@ def read_json(pieces: Iterable[str], layout: Layout | None = None) -> tuple[Layo
 
 
 class _Text:
-    """A text that arrives in pieces. `text[at:]` is what has not been read."""
+    """A text that arrives in pieces. `text[at:]` has not been read yet."""
 
     def __init__(self, pieces: Iterable[str]) -> None:
         self._pieces = iter(pieces)
         self.text = ""
         self.at = 0
         self.lines_passed = 0
-        """Line ends among the blanks that `peek` passed."""
+        """The number of line ends among the blanks that `peek` skipped."""
 
     def more(self) -> bool:
-        """Fetch the next pieces; False at the end."""
+        """Fetch the next pieces. Returns False at the end."""
         fetched: list[str] = []
         size = 0
         while size < _PIECE_MIN and (piece := next(self._pieces, None)) is not None:
@@ -203,7 +203,7 @@ class _Text:
         return bool(fetched)
 
     def peek(self) -> str:
-        """The next character that is not blank; empty at the end."""
+        """The next character that is not blank; an empty text at the end."""
         while True:
             blank = _BLANK.match(self.text, self.at)
             assert blank is not None
@@ -215,7 +215,7 @@ class _Text:
                 return ""
 
     def rest(self) -> Iterator[str]:
-        """All that has not been read."""
+        """The unread rest of the text."""
         yield self.text[self.at :]
         yield from self._pieces
 
@@ -233,7 +233,7 @@ def _json_rows(source: _Text) -> Iterator[Row | Refused]:
 
 
 def _array_rows(source: _Text) -> Iterator[Row | Refused]:
-    """The elements of an array. After one that is not valid JSON nothing says where the next begins."""
+    """The elements of an array. It ends with the first that is not valid JSON, because the next cannot be found."""
     place = 0
     if source.peek() == "]":
         source.at += 1
@@ -257,7 +257,7 @@ def _array_rows(source: _Text) -> Iterator[Row | Refused]:
 
 
 def _decode_element(source: _Text) -> tuple[tuple[str, object], ...] | str:
-    """The pairs of the object that begins here, or the reason why there is none."""
+    """The (key, value) pairs of the object that begins here, or the reason why there is none."""
     if source.peek() != "{":
         return "is not an object"
     while True:
@@ -276,7 +276,7 @@ def _decode_element(source: _Text) -> tuple[tuple[str, object], ...] | str:
 
 
 def _line_rows(source: _Text) -> Iterator[Row | Refused]:
-    """One object a line."""
+    """The rows of a text with one object per line."""
     for number, line in enumerate(split_lines(source.rest()), start=source.lines_passed + 1):
         if len(line) > RECORD_MAX:
             yield refusal(number, f"is longer than {RECORD_MAX} characters")

@@ -1,8 +1,8 @@
 """Rules of an import: the fields of a valid row, and rows that were imported before.
 
 An import is idempotent by external id: a row that was imported before changes nothing, and a row that uses a known
-id for something else is refused. Known ids are looked up for a batch of rows at a time, so an import needs the memory
-of a batch however long the file is.
+id for a different transaction is refused. Known ids are looked up for a batch of rows at a time, so a file of any
+length needs the memory of one batch.
 """
 
 import json
@@ -23,7 +23,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class ImportDefaults:
-    """Account of a row that names none, and the accounting currency that all values must be in."""
+    """The account of rows without one, and the accounting currency, in which all values must be."""
 
     account: str
     currency: str
@@ -37,7 +37,7 @@ class Parsed(NamedTuple):
 
 
 class AcceptedTransaction(NamedTuple):
-    """A transaction to be stored, with the fingerprint to be known by later."""
+    """A transaction to store, with the fingerprint by which it is recognised later."""
 
     line: int
     transaction: FifoTransaction
@@ -52,7 +52,7 @@ class RepeatedTransaction(NamedTuple):
 
 
 def parse_rows(rows: Iterable[Row | Refused], layout: Layout, defaults: ImportDefaults) -> Iterator[Parsed | Refused]:
-    """Turn rows into transactions, one by one; a row that breaks a rule is refused with every reason found."""
+    """Turn rows into transactions, one by one. A row that breaks rules is refused with all reasons."""
     for row in rows:
         yield row if isinstance(row, Refused) else _parse_row(row, layout, defaults)
 
@@ -60,10 +60,10 @@ def parse_rows(rows: Iterable[Row | Refused], layout: Layout, defaults: ImportDe
 def sort_out_known(
     parsed: Iterable[Parsed | Refused], known: Mapping[str, str]
 ) -> Iterator[AcceptedTransaction | RepeatedTransaction | Refused]:
-    """Compare a batch with the fingerprints of the external ids that are known.
+    """Compare a batch with the fingerprints of known external ids.
 
-    `known` must hold every id of the batch that was ever imported for this owner. Within the batch the first row
-    with an id counts.
+    `known` must have every id of the batch that was ever imported for this owner. If several rows of the batch have
+    the same id, the first one counts.
     """
     seen: dict[str, str] = {}
     for item in parsed:
@@ -83,7 +83,7 @@ def sort_out_known(
 
 
 def fingerprint(transaction: FifoTransaction) -> str:
-    """A digest of the whole content: equal for equal transactions only."""
+    """A digest of the whole content. Only equal transactions have equal digests."""
     content = [getattr(transaction, name) for name in FifoTransaction.__slots__]
     return sha256(json.dumps(content).encode()).hexdigest()
 
@@ -91,8 +91,8 @@ def fingerprint(transaction: FifoTransaction) -> str:
 def parse_timestamp(text: str) -> int:
     """Milliseconds since 1970, UTC, of a date and time.
 
-    Takes ISO 8601 (a time without zone is UTC, "UTC" may follow), or whole seconds (10 digits) or milliseconds
-    (13 digits) since 1970. Raises ValueError for anything else. Digits below a millisecond are dropped.
+    Accepts ISO 8601 (a time without zone is UTC; "UTC" may follow), or whole seconds (10 digits) or milliseconds
+    (13 digits) since 1970. Raises ValueError for any other text. Digits below a millisecond are dropped.
     """
     if text.isascii() and text.isdecimal() and len(text) in (10, 13):
         return int(text) * (1000 if len(text) == 10 else 1)
@@ -103,7 +103,7 @@ def parse_timestamp(text: str) -> int:
 
 
 class _RowParser:
-    """The fields of one row, and the reasons against it that were found."""
+    """Parses the fields of one row, and collects the reasons to refuse it."""
 
     def __init__(self, fields: Mapping[Field, str]) -> None:
         self.fields = fields
@@ -145,7 +145,7 @@ class _RowParser:
         return kind
 
     def value(self, kind: TransactionKind | None, quantity: int | None) -> int:
-        """Value, or price × quantity rounded half to even at 18 places. Missing is refused: it is not zero."""
+        """The value, or else price × quantity, rounded half-even at 18 places. A row with neither is refused."""
         if kind is TransactionKind.TRANSFER:
             return self.amount(Field.VALUE) or 0
         if Field.VALUE in self.fields:

@@ -1,16 +1,16 @@
 """State machines of the position service.
 
-The specification names the operations of a transfer (create, complete, cancel) and leaves states and transitions
-open (Document A 3.2); they are decided here, as are those of a position.
+Fact A3.2-02 names the operations of a transfer (create, complete, cancel). The project decided its states and
+transitions, and those of a position.
 
-Transfer: created `pending`, ends `completed` or `cancelled`. An ended transfer never changes. A client may repeat the
-request that ended it: the repetition succeeds and changes nothing. BALANCE_EFFECTS holds the balance change of each
-step: a withdrawal locks its amount while it is pending, a deposit and an adjustment move nothing before they are
-complete. An adjustment's amount is signed.
+Transfer: it begins `pending` and ends `completed` or `cancelled`. An ended transfer never changes. A client may repeat
+the request that ended it: the repetition succeeds and changes nothing. BALANCE_EFFECTS has the balance change of each
+step: a withdrawal locks its amount while it is pending; a deposit or an adjustment moves nothing before it completes.
+An adjustment's amount is signed.
 
-Position: `open` while its quantity is not zero. The trade that brings it to zero closes it, and so does a close
-request, which books a closing trade at the mark price. A closed position never reopens: the next trade opens a new
-one. A trade larger than the opposite position closes it and opens a new one with the rest.
+Position: `open` while its quantity is not zero. The trade that brings it to zero closes it. A request to close it books
+such a trade at the mark price. A closed position never reopens: the next trade opens a new one. A trade that is larger
+than the opposite position closes it, and opens a new one with the rest.
 """
 
 from enum import StrEnum
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 
 class PositionTransferKind(StrEnum):
-    """Kinds of transfers (Document A 2.8)."""
+    """Kinds of transfers (fact A2.8-16)."""
 
     DEPOSIT = "deposit"
     WITHDRAWAL = "withdrawal"
@@ -54,7 +54,7 @@ _ENDED_BY = {
 
 
 class BalanceChange(NamedTuple):
-    """Amounts to add to the available and the locked balance."""
+    """The amounts to add to the available and to the locked balance."""
 
     available: int
     locked: int
@@ -73,15 +73,15 @@ BALANCE_EFFECTS: dict[tuple[PositionTransferKind, TransferTrigger], BalanceChang
     (PositionTransferKind.ADJUSTMENT, TransferTrigger.COMPLETE): BalanceChange(1, 0),
     (PositionTransferKind.ADJUSTMENT, TransferTrigger.CANCEL): _NOTHING,
 }
-"""Factors of the transfer's amount."""
+"""The changes as multiples of the transfer's amount."""
 
 
 class TransferError(ValueError):
-    """A transfer cannot take the asked step; the message gives the reason."""
+    """A transfer cannot do this step. The message gives the reason."""
 
 
 class TransferStep(NamedTuple):
-    """The next state and the balance change; `repeated` if the transfer was in that state already."""
+    """The next state and the balance change. `repeated` says that the transfer was in that state already."""
 
     status: PositionTransferStatus
     change: BalanceChange

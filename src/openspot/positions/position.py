@@ -1,8 +1,8 @@
 """A participant's position in one symbol: quantity, cost and realised result, from trades.
 
 Positions are signed. The platform is spot-only, but a participant may sell a quantity that was deposited or borrowed
-and never bought here. Such a trade must not be lost, so it opens a short position: `quantity` is below zero, and `cost`
-is the cash that the sale brought in, as a negative number. (FIFO lots, which decide about tax, are never short.)
+and never bought here. Such a trade must count, so it opens a short position: `quantity` is negative, and `cost` is the
+proceeds of the sale as a negative number. (FIFO lots, which matter for tax, are never short.)
 
 Fees add to the cost of an opening trade and reduce the proceeds of a closing one. After every trade, exactly:
 realised result = sum of cash flows + cost of the open position.
@@ -20,14 +20,14 @@ from openspot.positions.lifecycle import PositionTrigger
 
 
 class CostMethod(StrEnum):
-    """Which cost a reducing trade takes: that of the oldest trades, or the average of all."""
+    """The cost that a reducing trade takes: that of the oldest trades, or the average of all."""
 
     FIFO = "fifo"
     AVERAGE = "average"
 
 
 class TradeError(ValueError):
-    """A trade breaks a rule; the message names the field and the reason."""
+    """A trade breaks a rule. The message names the field and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +55,18 @@ class PositionTrade:
 
     @property
     def signed_quantity(self) -> int:
-        """Change of the position."""
+        """The change of the position's quantity."""
         return self.quantity if self.side is Side.BUY else -self.quantity
 
     @property
     def cash_flow(self) -> int:
-        """Change of the participant's quote asset: negative for a buy."""
+        """The change of the participant's quote balance: negative for a buy."""
         gross = -self.notional if self.side is Side.BUY else self.notional
         return gross - self.fee
 
 
 class OpenLot(NamedTuple):
-    """A signed open quantity and the signed cash that opened it: cost above zero if long, below zero if short."""
+    """A signed open quantity and its signed cost: positive for a long, negative for a short."""
 
     quantity: int
     cost: int
@@ -74,7 +74,7 @@ class OpenLot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A position at one moment. Amounts are integers at 18 places, money is in the quote asset."""
+    """The state of a position. Amounts are integers at 18 places, money is in the quote asset."""
 
     quantity: int
     cost: int
@@ -85,12 +85,12 @@ class Position:
 
     @property
     def average_price(self) -> int | None:
-        """Cost of one whole unit at 18 places, rounded down; None if the position is flat."""
+        """The cost of one whole unit at 18 places, rounded down; None if the position is flat."""
         return self.cost * AMOUNT_SCALE // self.quantity if self.quantity else None
 
 
 class AppliedTrade(NamedTuple):
-    """The result that a trade realised, and its triggers: two if it closed one position and opened another."""
+    """The result that a trade realised, and its triggers: two if the trade closed one position and opened another."""
 
     realised: int
     triggers: tuple[PositionTrigger, ...]
@@ -103,7 +103,7 @@ class PositionKeeper:
     """Follows one participant's position in one symbol, trade by trade in the order of execution."""
 
     def __init__(self, method: CostMethod, position: Position = FLAT, lots: Iterable[OpenLot] = ()) -> None:
-        """Continue from a stored position and its open lots. Raises ValueError if the two disagree."""
+        """Begin with a stored position and its open lots. Raises ValueError if the two disagree."""
         self.method = method
         self.position = position
         """The position after the last trade."""
@@ -115,17 +115,17 @@ class PositionKeeper:
 
     @property
     def lots(self) -> tuple[OpenLot, ...]:
-        """Open lots, oldest first; at most one with average cost."""
+        """The open lots, oldest first. With average cost there is at most one."""
         return tuple(self._lots)
 
     def apply(self, trade: PositionTrade) -> AppliedTrade:
-        """Apply the next trade. It first reduces an opposite position; its rest opens a position or adds to one."""
+        """Apply the next trade. It first reduces an opposite position. Its rest opens a position or adds to one."""
         held = self.position
         opening, opening_cash = trade.signed_quantity, trade.cash_flow
         realised = cost_taken = 0
         if held.quantity * opening < 0:
             closing = min(trade.quantity, abs(held.quantity))
-            # The closing part takes its share of the cash rounded down, the opening part takes the rest.
+            # The closing part takes its share of the cash, rounded down. The opening part takes the rest.
             closing_cash = opening_cash * closing // trade.quantity
             cost_taken = self._take(closing)
             realised = closing_cash - cost_taken
@@ -144,7 +144,7 @@ class PositionKeeper:
         return AppliedTrade(realised, _triggers(held.quantity, self.position.quantity))
 
     def _take(self, quantity: int) -> int:
-        """Remove `quantity` (without sign) from the oldest lots on; returns its cost."""
+        """Remove `quantity` (without sign), oldest lots first, and return its cost."""
         taken = 0
         while quantity:
             lot = self._lots.popleft()

@@ -14,7 +14,7 @@ from openspot.positions.profit_and_loss import mark_price
 from openspot.positions.times import milliseconds_of
 
 CLOSES_DAYS = 365
-"""Daily closes that value at risk looks at."""
+"""The number of daily closes from which value at risk is computed."""
 
 
 class Prices:
@@ -24,7 +24,7 @@ class Prices:
         self._market_data = market_data
 
     async def latest(self) -> dict[str, tuple[int, datetime]]:
-        """The last price of each market that ever traded, at 18 places, and the time at which it is the price."""
+        """The last price of each market that ever traded, at 18 places, with the ticker's time."""
         return {
             ticker.symbol: (mark_price(ticker.last_price), datetime_from_ms(ticker.timestamp))
             for ticker in await self._market_data.tickers()
@@ -32,7 +32,7 @@ class Prices:
         }
 
     async def daily_closes(self, symbol: str, until: datetime) -> dict[date, Decimal]:
-        """The closes of the last CLOSES_DAYS whole UTC days before `until` on which the market traded."""
+        """The closes of the last CLOSES_DAYS whole UTC days before `until`, without days on which nothing traded."""
         end = begin_of(Interval.D1, until)
         candles = await self._candles(symbol, Interval.D1, end - timedelta(days=CLOSES_DAYS), end)
         return {datetime_from_ms(candle.timestamp).date(): parse_decimal(candle.close) for candle in candles}
@@ -57,9 +57,10 @@ class Prices:
 def closes_in(
     currency: str, symbols: list[str], closes: Mapping[str, Mapping[date, Decimal]]
 ) -> dict[str, dict[date, Decimal]]:
-    """The daily closes of each symbol in `currency`, through the market of its quote asset if that is another one.
+    """The daily closes of each symbol, in `currency`.
 
-    A day counts if all markets that are needed traded on it. A symbol without such a market has no entry.
+    If a symbol's quote asset is not `currency`, the market of the two converts its closes. A day counts only if both
+    markets traded on it. A symbol without such a market has no entry.
     """
     found: dict[str, dict[date, Decimal]] = {}
     for symbol in symbols:

@@ -1,8 +1,8 @@
 """Profit and loss of positions, marked to the latest price.
 
 A mark price is the price of one whole unit in the quote asset, as an integer at 18 places. The value of a position
-is ⌊quantity × mark⌋ at 18 places. Without a mark there is no value and no unrealised result: None, never zero.
-Sums are per quote asset, since amounts of different assets cannot be added.
+is ⌊quantity × mark⌋ at 18 places. Without a mark, value and unrealised result are None, never zero. Each quote asset
+has its own sums, because amounts of different assets cannot be added.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from openspot.positions.position import Position
 
 @dataclass(frozen=True, slots=True)
 class SymbolResult:
-    """Result of one symbol, in its quote asset at 18 places; None where there is no mark price."""
+    """The result of one symbol, in its quote asset at 18 places. What needs a missing mark price is None."""
 
     symbol: str
     position: Position
@@ -31,7 +31,7 @@ class SymbolResult:
 
 @dataclass(frozen=True, slots=True)
 class QuoteResult:
-    """Sum over the symbols with the same quote asset. Unrealised result and total are None if a mark is missing."""
+    """The sums over the symbols of one quote asset. Unrealised result and total are None if a mark is missing."""
 
     quote: str
     realised: int
@@ -55,7 +55,7 @@ def value_at(quantity: int, mark: int) -> int:
 
 
 def symbol_result(symbol: str, position: Position, mark: int | None) -> SymbolResult:
-    """Mark one position. A flat position is worth nothing at any price, so it needs no mark."""
+    """The result of one position. A flat position has no value at any price, so it needs no mark."""
     if not position.quantity:
         return SymbolResult(symbol, position, mark, 0, 0)
     if mark is None:
@@ -65,12 +65,12 @@ def symbol_result(symbol: str, position: Position, mark: int | None) -> SymbolRe
 
 
 def results_by_symbol(positions: Mapping[str, Position], marks: Mapping[str, int]) -> list[SymbolResult]:
-    """The result of each symbol (BASE-QUOTE), sorted."""
+    """The result of each symbol (BASE-QUOTE), by symbol."""
     return [symbol_result(symbol, position, marks.get(symbol)) for symbol, position in sorted(positions.items())]
 
 
 def results_by_quote(results: list[SymbolResult]) -> list[QuoteResult]:
-    """Sums per quote asset, sorted."""
+    """The sums of each quote asset, by asset."""
     groups: dict[str, list[SymbolResult]] = {}
     for result in results:
         groups.setdefault(result.symbol.split("-")[1], []).append(result)

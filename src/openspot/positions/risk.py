@@ -1,14 +1,15 @@
 """Risk figures of a participant: exposure, concentration, value at risk.
 
-All values are in one reporting currency at 18 places and signed: a short position has a negative value.
+All values are in one reporting currency, at 18 places, and signed: a short position has a negative value.
 
-Value at risk is parametric: the loss that one day exceeds in one case of twenty, if daily returns were normal,
+Value at risk is parametric: if daily returns are normally distributed, it is the loss that is exceeded on one day of
+twenty,
 
     VaR = 1.645 · √(wᵀ Σ w),
 
-with w the values of the positions and Σ the sample covariance (divisor n − 1) of their simple daily returns
-close(d) / close(d − 1) − 1. Since wᵀ Σ w is the sample variance of the daily result Σ w·r, that is what is
-computed, without building Σ. A day counts if every asset has a close on it and on the day before.
+where w has the values of the positions, and Σ is the sample covariance (divisor n − 1) of their simple daily returns
+close(d) / close(d − 1) − 1. The product wᵀ Σ w is the sample variance of the daily result Σ w·r, so the code computes
+that variance and no matrix. A day counts if every asset has a close on it and on the day before.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,15 +20,15 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from openspot.domain.money import AMOUNT_PLACES
 
 VAR_QUANTILE = Decimal("1.645")
-"""The 95 % quantile of the standard normal distribution, as it is commonly rounded."""
+"""The 95 % quantile of the standard normal distribution, as commonly rounded."""
 
 RETURNS_MIN = 30
-"""Fewer common daily returns than this give no value at risk."""
+"""With fewer common daily returns than this there is no value at risk."""
 
 RATIO_PLACES = Decimal("1e-8")
 """Concentrations are rounded half to even at 8 places."""
 
-# Values have up to 38 digits and returns are rounded at 60: 18 places of the result stay exact.
+# Values have up to 38 digits, and returns are rounded at 60. So 18 places of the result are exact.
 _PRECISION = Context(prec=60, rounding=ROUND_HALF_EVEN)
 _AMOUNT_PLACE = Decimal(1).scaleb(-AMOUNT_PLACES)
 
@@ -36,7 +37,7 @@ _AMOUNT_PLACE = Decimal(1).scaleb(-AMOUNT_PLACES)
 class Exposure:
     """Exposure at the mark prices, in the reporting currency at 18 places.
 
-    `unpriced` names positions that no sum contains, because they have no mark price.
+    `unpriced` names positions that no sum includes, because they have no mark price.
     """
 
     values: dict[str, int]
@@ -65,7 +66,7 @@ class Exposure:
 
 @dataclass(frozen=True, slots=True)
 class Concentration:
-    """How much of the gross exposure few positions hold.
+    """The concentration of the gross exposure on few positions.
 
     `herfindahl` is the sum of the squared shares: 1 for one position, 1/n for n equal ones.
     """
@@ -76,13 +77,13 @@ class Concentration:
 
 
 def exposure(values: Mapping[str, int | None]) -> Exposure:
-    """Exposure from the value of each open position, None where there is no mark price."""
+    """The exposure of these open positions. A value is None if the position has no mark price."""
     priced = {name: value for name, value in sorted(values.items()) if value is not None}
     return Exposure(priced, tuple(sorted(name for name, value in values.items() if value is None)))
 
 
 def concentration(values: Mapping[str, int]) -> Concentration | None:
-    """Concentration of the gross exposure; None if there is none."""
+    """The concentration of the gross exposure; None if the exposure is zero."""
     gross = sum(abs(value) for value in values.values())
     if not gross:
         return None
@@ -114,8 +115,8 @@ def daily_returns(closes: Mapping[str, Mapping[date, Decimal]]) -> dict[str, lis
 def value_at_risk(values: Mapping[str, int], closes: Mapping[str, Mapping[date, Decimal]]) -> Decimal | None:
     """One-day value at risk at 95 % in the reporting currency, rounded half to even at 18 places.
 
-    `values` are at 18 places. `closes` are the daily closes of each position's asset in the reporting currency.
-    Returns None if a position has no closes or there are fewer than RETURNS_MIN common returns.
+    `values` are at 18 places. `closes` has the daily closes of each position's asset in the reporting currency.
+    Returns None if a position has no closes, or if there are fewer than RETURNS_MIN common returns.
     """
     held = {name: value for name, value in values.items() if value}
     if not held:

@@ -1,4 +1,4 @@
-"""The composition root of the position service: `run` makes everything, serves until told to stop, and ends it all."""
+"""The composition root of the position service: `run` creates all parts, serves until the stop, and ends them."""
 
 import asyncio
 

@@ -8,7 +8,7 @@ from openspot.kit.settings import Port, UserTokenSettings, address_for_clients, 
 
 
 class PositionSettings(EngineConnectionSettings, UserTokenSettings, PageOriginSettings):
-    """What the position service can be told."""
+    """The settings of the position service."""
 
     positions_host: str = own_host("position service")
     positions_port: Port = Field(default=3008, description="Position service: `/api/pms`, health and metrics")

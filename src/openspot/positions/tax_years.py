@@ -1,7 +1,7 @@
 """Realised gains per tax year.
 
-A disposal belongs to the tax year of its UTC date. Which day begins a tax year is the reader's law: 1 January in
-Ireland and the United States, 6 April in the United Kingdom.
+A disposal belongs to the tax year of its UTC date. The reader's law says on which day a tax year begins: on 1 January
+in Ireland and the United States, on 6 April in the United Kingdom.
 """
 
 from collections.abc import Iterable
@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class TaxYearStart:
-    """The day that begins a tax year. Raises ValueError for a day that some year lacks."""
+    """The first day of a tax year. Raises ValueError for a day that not every year has."""
 
     month: int = 1
     day: int = 1
 
     def __post_init__(self) -> None:
-        # 2001 is no leap year: 29 February cannot begin a tax year.
+        # 2001 is not a leap year, so this refuses 29 February.
         date(2001, self.month, self.day)
 
     def begin_of(self, year: int) -> int:
-        """When the tax year that begins in the calendar year `year` begins, in milliseconds since 1970."""
+        """The beginning of the tax year that begins in the calendar year `year`, in milliseconds since 1970."""
         return int(datetime(year, self.month, self.day, tzinfo=UTC).timestamp()) * 1000
 
     def year_of(self, timestamp: int) -> int:
@@ -33,7 +33,7 @@ class TaxYearStart:
 
 @dataclass(frozen=True, slots=True)
 class YearlyGain:
-    """Sums over the disposals of one asset in one tax year, at 18 places."""
+    """The sums over the disposals of one asset in one tax year, at 18 places."""
 
     tax_year: int
     asset: str
@@ -44,12 +44,12 @@ class YearlyGain:
 
     @property
     def gain(self) -> int:
-        """Realised gain of the year; negative is a loss."""
+        """The realised gain of the year. A negative one is a loss."""
         return self.proceeds - self.cost
 
 
 class GainSum(NamedTuple):
-    """Sums over disposals of one asset at one time, or on one UTC day; `timestamp` is in milliseconds since 1970."""
+    """The sums over disposals of one asset at one time, or on one UTC day. `timestamp` is in ms since 1970."""
 
     timestamp: int
     asset: str
@@ -60,7 +60,7 @@ class GainSum(NamedTuple):
 
 
 def gains_by_tax_year(sums: Iterable[GainSum], start: TaxYearStart | None = None) -> list[YearlyGain]:
-    """Add up sums per tax year and asset, sorted. `start` is 1 January if not given."""
+    """The sums of each tax year and asset, in this order. `start` is 1 January by default."""
     start = start or TaxYearStart()
     totals: dict[tuple[int, str], list[int]] = {}
     for part in sums:

@@ -1,4 +1,4 @@
-"""The work that the service does by itself: mark-to-market, snapshots, valuation of fills."""
+"""The work that the service does without a request: mark-to-market, snapshots, valuation of fills."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -23,7 +23,7 @@ class Marking:
         self._prices = prices
 
     async def run_once(self) -> None:
-        """Note the latest prices. Without market data the earlier ones stay, until they are too old."""
+        """Note the latest prices. Without market data the earlier ones stay until they are too old."""
         try:
             prices = await self._prices.latest()
         except MarketDataUnavailableError as error:
@@ -35,7 +35,7 @@ class Marking:
 
 
 class Snapshots:
-    """Keeps all open positions at whole multiples of an interval since 1970, once over all processes."""
+    """Stores all open positions at whole multiples of an interval since 1970. Only one process does it each time."""
 
     def __init__(self, store: HoldingStore, clock: Clock, interval_s: float, kept_days: int) -> None:
         self._store = store
@@ -48,13 +48,13 @@ class Snapshots:
         return (self._interval_ms - self._clock() // NANOSECONDS_PER_MS % self._interval_ms) / 1000
 
     async def run(self) -> None:
-        """Keep the positions whenever an interval begins, until cancelled."""
+        """Store the positions whenever an interval begins, until cancelled."""
         while True:
             await asyncio.sleep(self.seconds_to_next())
             await attempt("take snapshots", self.run_once)
 
     async def run_once(self) -> None:
-        """Keep the positions for the interval that has begun, and delete old snapshots."""
+        """Store the positions for the interval that has begun, and delete old snapshots."""
         now_ms = self._clock() // NANOSECONDS_PER_MS
         taken_at = datetime_from_ms(now_ms - now_ms % self._interval_ms)
         SNAPSHOTS.inc(await self._store.take_snapshot(taken_at))
@@ -69,7 +69,7 @@ async def repeat(what: str, work: Callable[[], Awaitable[object]], interval_s: f
 
 
 async def attempt(what: str, work: Callable[[], Awaitable[object]]) -> None:
-    """Do `work`, and log a failure: the next time may succeed."""
+    """Do `work`. A failure is only logged, because the next attempt may succeed."""
     try:
         await work()
     except TRANSIENT_ERRORS as error:

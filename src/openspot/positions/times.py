@@ -1,4 +1,4 @@
-"""Times as milliseconds since 1970, and as clients read them."""
+"""Times as milliseconds since 1970, and as text for clients."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -17,5 +17,5 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 def milliseconds_of(time: datetime) -> int:
-    """Milliseconds since 1970 of a time, rounded down."""
+    """The milliseconds from 1970 to a time, rounded down."""
     return (time - _EPOCH) // _MILLISECOND

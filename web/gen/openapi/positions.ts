@@ -488,7 +488,7 @@ export interface components {
          * AdjustmentBody
          * @description A correction of a balance: `amount` is added to it, and may be negative. `reason` says why.
          *
-         *     With `allowNegative` it may leave the balance below zero.
+         *     With `allowNegative` the balance may be negative afterwards.
          * @example {
          *       "amount": "-0.5",
          *       "assetId": "USD",
@@ -521,7 +521,7 @@ export interface components {
         };
         /**
          * AssetCostBasisResponse
-         * @description A user's cost basis in one asset: sums, the oldest thousand open lots, a page of disposals, newest first.
+         * @description A user's cost basis in one asset: sums, the oldest thousand open lots, and a page of disposals, newest first.
          */
         AssetCostBasisResponse: {
             /** Userid */
@@ -545,9 +545,9 @@ export interface components {
         };
         /**
          * BalanceResponse
-         * @description What transfers and trades have left of an asset. `locked` is held for pending withdrawals.
+         * @description A balance of an asset after all transfers and trades. `locked` is held for pending withdrawals.
          *
-         *     Trades have happened already, so they may leave `available` below zero.
+         *     `available` may be negative after a trade, because trades are never refused.
          */
         BalanceResponse: {
             /** Participantid */
@@ -567,7 +567,7 @@ export interface components {
          * CompletedOrderBody
          * @description A completed order. `price` is the average price; `fills` may be left out.
          *
-         *     What breaks a rule of the platform is not refused but becomes an exception; only a body of another shape is.
+         *     A body of another shape is refused. A report that breaks a rule of the platform becomes an exception.
          * @example {
          *       "completedAt": "2026-05-02T10:00:00Z",
          *       "fee": "30",
@@ -630,7 +630,7 @@ export interface components {
         };
         /**
          * ConcentrationResponse
-         * @description How much of the gross exposure few positions hold. `herfindahl` is the sum of the squared shares.
+         * @description The concentration of the gross exposure on few positions. `herfindahl` is the sum of the squared shares.
          */
         ConcentrationResponse: {
             /** Herfindahl */
@@ -642,9 +642,9 @@ export interface components {
         };
         /**
          * CostBasisResponse
-         * @description A user's cost basis. `unvaluedFills` wait for the price of their quote asset.
+         * @description A user's cost basis. `unvaluedFills` is the number of fills that wait for the price of their quote asset.
          *
-         *     `shortfalls` has the first hundred of `shortfallCount`.
+         *     `shortfalls` has the first hundred of `shortfallCount` shortfalls.
          */
         CostBasisResponse: {
             /** Userid */
@@ -726,7 +726,7 @@ export interface components {
         };
         /**
          * ExceptionResponse
-         * @description A report that did not fit. It moved nothing; `timesReported` counts how often it came.
+         * @description A report that breaks a rule. It moved nothing. `timesReported` counts how often it was sent.
          */
         ExceptionResponse: {
             /** Id */
@@ -777,7 +777,7 @@ export interface components {
         };
         /**
          * HoldingResponse
-         * @description What an account holds of an asset, in how many lots, and what it cost.
+         * @description An account's holding of an asset: its quantity, its cost, and the number of its lots.
          */
         HoldingResponse: {
             /** Account */
@@ -820,7 +820,7 @@ export interface components {
         };
         /**
          * IntakeResponse
-         * @description What became of a report: a trade, nothing since it came before, or an exception.
+         * @description The outcome of a report: a trade, an exception, or nothing if it was accepted before.
          */
         IntakeResponse: {
             /**
@@ -895,9 +895,9 @@ export interface components {
         };
         /**
          * PositionResponse
-         * @description A participant's position in one symbol, with average cost; money is in the quote asset.
+         * @description A participant's position in one symbol, with average cost. Money is in the quote asset.
          *
-         *     `quantity` is below zero for a short position. What depends on a mark price is null if there is none.
+         *     `quantity` is negative for a short position. Fields that depend on a mark price are null if there is none.
          */
         PositionResponse: {
             /** Participantid */
@@ -959,7 +959,7 @@ export interface components {
         };
         /**
          * RefusedLine
-         * @description A refused line of an import; in a JSON array its place, from 1.
+         * @description A refused line of an import. In a JSON array, `line` is the element's place, from 1.
          */
         RefusedLine: {
             /** Line */
@@ -973,8 +973,8 @@ export interface components {
          * RiskResponse
          * @description Exposure at the mark prices, concentration, and value at risk, in the accounting currency.
          *
-         *     `unpriced` names open positions that are in no sum, because a price is missing. `valueAtRisk` is the loss that one
-         *     day exceeds in one case of twenty: 1.645 times the standard deviation of the daily result of the present positions
+         *     `unpriced` names the open positions that no sum includes, because a price is missing. `valueAtRisk` is the loss that
+         *     is exceeded on one day of twenty: 1.645 times the standard deviation of the daily result of the present positions
          *     over the daily closes of the last year. It is null with fewer than 30 common daily returns.
          */
         RiskResponse: {
@@ -1005,7 +1005,7 @@ export interface components {
         };
         /**
          * ShortfallResponse
-         * @description A transaction that takes more than its account holds. It moves nothing until what it lacks is there.
+         * @description A transaction that takes more than its account holds. It moves nothing until the account holds enough.
          */
         ShortfallResponse: {
             /** Externalid */
@@ -1101,7 +1101,7 @@ export interface components {
         };
         /**
          * TradeResponse
-         * @description A trade that moved a position; `realisedPnl` is the result that it realised.
+         * @description A trade that moved a position. `realisedPnl` is the result that it realised.
          */
         TradeResponse: {
             /** Tradeid */
@@ -1136,10 +1136,11 @@ export interface components {
         };
         /**
          * TransactionBody
-         * @description A FIFO transaction. `userId` is yours if it is not given.
+         * @description A FIFO transaction. Without `userId` it is yours.
          *
-         *     `value` is what was paid or received for `quantity` without the fee, `fee` the fee's value. A fee paid in an asset
-         *     also names `feeAsset` and `feeQuantity`. A transfer moves `quantity` to your account `destination`; it has no value.
+         *     `value` is the money paid or received for `quantity`, without the fee. `fee` is the value of the fee. A fee that was
+         *     paid in an asset also has `feeAsset` and `feeQuantity`. A transfer moves `quantity` to your account `destination`
+         *     and has no value.
          * @example {
          *       "asset": "BTC",
          *       "externalId": "buy-1",
@@ -1242,9 +1243,9 @@ export interface components {
         };
         /**
          * TransferBody
-         * @description A deposit or a withdrawal. `participantId` is yours if it is not given.
+         * @description A deposit or a withdrawal. Without `participantId` it is yours.
          *
-         *     A second transfer of the same kind with the same `reference` is not created: the first one is the response.
+         *     A second request of the same kind with the same `reference` creates nothing: the response is the first transfer.
          * @example {
          *       "amount": "100",
          *       "assetId": "USD",
@@ -1310,7 +1311,7 @@ export interface components {
         };
         /**
          * UncoveredTransaction
-         * @description A transaction that has turned out to take more than its account holds.
+         * @description A stored transaction that takes more than its account holds.
          */
         UncoveredTransaction: {
             /** Externalid */
@@ -1320,7 +1321,7 @@ export interface components {
         };
         /**
          * YearResponse
-         * @description Disposals of one asset in one tax year, named by the calendar year in which it begins.
+         * @description The disposals of one asset in one tax year. `taxYear` is the calendar year in which the tax year begins.
          */
         YearResponse: {
             /** Taxyear */
@@ -1352,7 +1353,7 @@ export interface components {
         };
         /**
          * ReasonResponse
-         * @description Why a line is refused; `field` is empty if the line as a whole is at fault.
+         * @description Why a line is refused. `field` is empty if the whole line is wrong.
          */
         openspot__positions__cost_basis__schemas__ReasonResponse: {
             /** Field */

@@ -1,1 +1,1 @@
-"""Completed orders that a broker of record reports."""
+"""The reports of a broker of record about completed orders."""

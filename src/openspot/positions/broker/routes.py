@@ -1,4 +1,4 @@
-"""Paths of the broker of record (Document B 4.5)."""
+"""Paths of the broker of record (facts B4.5-26 to B4.5-28)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Bodies of the broker-of-record intake. Amounts are decimal texts."""
+"""Bodies of the broker of record's routes. Amounts are decimal texts."""
 
 from typing import Annotated, Any, Literal
 
@@ -31,7 +31,7 @@ class FillBody(Body):
 class CompletedOrderBody(Body):
     """A completed order. `price` is the average price; `fills` may be left out.
 
-    What breaks a rule of the platform is not refused but becomes an exception; only a body of another shape is.
+    A body of another shape is refused. A report that breaks a rule of the platform becomes an exception.
     """
 
     model_config = example(
@@ -61,7 +61,7 @@ class CompletedOrderBody(Body):
 
 
 class IntakeResponse(ResponseBody):
-    """What became of a report: a trade, nothing since it came before, or an exception."""
+    """The outcome of a report: a trade, an exception, or nothing if it was accepted before."""
 
     status: Literal["accepted", "repeated", "exception"]
     order_id: str
@@ -78,7 +78,7 @@ class ReasonResponse(ResponseBody):
 
 
 class ExceptionResponse(ResponseBody):
-    """A report that did not fit. It moved nothing; `timesReported` counts how often it came."""
+    """A report that breaks a rule. It moved nothing. `timesReported` counts how often it was sent."""
 
     id: str
     order_id: str

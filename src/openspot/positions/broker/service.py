@@ -1,4 +1,4 @@
-"""Takes the reports of a broker of record: each becomes a trade or an exception, once."""
+"""Handles the reports of a broker of record: each becomes one trade or one exception."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ TRADE_PREFIX = "broker:"
 
 
 class BrokerService:
-    """What the routes of the broker of record do. Raises HttpError."""
+    """Does the work of the broker of record's routes. Raises HttpError."""
 
     def __init__(
         self,
@@ -55,11 +55,11 @@ class BrokerService:
         self._follows_fills = follows_fills
 
     async def take(self, body: CompletedOrderBody) -> IntakeResponse:
-        """Judge a report; book its trade, or keep the exception."""
+        """Check a report. Then book its trade, or store an exception."""
         report, text = _report(body), json.dumps(body.model_dump(by_alias=True, mode="json"), sort_keys=True)
         marks = await self._holdings.marks()
         async with self._pool.acquire() as connection, connection.transaction():
-            # Two reports of the same order must not both find no earlier one.
+            # Without a lock, two reports of one order could both find that there is no earlier one.
             lock = f"openspot-broker-order:{report.order_id}"
             await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", lock)
             outcome = judge(report, await self._context(connection, report, marks))
@@ -120,7 +120,7 @@ class BrokerService:
     async def _keep(
         self, connection: Connection, report: CompletedOrder, text: str, reasons: Sequence[BrokerException]
     ) -> str:
-        """Keep an exception; the same report with the same codes is one exception. Returns its id."""
+        """Store an exception and return its id. The same report with the same codes is the same exception."""
         codes = [f"{reason.code}:{reason.field}" for reason in reasons]
         exception_id = hashlib.sha256(json.dumps([text, codes]).encode()).hexdigest()[:EXCEPTION_ID_LENGTH]
         await connection.execute(
@@ -136,7 +136,7 @@ class BrokerService:
 
 
 def exception_response(row: Any) -> ExceptionResponse:
-    """A row of exceptions, as clients read it."""
+    """The response for a row of exceptions."""
     return ExceptionResponse(
         id=row["exception_id"],
         order_id=row["order_id"],

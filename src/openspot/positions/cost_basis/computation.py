@@ -1,7 +1,7 @@
 """Computes a user's lots and disposals from the stored transactions, in the caller's database transaction.
 
-The result depends only on the stored transactions, not on the order in which they came. A transaction that takes more
-than its account holds moves nothing, and the reason is noted; it counts as soon as what it lacks is there.
+The result depends only on the stored transactions, not on the order in which they arrived. A transaction that takes
+more than its account holds moves nothing, and its shortfall is noted. It counts as soon as the account holds enough.
 """
 
 import asyncio
@@ -16,14 +16,13 @@ from openspot.positions.fifo_transaction import FifoTransaction, OrderKey
 PAGE = 2_000
 SHORTFALLS_MAX = 1_000
 STATE_LOTS_MAX = 10_000
-"""Books with more open lots are saved more rarely than every CHECKPOINT_EVERY transactions."""
+"""A book with more open lots than this is saved less often than every CHECKPOINT_EVERY transactions."""
 
 
 async def compute(connection: Connection, user_id: str, dirty: OrderKey) -> list[tuple[str, str]]:
-    """Bring the results of a locked owner up to date from `dirty` on.
+    """Compute the results of a locked owner again, from the transaction `dirty` on.
 
-    Returns the external ids and reasons of transactions that have newly turned out not to be covered, the first
-    SHORTFALLS_MAX of them.
+    Returns (external id, reason) of the transactions that have a new shortfall, the first SHORTFALLS_MAX of them.
     """
     saved = await store.checkpoint_before(connection, user_id, dirty)
     book = FifoBook(user_id) if saved is None else FifoBook.from_state(saved.state)
@@ -32,7 +31,7 @@ async def compute(connection: Connection, user_id: str, dirty: OrderKey) -> list
     uncovered: list[tuple[str, str]] = []
     since_saved = 0
     while page := await store.transactions_after(connection, user_id, place, PAGE):
-        # In a thread: other requests go on meanwhile.
+        # In a thread, so that other requests go on meanwhile.
         disposals, shortfalls = await asyncio.to_thread(_apply, book, [transaction for transaction, _ in page])
         await store.add_disposals(connection, user_id, disposals)
         changes = [
@@ -55,7 +54,7 @@ async def compute(connection: Connection, user_id: str, dirty: OrderKey) -> list
 
 
 def _apply(book: FifoBook, transactions: Sequence[FifoTransaction]) -> tuple[list[Disposal], dict[str, str]]:
-    """Apply transactions; returns their disposals, and the reasons of those that are not covered."""
+    """Apply transactions. Returns their disposals, and the reasons of those that are not covered."""
     disposals: list[Disposal] = []
     shortfalls: dict[str, str] = {}
     for transaction in transactions:
@@ -67,6 +66,6 @@ def _apply(book: FifoBook, transactions: Sequence[FifoTransaction]) -> tuple[lis
 
 
 def _state(book: FifoBook, place: OrderKey) -> str:
-    """The book's state after all transactions up to `place`, also if the last of them are not covered."""
+    """The book's state after all transactions up to `place`, even if the last of them are not covered."""
     book.last_key = place
     return book.state()

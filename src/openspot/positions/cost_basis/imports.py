@@ -1,8 +1,8 @@
 """Imports a file of FIFO transactions in batches, with the memory of one batch.
 
-The file waits on disk: it is complete and within its bound before the first row is stored. Each batch is a transaction
-of its own, and a row that was imported before changes nothing. So after a crash the same import, sent again, goes on
-where it ended.
+The whole file is on disk, and its size is checked, before the first row is stored. Each batch is a database transaction
+of its own, and a row that was imported before changes nothing. So after a crash a client sends the same file again, and
+the import goes on where it ended.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ FORMATS = {"text/csv": read_csv, "application/json": read_json, "application/x-n
 
 
 class ImportSource(NamedTuple):
-    """A received file and how to read it. `columns` maps fields to columns; without it the layout is recognised."""
+    """A received file and how to read it. `columns` maps fields to columns. Without it the layout is recognised."""
 
     file: IO[bytes]
     media_type: str
@@ -48,7 +48,7 @@ class ImportSource(NamedTuple):
 
 @dataclass(slots=True)
 class ImportReport:
-    """What became of the rows. `refused` holds one JSON object a line."""
+    """The outcome of an import. `refused` is a file with one JSON object per line."""
 
     layout: str
     refused: IO[bytes]
@@ -59,15 +59,15 @@ class ImportReport:
 
 
 def temporary_file() -> IO[bytes]:
-    """A file that goes away when it is closed; small ones never reach the disk."""
+    """A file that is deleted when it is closed. A small file stays in memory."""
     return tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES, prefix="openspot-import-")
 
 
 async def receive(pieces: AsyncIterator[bytes], file: IO[bytes], bytes_max: int) -> None:
     """Write a request's body to `file`.
 
-    Raises HttpError: 413 for more than `bytes_max` bytes, 408 if nothing comes for BODY_PAUSE_S_MAX or not all of it
-    within BODY_S_MAX, 400 for no bytes.
+    Raises HttpError: 413 if the body has more than `bytes_max` bytes, 408 if no byte arrives for BODY_PAUSE_S_MAX or
+    the body is not complete within BODY_S_MAX, 400 if it is empty.
     """
     size = 0
     loop = asyncio.get_running_loop()
@@ -92,7 +92,7 @@ async def receive(pieces: AsyncIterator[bytes], file: IO[bytes], bytes_max: int)
 
 
 async def store_rows(pool: Pool, user_id: str, source: ImportSource, report_file: IO[bytes]) -> ImportReport:
-    """Store the rows of a received file. Raises HttpError (400) if its columns cannot be assigned to fields."""
+    """Store the rows of a received file. Raises HttpError (400) if its columns do not match the fields."""
     try:
         batches = await asyncio.to_thread(_Batches, source)
     except LayoutError as error:
@@ -122,7 +122,7 @@ def _outcomes(
 
 
 class _Batches:
-    """The rows of a file, parsed, in batches. Its methods read the file, so they are called in a thread."""
+    """The parsed rows of a file, in batches. Its methods read the file, so callers run them in a thread."""
 
     def __init__(self, source: ImportSource) -> None:
         """Raises LayoutError."""
@@ -132,12 +132,12 @@ class _Batches:
         self._rows = parse_rows(rows, self.layout, source.defaults)
 
     def next(self) -> list[Parsed | Refused]:
-        """The next batch, empty at the end."""
+        """The next batch. It is empty at the end."""
         return list(islice(self._rows, BATCH))
 
 
 def _texts(file: IO[bytes]) -> Iterator[str]:
-    """The file's text in pieces. Bytes that are no UTF-8 become U+FFFD, which no field of a transaction takes."""
+    """The file's text in pieces. Invalid UTF-8 becomes U+FFFD, which no field of a transaction accepts."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     while piece := file.read(PIECE_BYTES):
         yield decoder.decode(piece)

@@ -1,4 +1,4 @@
-"""Paths of the FIFO cost basis (Document B 4.5)."""
+"""Paths of the FIFO cost basis (facts B4.5-20 to B4.5-25)."""
 
 import re
 from typing import Annotated, Literal
@@ -177,7 +177,7 @@ def cost_basis_routes(prefix: str, cost_basis: CostBasisService, import_bytes_ma
         media_type = context_of(request).content_type.partition(b";")[0].strip().lower().decode("latin-1")
         if media_type not in FORMATS:
             raise HttpError(415, f"the body must be a file: Content-Type one of {', '.join(FORMATS)}")
-        # The response reads this file; it goes away with it.
+        # The response reads this file, and closes it at its end.
         refused = temporary_file()
         async with cost_basis.importing():
             with temporary_file() as file:

@@ -23,10 +23,11 @@ Kind = Literal["acquisition", "disposal", "transfer"]
 
 
 class TransactionBody(Body):
-    """A FIFO transaction. `userId` is yours if it is not given.
+    """A FIFO transaction. Without `userId` it is yours.
 
-    `value` is what was paid or received for `quantity` without the fee, `fee` the fee's value. A fee paid in an asset
-    also names `feeAsset` and `feeQuantity`. A transfer moves `quantity` to your account `destination`; it has no value.
+    `value` is the money paid or received for `quantity`, without the fee. `fee` is the value of the fee. A fee that was
+    paid in an asset also has `feeAsset` and `feeQuantity`. A transfer moves `quantity` to your account `destination`
+    and has no value.
     """
 
     model_config = example(
@@ -80,7 +81,7 @@ class OwnerResponse(ResponseBody):
 
 
 class HoldingResponse(ResponseBody):
-    """What an account holds of an asset, in how many lots, and what it cost."""
+    """An account's holding of an asset: its quantity, its cost, and the number of its lots."""
 
     account: str
     asset: str
@@ -90,7 +91,7 @@ class HoldingResponse(ResponseBody):
 
 
 class YearResponse(ResponseBody):
-    """Disposals of one asset in one tax year, named by the calendar year in which it begins."""
+    """The disposals of one asset in one tax year. `taxYear` is the calendar year in which the tax year begins."""
 
     tax_year: int
     asset: str
@@ -102,7 +103,7 @@ class YearResponse(ResponseBody):
 
 
 class ShortfallResponse(ResponseBody):
-    """A transaction that takes more than its account holds. It moves nothing until what it lacks is there."""
+    """A transaction that takes more than its account holds. It moves nothing until the account holds enough."""
 
     external_id: str
     timestamp: ShownTime
@@ -110,9 +111,9 @@ class ShortfallResponse(ResponseBody):
 
 
 class CostBasisResponse(ResponseBody):
-    """A user's cost basis. `unvaluedFills` wait for the price of their quote asset.
+    """A user's cost basis. `unvaluedFills` is the number of fills that wait for the price of their quote asset.
 
-    `shortfalls` has the first hundred of `shortfallCount`.
+    `shortfalls` has the first hundred of `shortfallCount` shortfalls.
     """
 
     user_id: str
@@ -152,7 +153,7 @@ class DisposalResponse(ResponseBody):
 
 
 class AssetCostBasisResponse(ResponseBody):
-    """A user's cost basis in one asset: sums, the oldest thousand open lots, a page of disposals, newest first."""
+    """A user's cost basis in one asset: sums, the oldest thousand open lots, and a page of disposals, newest first."""
 
     user_id: str
     asset: str
@@ -166,14 +167,14 @@ class AssetCostBasisResponse(ResponseBody):
 
 
 class ReasonResponse(ResponseBody):
-    """Why a line is refused; `field` is empty if the line as a whole is at fault."""
+    """Why a line is refused. `field` is empty if the whole line is wrong."""
 
     field: str
     reason: str
 
 
 class RefusedLine(ResponseBody):
-    """A refused line of an import; in a JSON array its place, from 1."""
+    """A refused line of an import. In a JSON array, `line` is the element's place, from 1."""
 
     line: int
     external_id: str | None
@@ -181,7 +182,7 @@ class RefusedLine(ResponseBody):
 
 
 class UncoveredTransaction(ResponseBody):
-    """A transaction that has turned out to take more than its account holds."""
+    """A stored transaction that takes more than its account holds."""
 
     external_id: str
     reason: str

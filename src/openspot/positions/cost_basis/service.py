@@ -36,7 +36,7 @@ from openspot.positions.times import milliseconds_of
 LOTS_SHOWN = 1_000
 SHORTFALLS_SHOWN = 100
 WAIT_S_MAX = 20.0
-"""How long a reader waits for a computation before it is told to come back."""
+"""A reader waits this long for a computation, and is then told to ask again."""
 CSV_COLUMNS = (
     "disposalId", "disposedAt", "account", "asset", "reason", "quantity", "proceeds", "cost", "gain", "acquiredAt",
     "acquisitionId",
@@ -44,7 +44,7 @@ CSV_COLUMNS = (
 
 
 class CostBasisService:
-    """What the routes of the FIFO cost basis do. Raises HttpError."""
+    """Does the work of the FIFO cost basis routes. Raises HttpError."""
 
     def __init__(self, pool: Pool, reader: CostBasisStore, currency: str, imports_max: int) -> None:
         self._pool = pool
@@ -60,10 +60,10 @@ class CostBasisService:
         return user_id
 
     async def add(self, user_id: str, body: TransactionBody) -> tuple[TransactionResponse, bool]:
-        """Store one transaction. Returns it and whether it is new.
+        """Store one transaction. Returns it, and whether it is new.
 
-        Raises HttpError: 400 if a field breaks a rule, 409 if its id belongs to other content, or if it, or a later
-        transaction because of it, would take more than an account holds.
+        Raises HttpError: 400 if a field breaks a rule; 409 if a different transaction has its id, if it takes more than
+        its account holds, or if a later transaction would then do so.
         """
         transaction = _transaction(body)
         mark = fingerprint(transaction)
@@ -76,7 +76,7 @@ class CostBasisService:
                 message = f"transaction {transaction.external_id} is there already with other content"
                 raise HttpError(409, message, "TRANSACTION_EXISTS")
             if dirty is not None:
-                # Otherwise what is not covered anyway would count against this transaction.
+                # Compute first, or an older shortfall would count against this transaction.
                 await compute(connection, user_id, dirty)
             await store.add_transactions(connection, user_id, [AcceptedTransaction(0, transaction, mark)])
             uncovered = await compute(connection, user_id, transaction.order_key)
@@ -86,21 +86,21 @@ class CostBasisService:
         return _transaction_response(user_id, transaction), True
 
     async def take_file(self, user_id: str, source: ImportSource, report_file: IO[bytes]) -> ImportReport:
-        """Import a received file and compute the results. Raises HttpError (400) for a file of no known layout."""
+        """Import a received file and compute the results. Raises HttpError (400) if the file has no known layout."""
         report = await store_rows(self._pool, user_id, source, report_file)
         report.uncovered = await self.compute(user_id)
         return report
 
     @asynccontextmanager
     async def importing(self) -> AsyncIterator[None]:
-        """A place for one import. Raises HttpError (503) if all are taken."""
+        """Take a place for one import. Raises HttpError (503) if none is free."""
         if self._imports.locked():
             raise service_unavailable("too many imports at a time", "TOO_MANY_IMPORTS")
         async with self._imports:
             yield
 
     async def compute(self, user_id: str) -> list[tuple[str, str]]:
-        """Bring a user's results up to date; returns transactions that have newly turned out not to be covered."""
+        """Bring a user's results up to date. Returns (external id, reason) of the transactions with a new shortfall."""
         async with self._pool.acquire() as connection, connection.transaction():
             dirty = await store.lock_owner(connection, user_id)
             return [] if dirty is None else await compute(connection, user_id, dirty)
@@ -111,7 +111,7 @@ class CostBasisService:
             return
         task = self._computing.get(user_id)
         if task is None:
-            # The computation goes on if its reader does not wait for it, and other readers join it.
+            # The computation goes on if its reader leaves, and other readers join it.
             task = self._computing[user_id] = asyncio.create_task(self.compute(user_id))
             task.add_done_callback(lambda _: self._computing.pop(user_id, None))
         try:
@@ -121,7 +121,7 @@ class CostBasisService:
             raise service_unavailable("the results are being computed", "RESULTS_NOT_READY") from error
 
     async def stop(self) -> None:
-        """End the computations that run; nothing of them stays."""
+        """End the running computations. The database keeps nothing of them."""
         for task in list(self._computing.values()):
             task.cancel()
         await asyncio.gather(*self._computing.values(), return_exceptions=True)
@@ -161,7 +161,7 @@ class CostBasisService:
     async def of_asset(
         self, user_id: str, asset: str, year_begins: TaxYearStart, disposals: Sequence[Any]
     ) -> AssetCostBasisResponse:
-        """The cost basis in one asset; `disposals` is the page that is shown of them."""
+        """The cost basis in one asset. `disposals` is the page of disposals to show."""
         held = [row for row in await self.reader.holdings(user_id) if row["asset"] == asset]
         return AssetCostBasisResponse(
             user_id=user_id,
@@ -269,7 +269,7 @@ def _year_response(gain: YearlyGain) -> YearResponse:
 
 
 def _csv_line(row: Any) -> bytes:
-    """One disposal. A text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    """The line of one disposal. An apostrophe is put before a text that a spreadsheet would read as a formula."""
     fields = _disposal_response(row).model_dump(by_alias=True, mode="json")
     cells = [str(fields[name]) for name in CSV_COLUMNS]
     for place, name in enumerate(CSV_COLUMNS):

@@ -1,4 +1,4 @@
-"""FIFO transactions of users, and what is computed from them."""
+"""The tables of FIFO transactions and of the results that are computed from them."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
@@ -22,11 +22,11 @@ _DISPOSAL_COLUMNS = (
 _LOT_COLUMNS = ("user_id", "asset", "account", "acquired_ms", "acquisition_id", "quantity", "cost")
 EXPORT_PAGE = 1000
 LONG_STATEMENT_S = 600.0
-"""For statements that may touch every row of a user."""
+"""Timeout of statements that may change every row of a user."""
 
 
 async def lock_owner(connection: Connection, user_id: str) -> OrderKey | None:
-    """Lock a user's FIFO data; returns the earliest transaction that has to be computed again, None if all is."""
+    """Lock a user's FIFO data. Returns the key from which results must be computed again; None if all are current."""
     await connection.execute("INSERT INTO fifo_owners (user_id) VALUES ($1) ON CONFLICT DO NOTHING", user_id)
     row = await connection.fetchrow("SELECT dirty_ms, dirty_id FROM fifo_owners WHERE user_id = $1 FOR UPDATE", user_id)
     assert row is not None, "the row was made above"
@@ -34,7 +34,7 @@ async def lock_owner(connection: Connection, user_id: str) -> OrderKey | None:
 
 
 async def fingerprints(connection: Connection, user_id: str, external_ids: Sequence[str]) -> dict[str, str]:
-    """The fingerprints of those transactions that are known."""
+    """The fingerprints of the stored transactions with these external ids."""
     rows = await connection.fetch(
         "SELECT external_id, fingerprint FROM fifo_transactions WHERE user_id = $1 AND external_id = ANY($2::text[])",
         user_id, external_ids,
@@ -43,7 +43,7 @@ async def fingerprints(connection: Connection, user_id: str, external_ids: Seque
 
 
 async def add_transactions(connection: Connection, user_id: str, accepted: Sequence[AcceptedTransaction]) -> None:
-    """Store transactions of a locked owner, and note from where to compute again."""
+    """Store transactions of a locked owner, and note the key from which results must be computed again."""
     if not accepted:
         return
     await connection.copy_records_to_table(
@@ -75,7 +75,7 @@ async def checkpoint_before(connection: Connection, user_id: str, key: OrderKey)
 
 
 async def forget_results_after(connection: Connection, user_id: str, key: OrderKey) -> None:
-    """Delete what was computed from transactions after `key`, and all lots."""
+    """Delete the results of transactions after `key`, and all lots."""
     for statement in (
         "DELETE FROM fifo_checkpoints WHERE user_id = $1 AND (executed_ms, external_id) > ($2, $3)",
         "DELETE FROM fifo_disposals WHERE user_id = $1 AND (disposed_ms, disposal_id) > ($2, $3)",
@@ -87,7 +87,7 @@ async def forget_results_after(connection: Connection, user_id: str, key: OrderK
 async def transactions_after(
     connection: Connection, user_id: str, key: OrderKey, limit: int
 ) -> list[tuple[FifoTransaction, str | None]]:
-    """The next transactions in their order, each with the shortfall that was noted for it."""
+    """The first `limit` transactions after `key`, in their order, each with its noted shortfall."""
     rows = await connection.fetch(
         """
         SELECT * FROM fifo_transactions WHERE user_id = $1 AND (executed_ms, external_id) > ($2, $3)
@@ -99,7 +99,7 @@ async def transactions_after(
 
 
 async def note_shortfalls(connection: Connection, user_id: str, changes: Iterable[tuple[str, str | None]]) -> None:
-    """Note why transactions (by external id) are not covered, or that they are."""
+    """Note the shortfall of each transaction (by external id), or None if it is covered."""
     await connection.executemany(
         "UPDATE fifo_transactions SET shortfall = $3 WHERE user_id = $1 AND external_id = $2",
         [(user_id, external_id, reason) for external_id, reason in changes],
@@ -107,7 +107,7 @@ async def note_shortfalls(connection: Connection, user_id: str, changes: Iterabl
 
 
 async def add_disposals(connection: Connection, user_id: str, disposals: Sequence[Disposal]) -> None:
-    """Store disposals; those of one transaction follow one another."""
+    """Store disposals. Those of one transaction must follow one another."""
     rows, part, before = [], 0, ""
     for disposal in disposals:
         part = part + 1 if disposal.disposal_id == before else 0
@@ -123,7 +123,7 @@ async def add_disposals(connection: Connection, user_id: str, disposals: Sequenc
 
 
 async def add_checkpoint(connection: Connection, user_id: str, checkpoint: BookCheckpoint, *, is_newest: bool) -> None:
-    """Save a book. The newest one replaces the newest one of the last computation."""
+    """Save a book. With `is_newest` it replaces the newest one of the last computation."""
     if is_newest:
         await connection.execute("DELETE FROM fifo_checkpoints WHERE user_id = $1 AND is_newest", user_id)
     await connection.execute(
@@ -136,7 +136,7 @@ async def add_checkpoint(connection: Connection, user_id: str, checkpoint: BookC
 
 
 async def finish(connection: Connection, user_id: str, holdings: Sequence[FifoHolding]) -> None:
-    """Store the open lots, and note that everything is computed."""
+    """Store the open lots, and note that all results are current."""
     await connection.copy_records_to_table(
         "fifo_lots",
         records=[
@@ -160,13 +160,13 @@ class CostBasisStore:
         self._pool = pool
 
     async def is_dirty(self, user_id: str) -> bool:
-        """Whether results have to be computed first."""
+        """Whether results have to be computed again."""
         return bool(
             await self._pool.fetchval("SELECT dirty_ms IS NOT NULL FROM fifo_owners WHERE user_id = $1", user_id)
         )
 
     async def knows_user(self, user_id: str) -> bool:
-        """Whether the platform has that user."""
+        """Whether the platform has this user."""
         return bool(await self._pool.fetchval("SELECT true FROM users WHERE user_id = $1", user_id))
 
     async def owners(self, user_id: str | None, after: str, limit: int) -> Sequence[Any]:
@@ -195,7 +195,7 @@ class CostBasisStore:
         return [row["asset"] for row in rows]
 
     async def holdings(self, user_id: str) -> Sequence[Any]:
-        """What each account holds of each asset, and its cost."""
+        """The quantity and the cost of each account's holding of each asset."""
         return await self._pool.fetch(
             """
             SELECT account, asset, sum(quantity) AS quantity, sum(cost) AS cost, count(*) AS lots
@@ -254,7 +254,7 @@ class CostBasisStore:
         )
 
     async def shortfalls(self, user_id: str, limit: int) -> tuple[int, Sequence[Any]]:
-        """How many transactions are not covered, and the first of them."""
+        """The number of transactions that are not covered, and the first `limit` of them."""
         rows = await self._pool.fetch(
             """
             SELECT external_id, executed_ms, shortfall, count(*) OVER () AS total FROM fifo_transactions
@@ -265,7 +265,7 @@ class CostBasisStore:
         return (rows[0]["total"] if rows else 0), rows
 
     async def counts(self, user_id: str) -> tuple[int, int]:
-        """How many transactions there are, and how many fills wait for a value."""
+        """The number of transactions, and the number of fills that wait for a value."""
         row = await self._pool.fetchrow(
             """
             SELECT (SELECT count(*) FROM fifo_transactions WHERE user_id = $1) AS transactions,

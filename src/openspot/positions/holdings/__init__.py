@@ -1,1 +1,1 @@
-"""Positions, balances, trades, profit and loss, risk and statistics: what participants hold."""
+"""The holdings of participants: positions, balances, trades, profit and loss, risk and statistics."""

@@ -1,4 +1,4 @@
-"""Paths of positions, balances, trades, profit and loss, risk and statistics (Document B 4.5)."""
+"""Paths of positions, balances, trades, profit and loss, risk and statistics (facts B4.5-01 to B4.5-19)."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -206,7 +206,7 @@ def holding_routes(prefix: str, holdings: HoldingService) -> Router:
 
 
 def text_of(text: str) -> str:
-    """A text of a cursor. Raises HttpError (400) if the database could not compare it."""
+    """Return a text of a cursor. Raises HttpError (400) if the database could not compare it."""
     if "\x00" in text:
         raise unknown_cursor()
     return text

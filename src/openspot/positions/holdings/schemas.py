@@ -12,9 +12,9 @@ TradeSource = Literal["fill", "broker", "close"]
 
 
 class PositionResponse(ResponseBody):
-    """A participant's position in one symbol, with average cost; money is in the quote asset.
+    """A participant's position in one symbol, with average cost. Money is in the quote asset.
 
-    `quantity` is below zero for a short position. What depends on a mark price is null if there is none.
+    `quantity` is negative for a short position. Fields that depend on a mark price are null if there is none.
     """
 
     participant_id: str
@@ -51,9 +51,9 @@ class SnapshotResponse(ResponseBody):
 
 
 class BalanceResponse(ResponseBody):
-    """What transfers and trades have left of an asset. `locked` is held for pending withdrawals.
+    """A balance of an asset after all transfers and trades. `locked` is held for pending withdrawals.
 
-    Trades have happened already, so they may leave `available` below zero.
+    `available` may be negative after a trade, because trades are never refused.
     """
 
     participant_id: str
@@ -65,7 +65,7 @@ class BalanceResponse(ResponseBody):
 
 
 class TradeResponse(ResponseBody):
-    """A trade that moved a position; `realisedPnl` is the result that it realised."""
+    """A trade that moved a position. `realisedPnl` is the result that it realised."""
 
     trade_id: str
     participant_id: str
@@ -80,7 +80,7 @@ class TradeResponse(ResponseBody):
 
 
 class ResultResponse(ResponseBody):
-    """Realised, unrealised and total result; the latter two are null if a mark price is missing."""
+    """Realised, unrealised and total result. The latter two are null if a mark price is missing."""
 
     realised_pnl: str
     unrealised_pnl: str | None
@@ -126,7 +126,7 @@ class ExposureValue(ResponseBody):
 
 
 class ConcentrationResponse(ResponseBody):
-    """How much of the gross exposure few positions hold. `herfindahl` is the sum of the squared shares."""
+    """The concentration of the gross exposure on few positions. `herfindahl` is the sum of the squared shares."""
 
     herfindahl: str
     largest_symbol: str
@@ -136,8 +136,8 @@ class ConcentrationResponse(ResponseBody):
 class RiskResponse(ResponseBody):
     """Exposure at the mark prices, concentration, and value at risk, in the accounting currency.
 
-    `unpriced` names open positions that are in no sum, because a price is missing. `valueAtRisk` is the loss that one
-    day exceeds in one case of twenty: 1.645 times the standard deviation of the daily result of the present positions
+    `unpriced` names the open positions that no sum includes, because a price is missing. `valueAtRisk` is the loss that
+    is exceeded on one day of twenty: 1.645 times the standard deviation of the daily result of the present positions
     over the daily closes of the last year. It is null with fewer than 30 common daily returns.
     """
 

@@ -43,7 +43,7 @@ CONFIDENCE = "0.95"
 
 
 class HoldingService:
-    """What the routes of positions, balances, trades, results, risk and statistics do. Raises HttpError."""
+    """Does the work of the routes of positions, balances, trades, results, risk and statistics. Raises HttpError."""
 
     def __init__(
         self, pool: Pool, store: HoldingStore, prices: Prices, clock: Clock, currency: str, *, follows_fills: bool
@@ -63,9 +63,9 @@ class HoldingService:
         return position_response(row)
 
     async def close(self, participant_id: str, symbol: str, operation_id: str) -> PositionResponse:
-        """Book the trade that closes a position at its mark price, once for an operation.
+        """Book the trade that closes a position at its mark price, once for each `operation_id`.
 
-        Raises HttpError: 404 without a position, 409 if it is flat, has no mark price, or follows the exchange.
+        Raises HttpError: 404 if there is no position; 409 if it is flat, has no mark price, or follows the exchange.
         """
         if self._follows_fills:
             message = "positions follow the fills of the exchange: place an order to close one"
@@ -88,7 +88,7 @@ class HoldingService:
         return await self.position(participant_id, symbol)
 
     async def balance(self, participant_id: str, asset: str) -> BalanceResponse:
-        """One balance; of an asset that never moved it is zero."""
+        """One balance. It is zero if the asset never moved."""
         rows = await self.store.balances(participant_id, asset, ("", ""), 1)
         if rows:
             return balance_response(rows[0])
@@ -163,7 +163,7 @@ class HoldingService:
         return results_by_symbol({row["symbol"]: position_of(row) for row in rows}, marks)
 
     def _value(self, symbol: str, quantity: int, marks: Mapping[str, int]) -> int | None:
-        """The value of a position in the accounting currency, None if a mark price is missing."""
+        """The value of a position in the accounting currency; None if a mark price is missing."""
         quote = symbol.split("-")[1]
         mark = marks.get(symbol)
         rate = AMOUNT_SCALE if quote == self._currency else marks.get(f"{quote}-{self._currency}")
@@ -182,7 +182,7 @@ class HoldingService:
 
 
 def position_response(row: Any) -> PositionResponse:
-    """A row of positions with its mark price, as clients read it."""
+    """The response for a row of positions with its mark price."""
     position = position_of(row)
     result = symbol_result(row["symbol"], position, _mark_of(row))
     return PositionResponse(
@@ -207,7 +207,7 @@ def position_response(row: Any) -> PositionResponse:
 
 
 def snapshot_response(row: Any) -> SnapshotResponse:
-    """A row of snapshots, as clients read it."""
+    """The response for a row of snapshots."""
     return SnapshotResponse(
         taken_at=row["taken_at"],
         participant_id=row["participant_id"],
@@ -222,7 +222,7 @@ def snapshot_response(row: Any) -> SnapshotResponse:
 
 
 def balance_response(row: Any) -> BalanceResponse:
-    """A row of balances, as clients read it."""
+    """The response for a row of balances."""
     available, locked = amount_of(row["available"]), amount_of(row["locked"])
     return BalanceResponse(
         participant_id=row["participant_id"],
@@ -235,7 +235,7 @@ def balance_response(row: Any) -> BalanceResponse:
 
 
 def trade_response(row: Any) -> TradeResponse:
-    """A row of trades, as clients read it."""
+    """The response for a row of trades."""
     return TradeResponse(
         trade_id=row["trade_id"],
         participant_id=row["participant_id"],
@@ -251,7 +251,7 @@ def trade_response(row: Any) -> TradeResponse:
 
 
 def statistics_response(row: Any) -> ParticipantStatistics:
-    """Counts of one participant, as clients read them."""
+    """The response for the counts of one participant."""
     return ParticipantStatistics(
         participant_id=row["participant_id"],
         symbols=row["symbols"],

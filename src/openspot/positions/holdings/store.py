@@ -1,4 +1,4 @@
-"""What participants hold, read from the database."""
+"""Reads the holdings of participants from the database."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from openspot.kit.sql import numeric
 from openspot.positions.amounts import amount_of
 
 POSITIONS_MAX = 10_000
-"""Most positions of one participant that a figure is computed from."""
+"""A figure is computed from at most this many positions of a participant."""
 
 _MARKED = """
     SELECT positions.*, marks.price AS mark_price, marks.priced_at
@@ -22,7 +22,7 @@ class HoldingStore:
     """Positions with their mark prices, balances, trades, snapshots, statistics."""
 
     def __init__(self, pool: Pool, mark_age_s_max: int) -> None:
-        """A mark price that was not confirmed for `mark_age_s_max` seconds counts as none."""
+        """A mark price that was not confirmed for `mark_age_s_max` seconds does not count."""
         self._pool = pool
         self._mark_age = timedelta(seconds=mark_age_s_max)
 
@@ -35,7 +35,7 @@ class HoldingStore:
         after: tuple[str, str],
         limit: int,
     ) -> Sequence[Any]:
-        """Positions after the key `after`, by participant and symbol: open ones, closed ones or both."""
+        """Positions after the key `after`, by participant and symbol. `is_open` None: both open and closed ones."""
         return await self._pool.fetch(
             f"""
             {_MARKED}
@@ -49,7 +49,7 @@ class HoldingStore:
         )  # fmt: skip
 
     async def position(self, participant_id: str, symbol: str, connection: Connection | None = None) -> Any | None:
-        """One position, None if it never had a trade."""
+        """One position; None if it never had a trade."""
         rows = await (connection or self._pool).fetch(
             f"{_MARKED} WHERE positions.participant_id = $2 AND positions.symbol = $3 AND trade_count > 0",
             self._mark_age, participant_id, symbol,
@@ -68,7 +68,7 @@ class HoldingStore:
         return {row["symbol"]: amount_of(row["price"]) for row in rows}
 
     async def mark(self, prices: dict[str, tuple[int, datetime]]) -> None:
-        """Note the latest price of symbols (18 places), and when each was the price. An older time changes nothing."""
+        """Note the latest price of each symbol (18 places) and its time. A price with an older time changes nothing."""
         await self._pool.executemany(
             """
             INSERT INTO position_marks AS known (symbol, price, priced_at, marked_at) VALUES ($1, $2, $3, now())
@@ -122,7 +122,7 @@ class HoldingStore:
         )  # fmt: skip
 
     async def take_snapshot(self, taken_at: datetime) -> int:
-        """Keep every open position as it is, unless another process has done so for that time. Returns how many."""
+        """Store every open position, unless another process has done so for this time. Returns how many."""
         taken: int = await self._pool.fetchval(
             """
             WITH taken AS (
@@ -142,7 +142,7 @@ class HoldingStore:
         return taken
 
     async def forget_snapshots(self, before: datetime) -> None:
-        """Delete the snapshots that are older."""
+        """Delete the snapshots from before this time."""
         await self._pool.execute("DELETE FROM position_snapshots WHERE taken_at < $1", before)
 
     async def statistics(self, participant_id: str | None, after: str, limit: int) -> Sequence[Any]:

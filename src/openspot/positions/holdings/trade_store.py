@@ -1,4 +1,4 @@
-"""Books trades: each moves its position and two balances, once, in one transaction."""
+"""Books trades. Each moves its position and two balances once, in one transaction."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from openspot.positions.lifecycle import PositionTrigger
 from openspot.positions.position import FLAT, CostMethod, OpenLot, Position, PositionKeeper, PositionTrade
 
 SOURCES = ("fill", "broker", "close")
-"""Where trades come from: the exchange, a broker of record, a request to close a position."""
+"""The sources of trades: the exchange, a broker of record, a request to close a position."""
 
 
 class PositionKey(NamedTuple):
-    """Names a position."""
+    """The key of a position."""
 
     participant_id: str
     symbol: str
@@ -28,7 +28,7 @@ class PositionKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewTrade:
-    """A trade to be booked. `trade.trade_id` is unique over all participants."""
+    """A trade to book. `trade.trade_id` is unique over all participants."""
 
     key: PositionKey
     trade: PositionTrade
@@ -37,7 +37,7 @@ class NewTrade:
 
 @dataclass(slots=True)
 class _Held:
-    """A position while trades are applied to it, and when it was opened and closed."""
+    """A position while trades are applied to it, with the times at which it was opened and closed."""
 
     keeper: PositionKeeper
     opened_at: datetime | None
@@ -45,9 +45,9 @@ class _Held:
 
 
 async def book_trades(connection: Connection, trades: Sequence[NewTrade]) -> set[str]:
-    """Book trades in their order, in the caller's transaction. Returns the ids of those that were not booked before."""
+    """Book trades in their order, in the caller's transaction. Returns the ids of the trades that are new."""
     held = await _lock_positions(connection, sorted({trade.key for trade in trades}))
-    # A trade id always belongs to one position, so its lock makes this look-up safe.
+    # A trade id always belongs to one position, so that position's lock makes this look-up safe.
     known = {
         row["trade_id"]
         for row in await connection.fetch(
@@ -124,7 +124,7 @@ def position_of(row: Any) -> Position:
 
 
 def side_text(side: Side) -> str:
-    """A side as rows and clients have it."""
+    """The text of a side, in rows and for clients."""
     return side.name.lower()
 
 
@@ -155,7 +155,7 @@ async def _lock_positions(connection: Connection, keys: Sequence[PositionKey]) -
 
 
 def _apply(held: _Held, trade: PositionTrade) -> int:
-    """Apply a trade; returns the result that it realised."""
+    """Apply a trade, and return the result that it realises."""
     applied = held.keeper.apply(trade)
     for trigger in applied.triggers:
         if trigger is PositionTrigger.OPENING_TRADE:

@@ -1,4 +1,4 @@
-"""Paths of transfers (Document B 4.5)."""
+"""Paths of transfers (facts B4.5-05 to B4.5-11)."""
 
 from typing import Annotated
 
@@ -43,7 +43,7 @@ _ENDED = {
 def transfer_routes(prefix: str, transfers: TransferService) -> Router:
     """The routes of `/transfers`, below `prefix`."""
     router = Router(f"{prefix}/transfers", tag="transfers")
-    # Also documents the response to a repeated request.
+    # The document also describes the response to a repeated request.
     created = {200: {"model": TransferResponse, "description": "it was created before"}}
 
     async def create(request: Request, kind: PositionTransferKind, body: TransferBody | AdjustmentBody) -> Response:

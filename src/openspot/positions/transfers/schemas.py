@@ -50,9 +50,9 @@ SignedAmount = Annotated[
 
 
 class TransferBody(Body):
-    """A deposit or a withdrawal. `participantId` is yours if it is not given.
+    """A deposit or a withdrawal. Without `participantId` it is yours.
 
-    A second transfer of the same kind with the same `reference` is not created: the first one is the response.
+    A second request of the same kind with the same `reference` creates nothing: the response is the first transfer.
     """
 
     model_config = example({"assetId": "USD", "amount": "100", "reference": "invoice-17"})
@@ -66,7 +66,7 @@ class TransferBody(Body):
 class AdjustmentBody(Body):
     """A correction of a balance: `amount` is added to it, and may be negative. `reason` says why.
 
-    With `allowNegative` it may leave the balance below zero.
+    With `allowNegative` the balance may be negative afterwards.
     """
 
     model_config = example(

@@ -1,4 +1,4 @@
-"""Creates transfers and ends them. Balances move in the transaction that changes a transfer's state, exactly once."""
+"""Creates and ends transfers. The transaction that changes a transfer's state also moves the balances, exactly once."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from openspot.positions.transfers.store import PositionTransferStore
 
 
 class TransferService:
-    """What the routes of transfers do. Raises HttpError."""
+    """Does the work of the routes of transfers. Raises HttpError."""
 
     def __init__(self, pool: Pool, store: PositionTransferStore, assets: frozenset[str]) -> None:
         self._pool = pool
@@ -41,10 +41,10 @@ class TransferService:
     async def create(
         self, caller: Identity, kind: PositionTransferKind, body: TransferBody | AdjustmentBody, transfer_id: str
     ) -> tuple[TransferResponse, bool]:
-        """Create a transfer, or find the one that was created before under that id or reference.
+        """Create a transfer, or find the one that has this id or reference already.
 
-        Returns it and whether it is new. Raises HttpError: 404 for a participant who is not the caller's to see or
-        does not exist, 409 if a reference belongs to another transfer, or the balance does not cover a withdrawal.
+        Returns it, and whether it is new. Raises HttpError: 404 if the participant does not exist or the caller may not
+        see it; 409 if the reference belongs to another transfer, or if the balance does not cover a withdrawal.
         """
         participant_id = require_visible(caller, body.participant_id or caller.subject)
         asset = require_asset(body.asset_id, self._assets)
@@ -75,10 +75,10 @@ class TransferService:
         return transfer_response(known), False
 
     async def end(self, caller: Identity, transfer_id: str, trigger: TransferTrigger) -> TransferResponse:
-        """Complete or cancel a transfer. Doing so again changes nothing.
+        """Complete or cancel a transfer. A repetition changes nothing.
 
-        Raises HttpError: 404 if there is none that the caller may see, 409 if it has ended otherwise, or would leave a
-        balance below zero.
+        Raises HttpError: 404 if there is none that the caller may see; 409 if the transfer has ended in the other way,
+        or if a balance would become negative.
         """
         async with self._pool.acquire() as connection, connection.transaction():
             row = await self.store.find(transfer_id, connection)
@@ -95,7 +95,7 @@ class TransferService:
             return transfer_response(await self.store.end(connection, transfer_id, step.status, caller.subject))
 
     async def _move(self, connection: Connection, row: Any, change: BalanceChange) -> None:
-        """Change the balance. Raises HttpError (409) if that leaves less than nothing available."""
+        """Change the balance. Raises HttpError (409) if the available balance would become negative."""
         if change == (0, 0):
             return
         account = AccountKey(row["participant_id"], row["asset"])
@@ -108,7 +108,7 @@ class TransferService:
 
 
 def transfer_response(row: Any) -> TransferResponse:
-    """A row of transfers, as clients read it."""
+    """The response for a row of transfers."""
     return TransferResponse(
         id=row["transfer_id"],
         participant_id=row["participant_id"],

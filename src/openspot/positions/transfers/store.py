@@ -10,13 +10,13 @@ from openspot.positions.lifecycle import PositionTransferKind, PositionTransferS
 
 
 class PositionTransferStore:
-    """Transfers."""
+    """Reads and writes the transfers."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def insert(self, connection: Connection, **columns: Any) -> Any | None:
-        """Insert a pending transfer and return its row; None if its id or its reference is there already."""
+        """Insert a pending transfer and return its row; None if its id or its reference exists already."""
         names = list(columns)
         places = ", ".join(f"${number}" for number in range(1, len(names) + 1))
         query = f"""
@@ -33,7 +33,7 @@ class PositionTransferStore:
         kind: PositionTransferKind,
         reference: str | None,
     ) -> Any | None:
-        """The transfer with that id, or of that kind with that reference."""
+        """The transfer with this id, or the one of this kind with this reference."""
         return await connection.fetchrow(
             """
             SELECT * FROM position_transfers WHERE participant_id = $2 AND kind = $3
@@ -44,7 +44,7 @@ class PositionTransferStore:
         )  # fmt: skip
 
     async def find(self, transfer_id: str, connection: Connection | None = None) -> Any | None:
-        """The transfer with that id. In a transaction, `connection` keeps it locked."""
+        """The transfer with this id. With the `connection` of a transaction, its row is locked until the end."""
         if connection is None:
             return await self._pool.fetchrow("SELECT * FROM position_transfers WHERE transfer_id = $1", transfer_id)
         return await connection.fetchrow(
@@ -52,7 +52,7 @@ class PositionTransferStore:
         )
 
     async def end(self, connection: Connection, transfer_id: str, status: PositionTransferStatus, ended_by: str) -> Any:
-        """Note how a transfer ended; returns its row."""
+        """Note how a transfer ended, and return its row."""
         return await connection.fetchrow(
             """
             UPDATE position_transfers SET status = $2, ended_by = $3, ended_at = now()
@@ -76,10 +76,10 @@ class PositionTransferStore:
         )  # fmt: skip
 
     async def available(self, connection: Connection, account: AccountKey) -> int:
-        """The available balance of an account that has a row."""
+        """The available balance of an account, which must have a row."""
         query = "SELECT available FROM position_balances WHERE (participant_id, asset) = ($1, $2)"
         return amount_of(await connection.fetchval(query, *account))
 
     async def knows_user(self, user_id: str) -> bool:
-        """Whether the platform has that user."""
+        """Whether the platform has this user."""
         return bool(await self._pool.fetchval("SELECT true FROM users WHERE user_id = $1", user_id))
