@@ -1,10 +1,10 @@
 """Money of margin accounts: engine transfers that are written first, then sent until the engine's decision is known.
 
-All borrowed money comes from `house:lending` and returns there; interest goes to `house:interest`; `house:insurance`
+All borrowed money comes from `house:lending` and returns there. Interest goes to `house:interest`. `house:insurance`
 pays what a liquidated account cannot. The engine carries out each reference once, and never lets an account become
-negative, so an empty pool refuses.
+negative. So it refuses a loan from an empty pool.
 
-Only the holder of the account's lock sends its transfers (`engine_transfers/locked.py`), so whoever has the lock and
+Only the holder of the account's lock sends its transfers (`engine_transfers/locked.py`). So whoever has the lock and
 has settled the account's transfers knows all of its money.
 """
 
@@ -30,7 +30,7 @@ from openspot.margin.records import MarginLoanRow, MarginTransferRow, Purpose
 class MarginTransferRules:
     """What the outcome of a margin account's transfer does to its loan.
 
-    The platform owes a loss: it is tried again until the operator has funded the insurance account.
+    The platform owes a loss, so its transfer is sent again until the operator has funded the insurance account.
     """
 
     def __init__(self, dependencies: Dependencies, purpose: Purpose) -> None:
@@ -38,12 +38,12 @@ class MarginTransferRules:
         self.is_owed = purpose is Purpose.LOSS
 
     async def before(self, transfer: MarginTransferRow) -> None:
-        """Nothing has to be done before."""
+        """Do nothing: a margin transfer needs no preparation."""
 
     async def settle(
         self, connection: Connection, transfer: MarginTransferRow, result: TransferResult, now: datetime
     ) -> None:
-        """Write the loan's new state, and let the next scan look at the account."""
+        """Write the loan's new state, and make the next scan check the account."""
         if transfer.loan_id is not None:
             await self._settle_loan(connection, transfer.loan_id, transfer, is_done=result.succeeded)
         await store.touch(connection, transfer.account_id)
@@ -66,9 +66,9 @@ class MarginTransferRules:
 
 
 async def settle_transfers(dependencies: Dependencies, connection: Connection, account_id: str) -> bool:
-    """Send the account's pending transfers, oldest first. False if the insurance account could not pay a loss yet.
+    """Send the account's pending transfers, oldest first. Returns False if the insurance account cannot pay a loss yet.
 
-    The caller holds the account's lock. Raises EngineError if a decision is not known; the transfer stays pending.
+    The caller has locked the account. Raises EngineError if a decision is not known; the transfer then stays pending.
     """
     pending = await store.pending_transfers(connection, account_id)
     statuses = await settle_locked(
@@ -113,7 +113,7 @@ async def add_collateral_transfer(
 
 
 async def add_funding(dependencies: Dependencies, connection: Connection, loan: MarginLoanRow) -> None:
-    """Write the transfer that pays a new loan out."""
+    """Write the transfer that moves the amount of a new loan to the account."""
     movement = Movement(LENDING_ACCOUNT_ID, loan.account_id, loan.asset, numeric(loan.borrowed))
     await store.add_transfer(
         connection,
@@ -139,16 +139,16 @@ async def add_repayment(
     *,
     is_loss: bool = False,
 ) -> None:
-    """Write a repayment of `amount` at most, interest first. The insurance account pays it if `is_loss`.
+    """Write a repayment of at most `amount`, interest first. If `is_loss`, the insurance account pays it.
 
-    The time of the repayment is now: until the engine has decided, no interest is posted to the loan.
+    The repayment is dated now. No interest is posted to the loan until the engine has decided.
     """
     now_ms = dependencies.now_ms()
     repayment = repay(loan.accrual, amount, now_ms)
-    payer = INSURANCE_ACCOUNT_ID if is_loss else loan.account_id
+    source = INSURANCE_ACCOUNT_ID if is_loss else loan.account_id
     movements = tuple(
-        Movement(payer, receiver, loan.asset, numeric(part))
-        for receiver, part in ((INTEREST_ACCOUNT_ID, repayment.interest), (LENDING_ACCOUNT_ID, repayment.principal))
+        Movement(source, destination, loan.asset, numeric(part))
+        for destination, part in ((INTEREST_ACCOUNT_ID, repayment.interest), (LENDING_ACCOUNT_ID, repayment.principal))
         if part
     )
     paid = repayment.interest + repayment.principal

@@ -564,6 +564,18 @@ export interface components {
             updatedAt: string | null;
         };
         /**
+         * BrokenRuleResponse
+         * @description One rule that a report breaks, and the field that breaks it.
+         */
+        BrokenRuleResponse: {
+            /** Code */
+            code: string;
+            /** Field */
+            field: string;
+            /** Reason */
+            reason: string;
+        };
+        /**
          * CompletedOrderBody
          * @description A completed order. `price` is the average price; `fills` may be left out.
          *
@@ -736,7 +748,7 @@ export interface components {
             /** Participantid */
             participantId: string;
             /** Reasons */
-            reasons: components["schemas"]["openspot__positions__broker__schemas__ReasonResponse"][];
+            reasons: components["schemas"]["BrokenRuleResponse"][];
             /** Report */
             report: {
                 [key: string]: unknown;
@@ -958,6 +970,16 @@ export interface components {
             quoteAsset: string;
         };
         /**
+         * RefusalReasonResponse
+         * @description Why a line is refused. `field` is empty if the whole line is wrong.
+         */
+        RefusalReasonResponse: {
+            /** Field */
+            field: string;
+            /** Reason */
+            reason: string;
+        };
+        /**
          * RefusedLine
          * @description A refused line of an import. In a JSON array, `line` is the element's place, from 1.
          */
@@ -967,7 +989,7 @@ export interface components {
             /** Externalid */
             externalId: string | null;
             /** Reasons */
-            reasons: components["schemas"]["openspot__positions__cost_basis__schemas__ReasonResponse"][];
+            reasons: components["schemas"]["RefusalReasonResponse"][];
         };
         /**
          * RiskResponse
@@ -1338,28 +1360,6 @@ export interface components {
             cost: string;
             /** Gain */
             gain: string;
-        };
-        /**
-         * ReasonResponse
-         * @description One rule that a report breaks, and the field that breaks it.
-         */
-        openspot__positions__broker__schemas__ReasonResponse: {
-            /** Code */
-            code: string;
-            /** Field */
-            field: string;
-            /** Reason */
-            reason: string;
-        };
-        /**
-         * ReasonResponse
-         * @description Why a line is refused. `field` is empty if the whole line is wrong.
-         */
-        openspot__positions__cost_basis__schemas__ReasonResponse: {
-            /** Field */
-            field: string;
-            /** Reason */
-            reason: string;
         };
     };
     responses: never;

@@ -69,7 +69,7 @@ class IntakeResponse(ResponseBody):
     exception_id: str | None
 
 
-class ReasonResponse(ResponseBody):
+class BrokenRuleResponse(ResponseBody):
     """One rule that a report breaks, and the field that breaks it."""
 
     code: str
@@ -83,7 +83,7 @@ class ExceptionResponse(ResponseBody):
     id: str
     order_id: str
     participant_id: str
-    reasons: list[ReasonResponse]
+    reasons: list[BrokenRuleResponse]
     report: dict[str, Any]
     times_reported: int
     created_at: ShownTime

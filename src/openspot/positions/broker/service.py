@@ -15,7 +15,7 @@ from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.database import Connection, Pool
 from openspot.positions.access import is_admin
 from openspot.positions.amounts import amount_of
-from openspot.positions.broker.schemas import CompletedOrderBody, ExceptionResponse, IntakeResponse, ReasonResponse
+from openspot.positions.broker.schemas import BrokenRuleResponse, CompletedOrderBody, ExceptionResponse, IntakeResponse
 from openspot.positions.broker_of_record import (
     AcceptedReport,
     BrokerException,
@@ -141,7 +141,7 @@ def exception_response(row: Any) -> ExceptionResponse:
         id=row["exception_id"],
         order_id=row["order_id"],
         participant_id=row["participant_id"],
-        reasons=[ReasonResponse(**reason) for reason in json.loads(row["reasons"])],
+        reasons=[BrokenRuleResponse(**reason) for reason in json.loads(row["reasons"])],
         report=json.loads(row["report"]),
         times_reported=row["times_reported"],
         created_at=row["created_at"],

@@ -166,7 +166,7 @@ class AssetCostBasisResponse(ResponseBody):
     disposals: list[DisposalResponse]
 
 
-class ReasonResponse(ResponseBody):
+class RefusalReasonResponse(ResponseBody):
     """Why a line is refused. `field` is empty if the whole line is wrong."""
 
     field: str
@@ -178,7 +178,7 @@ class RefusedLine(ResponseBody):
 
     line: int
     external_id: str | None
-    reasons: list[ReasonResponse]
+    reasons: list[RefusalReasonResponse]
 
 
 class UncoveredTransaction(ResponseBody):
