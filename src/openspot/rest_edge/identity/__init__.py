@@ -1,1 +1,1 @@
-"""Who users are and how they prove it: accounts, passwords, sessions, second factor, API keys."""
+"""The wing of users' identity: accounts, passwords, sessions, second factor, API keys."""

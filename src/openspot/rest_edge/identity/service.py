@@ -1,4 +1,4 @@
-"""Makes what identity consists of: passwords, sessions, second factor, activity log, API keys."""
+"""Makes the services of identity: passwords, sessions, second factor, activity log, API keys."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ ACTIVITY_KEPT = timedelta(days=365)
 
 @dataclass(frozen=True, slots=True)
 class UserServices:
-    """What the routes of auth and users are made of. Other routes ask `second_factor` for a code."""
+    """The services behind the routes of auth and users. Other routes check codes with `second_factor`."""
 
     auth: AuthService
     mail_proof: MailProof
@@ -68,7 +68,7 @@ class UserServices:
 
 @dataclass(frozen=True, slots=True)
 class KeyServices:
-    """The routes of API keys, and the authenticator of signed requests."""
+    """The service behind the routes of API keys, and the authenticator of signed requests."""
 
     routes: ApiKeyService
     authenticator: ApiKeys
@@ -88,10 +88,10 @@ async def make_user_services(
     cancel_payments: Callable[[Sequence[str]], Awaitable[None]],
     revoke_keys: Callable[[str], Awaitable[None]],
 ) -> UserServices:
-    """Make the services; `frame` ends them, the newest first.
+    """Make the services; `frame` ends them in reverse order.
 
-    When this returns, sessions that have ended are refused, and the demo market's accounts exist if it runs. Access
-    tokens state the `active_stake`. The deletion of an account uses `balances`, `cancel_payments` and `revoke_keys`.
+    When this returns, ended sessions are refused, and the demo market's accounts exist if it runs. Access tokens state
+    the `active_stake`. The deletion of an account uses `balances`, `cancel_payments` and `revoke_keys`.
     """
     ended = EndedSessions(bus, revoked, settings.ended_session_life_s)
     users = AuthStore(pool)
@@ -185,7 +185,7 @@ def make_key_services(
     replays: Replays,
     users: UserServices,
 ) -> KeyServices:
-    """Make the services; `frame` ends them, the newest first."""
+    """Make the services; `frame` ends them in reverse order."""
     store, vault = ApiKeyStore(pool), Vault(settings.sealing_secret)
     checker = ApiKeyChecker(store, vault, replays)
     changes = KeyChanges(bus, lambda ended: checker.drop(ended.key_id))

@@ -1,4 +1,4 @@
-"""The activity log: what happened to an account, when, and from where. The user reads it; security needs it."""
+"""The activity log of each account: every change and login, with its time and origin. The user can read it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,11 +16,11 @@ log = get_logger("activity")
 
 USER_AGENT_LENGTH_MAX = 256
 PROGRAM_LENGTH_MAX = 120
-"""Characters of a user agent in a notice."""
+"""A notice shows this many characters of a user agent."""
 
 
 class ActivityKind(StrEnum):
-    """What happened."""
+    """The kinds of entries."""
 
     LOGGED_IN = "logged_in"
     LOGGED_OUT = "logged_out"
@@ -43,7 +43,7 @@ class ActivityKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a request came from: the client's address and what its program calls itself."""
+    """The origin of a request: the client's address, and the name that its program states."""
 
     address: str = ""
     user_agent: str = ""
@@ -69,7 +69,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class ActivityNotice:
-    """What the owner of the account is told of an activity. `kind` is that of the notification."""
+    """The notice that the account's owner gets of an activity. `kind` is the kind of the notification."""
 
     kind: str
     title: str
@@ -101,7 +101,7 @@ NOTICES = {
     ActivityKind.API_KEY_ROTATED: ActivityNotice("api_key.changed", _CHANGE, "An API key got a new secret."),
     ActivityKind.API_KEY_REVOKED: ActivityNotice("api_key.changed", _CHANGE, "An API key was revoked."),
 }
-"""Activities that the user is told of, always: security mail cannot be turned off."""
+"""The activities that the user always gets a notice of: security mail cannot be turned off."""
 
 
 def login_notice(origin: Origin) -> ActivityNotice:
@@ -123,9 +123,9 @@ class ActivityLog:
     async def record(
         self, user_id: str, kind: ActivityKind, origin: Origin, connection: Connection | None = None
     ) -> None:
-        """Add an entry, and tell the user if NOTICES says so, within the transaction of `connection` if one is given.
+        """Add an entry, and notify the user if NOTICES says so. Uses the transaction of `connection` if one is given.
 
-        A user who is gone gets neither.
+        For a deleted user it does nothing.
         """
         if connection is not None:
             await self._record(connection, user_id, kind, origin, NOTICES.get(kind))
@@ -135,7 +135,7 @@ class ActivityLog:
         self._notifications.added.set()
 
     async def record_login(self, user_id: str, origin: Origin, *, from_new_network: bool) -> None:
-        """Add the entry of a login. The user is told of one from a new network, unless it is the first one of all."""
+        """Add the entry of a login. The user is notified of a new network, unless it is the user's first login."""
         async with self._pool.acquire() as connection, connection.transaction():
             is_unusual = from_new_network and await connection.fetchval(
                 "SELECT EXISTS (SELECT FROM user_activity WHERE user_id = $1 AND kind = $2)",
@@ -192,6 +192,6 @@ class ActivityLog:
         return [Activity(**dict(row)) for row in rows]
 
     async def delete_older(self, before: datetime) -> int:
-        """Delete entries from before that time; returns how many."""
+        """Delete the entries from before that time, and return their number."""
         outcome = await self._pool.execute("DELETE FROM user_activity WHERE created_at < $1", before)
         return rows_changed(outcome)

@@ -1,4 +1,4 @@
-"""Paths of the activity log: `/users/me/activity` (Document B 4.1)."""
+"""The route of the activity log: `/users/me/activity` (fact B4.1-45)."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +14,7 @@ from openspot.rest_edge.identity.activity.log import ActivityLog
 from openspot.rest_edge.identity.activity.schemas import ActivityResponse
 
 _READ = Policy(Access.USER)
-"""No scope: what is personal is not for API keys."""
+"""There is no scope: API keys have no access to personal data."""
 
 
 def activity_routes(prefix: str, log: ActivityLog) -> Router:

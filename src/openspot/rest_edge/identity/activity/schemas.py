@@ -5,7 +5,7 @@ from openspot.rest_edge.identity.activity.log import ActivityKind
 
 
 class ActivityResponse(ResponseBody):
-    """Something that happened to your account. `createdAt` is ISO 8601 in UTC."""
+    """An entry of your account's activity log. `createdAt` is ISO 8601 in UTC."""
 
     id: str
     kind: ActivityKind

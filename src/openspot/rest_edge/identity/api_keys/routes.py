@@ -1,4 +1,4 @@
-"""Paths of the API keys (Document B 4.1)."""
+"""The routes of the API keys (facts B4.1-80 to B4.1-83)."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ KeyIdPath = Annotated[str, Path(alias="id", pattern=KEY_ID_PATTERN)]
 
 _READ = Policy(Access.USER, Scope.READ)
 _CHANGE = Policy(Access.USER, audit=True)
-"""No scope: keys are changed with a user's token, never with a key."""
+"""There is no scope: keys are changed with a user's token, never with a key."""
 _NO_SUCH_KEY = {404: "you have no such key"}
 
 

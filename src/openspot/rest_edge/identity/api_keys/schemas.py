@@ -72,7 +72,7 @@ class CreateApiKeyBody(Body):
 
     @model_validator(mode="after")
     def parts_fit(self) -> Self:
-        """Refuse a key that may withdraw from everywhere, and a public key that is missing or makes no sense."""
+        """Refuse a key that may withdraw from everywhere, and a public key that is missing, superfluous or wrong."""
         if Scope.WITHDRAW in self.scopes and not self.ip_allow_list:
             raise rule_broken("ipAllowList is required for the scope withdraw")
         if Scope.WITHDRAW in self.scopes and any(too_wide_to_withdraw(read_network(net)) for net in self.ip_allow_list):
@@ -85,7 +85,7 @@ class CreateApiKeyBody(Body):
 
 
 class RotateApiKeyBody(Body):
-    """A new secret. An Ed25519 key needs the new `publicKey`; an HMAC key is given a new secret."""
+    """The rotation of a key. An Ed25519 key needs the new `publicKey`; an HMAC key gets a new secret."""
 
     model_config = example({"mfaCode": "123456"})
 
@@ -94,7 +94,7 @@ class RotateApiKeyBody(Body):
 
 
 class ApiKeyResponse(ResponseBody):
-    """An API key. `id` is what requests send as X-API-Key. Times are ISO 8601 in UTC."""
+    """An API key. Requests send its `id` as X-API-Key. Times are ISO 8601 in UTC."""
 
     id: str
     name: str
@@ -114,7 +114,7 @@ class ApiKeySecretResponse(ApiKeyResponse):
 
 
 class RevokedApiKeyResponse(ResponseBody):
-    """The key works no more."""
+    """The key no longer works."""
 
     id: str
     revoked: bool

@@ -1,7 +1,7 @@
 """Creating, listing, rotating and revoking API keys.
 
-A secret is made here, shown once, and stored encrypted. A rotated or revoked key stops at every process at once: the
-change is committed first and told on the bus then.
+A secret is made here, shown once, and stored encrypted. A rotated or revoked key stops working in every process at
+once: the change is committed first, then announced on the bus.
 """
 
 import base64
@@ -31,7 +31,7 @@ _RANDOM_BYTES = 16
 
 
 class ApiKeyService:
-    """What the API key routes do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the API key routes. Methods raise HttpError to refuse a request."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class ApiKeyService:
         self._clock = clock
 
     async def create(self, user_id: str, body: CreateApiKeyBody, origin: Origin) -> ApiKeySecretResponse:
-        """Make a key. 409 if the user has KEYS_MAX keys; what the second factor raises."""
+        """Make a key. 409 if the user has KEYS_MAX keys. Raises what the second factor raises."""
         await self._second_factor.require(user_id, body.mfa_code)
         key_id = self._vault.make_id(os.urandom(_RANDOM_BYTES))
         secret, sealed, public_key = self._material(key_id, body.public_key)
@@ -80,7 +80,7 @@ class ApiKeyService:
         return [ApiKeyResponse(**_fields_of(key)) for key in await self._store.list_of(user_id)]
 
     async def rotate(self, user_id: str, key_id: str, body: RotateApiKeyBody, origin: Origin) -> ApiKeySecretResponse:
-        """Give a key a new secret or public key; the old one stops at once. 404 if the user has no such key."""
+        """Give a key a new secret or public key. The old one stops working at once. 404 if the user has no such key."""
         await self._second_factor.require(user_id, body.mfa_code)
         known = await self._store.get(key_id)
         if known is None or known.user_id != user_id:
@@ -102,7 +102,7 @@ class ApiKeyService:
         return ApiKeySecretResponse(**_fields_of(key), secret=secret)
 
     async def revoke(self, user_id: str, key_id: str, origin: Origin) -> RevokedApiKeyResponse:
-        """End a key at once, in all processes. 404 if the user never had it; revoking twice is no error."""
+        """Revoke a key at once, in all processes. 404 if the user never had it. Revoking twice is no error."""
         known = await self._store.get(key_id)
         ended = await self._store.revoke(user_id, key_id, utc_datetime(self._clock))
         if ended is None:
@@ -115,7 +115,7 @@ class ApiKeyService:
         return RevokedApiKeyResponse(id=key_id, revoked=True)
 
     async def revoke_all(self, user_id: str) -> None:
-        """End every key of a user, for example when the account is deleted."""
+        """Revoke every key of a user, for example when the account is deleted."""
         await self._tell_all(await self._store.revoke_all(user_id, utc_datetime(self._clock)))
 
     async def _tell_all(self, ended: list[Ended]) -> None:
@@ -129,7 +129,7 @@ class ApiKeyService:
             raise _not_told("revoked") from untold
 
     def _material(self, key_id: str, public_key: str | None) -> tuple[str | None, bytes | None, bytes | None]:
-        """(secret to show, encrypted secret, public key): a new secret, or the given public key."""
+        """Return (secret to show, encrypted secret, public key), with a new secret or with the given public key."""
         if public_key is not None:
             return None, None, read_public_key(public_key)
         secret = secrets.token_urlsafe(SECRET_BYTES)

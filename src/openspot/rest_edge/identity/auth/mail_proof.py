@@ -1,6 +1,6 @@
-"""What a user does with a token that came by mail: reset the password, verify the address (Document A 5).
+"""Proof by a token that came by mail: reset the password, verify the address (facts B4.1-35 to B4.1-37).
 
-Asking for a mail does the same work and gets the same response whether or not the address has an account.
+A request for a mail does the same work and gets the same response, whether or not the address has an account.
 """
 
 from collections.abc import Awaitable, Callable
@@ -22,7 +22,7 @@ from openspot.rest_edge.mail.tokens import MailTokens, consume_token
 
 
 class MailProof:
-    """What the routes for tokens of mails do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the routes for tokens of mails. Methods raise HttpError to refuse a request."""
 
     def __init__(
         self,
@@ -50,18 +50,18 @@ class MailProof:
         self._now = now
 
     async def ask_for_reset(self, email: str) -> None:
-        """Queue a mail with a token, if that address has an account. 503 if too many mails wait."""
+        """Queue a mail with a token, if the address has an account. 503 if too many mails wait."""
         if not await self._outbox.add(MailKind.RESET_PASSWORD, email):
             raise service_unavailable("too many mails are waiting")
 
     async def reset(self, token: str, password: str, origin: Origin) -> None:
         """Set a new password and end all sessions. MFA stays, and the address counts as verified.
 
-        API keys stay too, since a forgotten password says nothing about them. After a lock-out somebody attacks the
-        account, so all its keys are revoked.
+        API keys stay too, because a forgotten password does not endanger them. After a lock-out they are revoked,
+        because somebody attacks the account.
 
-        400 for a token that is unknown, used or expired, and for a password that is easy to guess, which leaves the
-        token as it was. 503 if other processes cannot be told about the revoked keys: the token works again later.
+        400 for a token that is unknown, used or expired. 400 for a password that is easy to guess; the token can then
+        be used again. 503 if the revoked keys cannot be announced; the token can be used again later.
         """
         digest = token_hash(token)
         user_id = await self._tokens.user_of(TokenKind.RESET_PASSWORD, digest, self._now())
@@ -72,12 +72,12 @@ class MailProof:
         if fault is not None:
             raise validation_error([fault.replace("password", "newPassword", 1)])
         password_hash = await self._passwords.hash(password)
-        # First, so that the lock is still there for the next try if this fails.
+        # This comes first: if it fails, the lock is still there for the next attempt.
         if await self._attempts.is_account_locked(user.email):
             await self._revoke_keys(user.user_id)
         now = self._now()
         async with self._pool.acquire() as connection, connection.transaction():
-            # Of two resets with one token at once, one finds it gone here.
+            # If two resets use one token at once, one of them finds here that it is used.
             if await consume_token(connection, TokenKind.RESET_PASSWORD, digest, now) is None:
                 raise _invalid_token()
             ended = await set_password(connection, user.user_id, password_hash, now, is_email_proved=True)
@@ -96,7 +96,7 @@ class MailProof:
             raise service_unavailable("too many mails are waiting")
 
     async def verify(self, token: str, origin: Origin) -> None:
-        """Note that the address is its user's. 400 for a token that is unknown, used or expired."""
+        """Mark the address as verified. 400 for a token that is unknown, used or expired."""
         now = self._now()
         async with self._pool.acquire() as connection, connection.transaction():
             user_id = await consume_token(connection, TokenKind.VERIFY_EMAIL, token_hash(token), now)

@@ -1,4 +1,4 @@
-"""Paths of auth (Document B 4.1)."""
+"""The routes of auth (facts B4.1-31 to B4.1-37)."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -29,7 +29,7 @@ from openspot.rest_edge.identity.auth.service import AuthService
 _VISITOR = Policy(Access.PUBLIC, audit=True)
 _REGISTRATION = Policy(Access.PUBLIC, throttle=ThrottleClass.REGISTRATION, audit=True)
 _SESSION = Policy(Access.USER, audit=True)
-"""No scope: a session is ended by its own token, never by an API key."""
+"""There is no scope: only a session's own token ends it, never an API key."""
 
 
 def auth_routes(prefix: str, auth: AuthService, proof: MailProof) -> Router:

@@ -44,7 +44,7 @@ class RefreshBody(Body):
 
 
 MailToken = Annotated[str, StringConstraints(min_length=1, max_length=256), Field(repr=False)]
-"""A token that came by mail."""
+"""A token from a mail."""
 
 
 class ForgotPasswordBody(Body):
@@ -56,7 +56,7 @@ class ForgotPasswordBody(Body):
 
 
 class ResetPasswordBody(Body):
-    """A token of a mail, which works once within 30 minutes, and the new password."""
+    """A token from a mail, which works once within 30 minutes, and the new password."""
 
     model_config = example({"token": "Jx0c…", "newPassword": "another long pass phrase"})
 
@@ -65,7 +65,7 @@ class ResetPasswordBody(Body):
 
 
 class VerifyEmailBody(Body):
-    """A token of a mail, which works once within 24 hours."""
+    """A token from a mail, which works once within 24 hours."""
 
     model_config = example({"token": "Jx0c…"})
 
@@ -104,6 +104,6 @@ class ChallengeResponse(ResponseBody):
 
 
 class LogoutResponse(ResponseBody):
-    """The session has ended: none of its tokens works any more."""
+    """The session has ended. Its tokens no longer work."""
 
     success: bool

@@ -1,8 +1,8 @@
-"""Registering, logging in, refreshing and logging out (Document A 5, design section 8).
+"""Registering, logging in, refreshing and logging out (facts A5-09, A5-10 and B4.1-31 to B4.1-34).
 
 An access token lives 15 minutes, a refresh token 30 days. A refresh token works once. Its second use ends the
 session, because two parties hold it. A user with MFA logs in in two steps: the password gives a challenge, and the
-challenge with a code gives the tokens. Guesses are slowed down by the rules of `login_throttling`.
+challenge with a code gives the tokens. The rules of `login_throttling` slow down guesses.
 """
 
 import os
@@ -42,7 +42,7 @@ _FAULT_MESSAGES = {
 
 
 class Challenge(msgspec.Struct, rename="camel", frozen=True):
-    """The first step of a login succeeded; the second one needs a code."""
+    """The first step of a login succeeded. The second one needs a code."""
 
     mfa_required: bool
     challenge_token: str
@@ -51,7 +51,7 @@ class Challenge(msgspec.Struct, rename="camel", frozen=True):
 
 
 class AuthService:
-    """What the auth routes do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the auth routes. Methods raise HttpError to refuse a request."""
 
     def __init__(
         self,
@@ -81,8 +81,8 @@ class AuthService:
     async def register(self, body: RegisterBody) -> User:
         """Create a user and send a mail that verifies the address. 400 for a password that is easy to guess.
 
-        If the address is taken, nothing is created and its owner gets a mail. The response is the same, with an id
-        that belongs to nobody: it must not tell which addresses have accounts.
+        If the address is taken, nothing is created and its owner gets a mail. The response has the same form, with an
+        id that no user has, so that it does not tell which addresses have accounts.
         """
         fault = password_fault(body.password, body.email)
         if fault is not None:
@@ -97,11 +97,11 @@ class AuthService:
     async def login(self, email: str, password: str, origin: Origin) -> Tokens | Challenge:
         """Begin a session, or return a challenge if the user has MFA.
 
-        401 for wrong credentials, whichever of the two is wrong; 429 after too many guesses.
+        401 for a wrong address or password, without saying which; 429 after too many guesses.
         """
         user, known = await self._store.user_by_email(email, network_of(origin.address))
         keys = attempt_keys(email, origin.address, known=known)
-        # Count before checking the password, so that parallel guesses gain nothing.
+        # The attempt counts before the password is checked, so that parallel guesses gain nothing.
         attempt = await self._attempts.take(keys, self._now())
         if attempt.is_locked:
             raise HttpError(429, "too many failed logins: reset the password", "LOGIN_LOCKED")
@@ -139,13 +139,14 @@ class AuthService:
     async def login_with_code(self, challenge_token: str, code: str, origin: Origin) -> Tokens:
         """Finish a login that needs a code.
 
-        401 for a challenge that is unknown, expired, used or used up; 400 for a wrong code; 429 after too many.
+        401 for a challenge that is unknown, expired, completed or out of attempts; 400 for a wrong code; 429 after too
+        many wrong codes.
         """
         digest = token_hash(challenge_token)
         user_id = await self._challenges.take_attempt(digest, self._now())
         if user_id is None:
             raise _invalid_challenge()
-        # Read before the challenge is consumed: a reset of the password in between makes `begin` refuse.
+        # The user is read before the challenge is consumed. So `begin` refuses after a password reset in between.
         user = await self._store.user_by_id(user_id)
         try:
             await self._second_factor.require(user_id, code, origin)
@@ -161,7 +162,7 @@ class AuthService:
         return tokens
 
     async def refresh(self, refresh_token: str, origin: Origin) -> Tokens:
-        """Exchange a refresh token for new tokens. 401 if it is not valid; a second use ends the session."""
+        """Exchange a refresh token for new tokens. 401 if it is not valid. A second use ends the session."""
         now = self._now()
         token = new_token()
         rotation = await self._store.rotate(
@@ -177,7 +178,7 @@ class AuthService:
         return await self._sessions.tokens(rotation.user_id, rotation.role, rotation.family_id, token)
 
     async def logout(self, identity: Identity, origin: Origin) -> None:
-        """End the session of the token that was sent. 503 if not every process could be told: send it again."""
+        """End the caller's session. 503 if it could not be announced to every process: the caller must try again."""
         if identity.session_id:
             if await self._store.revoke_family(identity.session_id, identity.user_id, self._now()):
                 await self._activity.record(identity.user_id, ActivityKind.LOGGED_OUT, origin)

@@ -1,1 +1,1 @@
-"""Users with their passwords, and how guessing at them is slowed down."""
+"""Users with their passwords, and the rules that slow down guessing."""

@@ -1,4 +1,4 @@
-"""Login attempts in the shared database. All processes of the edge count together, also across restarts."""
+"""Login attempts in the shared database. All processes of the edge count together. A restart loses nothing."""
 
 import math
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class LoginAttempt:
-    """An attempt that counts; or that has to come again in `wait_s` whole seconds; or that is locked out.
+    """The decision on an attempt: it counts, or it must come again in `wait_s` whole seconds, or it is locked out.
 
-    `is_last` says that this is the last attempt before the lock.
+    `is_last` says that the attempt is the last one before the lock.
     """
 
     wait_s: int = 0
@@ -38,10 +38,10 @@ class AttemptStore:
         self._pool = pool
 
     async def take(self, keys: tuple[AttemptKey, ...], now: datetime) -> LoginAttempt:
-        """Count one attempt under every key, or count nothing and say that it has to wait or is locked out."""
+        """Count one attempt under every key. If it must wait or is locked out, count nothing."""
         texts = sorted(key.text for key in keys)
         async with self._pool.acquire() as connection, connection.transaction():
-            # Locked in one order, so that two attempts never wait for each other.
+            # The rows are locked in a fixed order, so that two attempts never wait for each other.
             rows = await connection.fetch(
                 """
                 INSERT INTO login_attempts (key, next_at) SELECT given, $2 FROM unnest($1::text[]) AS given
@@ -71,13 +71,13 @@ class AttemptStore:
         return LoginAttempt(is_last=reaches_lock(keys, changed))
 
     async def succeeded(self, keys: tuple[AttemptKey, ...]) -> None:
-        """The password was right: forget the attempts of keys that reset, and one attempt of the others."""
+        """The password was right: reset the keys that reset, and give one attempt back under the others."""
         reset = [key.text for key in keys if key.resets]
         await self._pool.execute("DELETE FROM login_attempts WHERE key = ANY($1::text[])", reset)
         await self.undo(tuple(key for key in keys if not key.resets))
 
     async def undo(self, keys: tuple[AttemptKey, ...]) -> None:
-        """Give one attempt back under every key, because its password was not checked or was right."""
+        """Give one attempt back under every key: its password was right, or was not checked."""
         await self._pool.execute(
             "UPDATE login_attempts SET attempts = greatest(attempts - 1, 0), next_at = $2 WHERE key = ANY($1::text[])",
             sorted(key.text for key in keys),
@@ -85,7 +85,7 @@ class AttemptStore:
         )
 
     async def is_account_locked(self, email: str) -> bool:
-        """Whether logins of an account have ended, from one network or from all unknown ones."""
+        """Whether logins to an account are locked, for one network or for all unknown networks."""
         account = account_key(email)
         return bool(
             await self._pool.fetchval(
@@ -101,7 +101,7 @@ class AttemptStore:
         )
 
     async def forget_account(self, email: str) -> None:
-        """Forget all failed logins of an account, from wherever: its owner has reset the password."""
+        """Forget all failed logins to an account, from any network: its owner has reset the password."""
         account = account_key(email)
         await self._pool.execute(
             "DELETE FROM login_attempts WHERE key = $1 OR starts_with(key, $2)",
@@ -110,7 +110,7 @@ class AttemptStore:
         )
 
     async def delete_older(self, before: datetime, locked_before: datetime) -> int:
-        """Delete keys whose last attempt was before that time, locked ones `locked_before`; returns how many."""
+        """Delete keys without an attempt since `before`, or if locked since `locked_before`. Returns their number."""
         outcome = await self._pool.execute(
             "DELETE FROM login_attempts WHERE last_at < $1 AND (attempts < $3 OR last_at < $2)",
             before,

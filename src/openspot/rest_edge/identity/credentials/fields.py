@@ -17,8 +17,8 @@ _EMAIL = re.compile(r"[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9.-]{0
 def _email(value: object) -> object:
     if not isinstance(value, str):
         raise PydanticCustomError("email", "must be an email address")
-    # One address in many disguises is one user: full-width letters, ligatures, the Kelvin sign. Letters that only look
-    # alike, such as Cyrillic ones, do not become ASCII and are refused below.
+    # Different forms of one letter are the same address: full-width letters, ligatures, the Kelvin sign. Letters that
+    # only look alike, such as Cyrillic ones, do not become ASCII and are refused below.
     text = unicodedata.normalize("NFKC", value.strip()).casefold()
     if len(text) > EMAIL_LENGTH_MAX or not _EMAIL.fullmatch(text) or ".." in text:
         raise PydanticCustomError("email", "must be an email address")
@@ -39,10 +39,10 @@ Password = Annotated[
 ]
 
 CurrentPassword = Annotated[str, StringConstraints(min_length=1, max_length=PASSWORD_LENGTH_MAX), Field(repr=False)]
-"""The password that holds now. It may be from before a change of the rules for new ones."""
+"""The present password. It may be older than the rules for new passwords."""
 
 _CodeText = Annotated[str, StringConstraints(min_length=6, max_length=40, pattern=r"^[0-9A-Za-z -]+$")]
 MfaCode = Annotated[_CodeText, Field(repr=False, examples=["123456"])]
 """A TOTP code of six digits, or a recovery code. Blanks and hyphens do not matter."""
 OptionalMfaCode = Annotated[_CodeText | None, Field(repr=False, examples=["123456"])]
-"""The same, where only users with MFA need one."""
+"""A TOTP or recovery code that only users with MFA need."""

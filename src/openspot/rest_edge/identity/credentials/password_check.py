@@ -1,4 +1,4 @@
-"""The current password, asked for again before something that a stolen session must not do."""
+"""Asks for the current password again before a change that a stolen session must not make."""
 
 from openspot.http.errors import HttpError
 from openspot.kit.clock import DateClock, utc_now
@@ -9,7 +9,7 @@ from openspot.rest_edge.identity.credentials.store import AuthStore
 
 
 class PasswordCheck:
-    """Asks users who are logged in for their password."""
+    """Checks the password of users who are logged in."""
 
     def __init__(
         self, store: AuthStore, attempts: AttemptStore, passwords: Passwords, now: DateClock = utc_now
@@ -20,7 +20,7 @@ class PasswordCheck:
         self._now = now
 
     async def require(self, user_id: str, password: str) -> None:
-        """Return if that is the user's password.
+        """Check that `password` is the user's.
 
         Raises HttpError: 400 PASSWORD_WRONG, 429 TOO_MANY_PASSWORD_ATTEMPTS after too many wrong ones.
         """

@@ -1,4 +1,4 @@
-"""Where passwords are hashed: queues with threads of their own, so that no kind of request blocks another."""
+"""The hashing of passwords: queues with threads of their own, so that no kind of request blocks another."""
 
 import os
 
@@ -6,13 +6,13 @@ from openspot.http.errors import service_unavailable
 from openspot.kit.passwords import Passwords
 
 LOGIN_THREADS = max(1, (os.cpu_count() or 1) // 2)
-"""Half the cores at most: the other half handles orders."""
+"""At most half the cores, because the other half handles orders."""
 _QUEUES = ((LOGIN_THREADS, 64), (1, 16), (1, 8))
 """(threads, requests that may wait) of logins, logins from known networks, and registrations."""
 
 
 class PasswordQueues:
-    """Where passwords are hashed. Each kind of request has a queue of its own.
+    """Hashes passwords. Each kind of request has a queue of its own.
 
     So a flood of registrations does not block logins, and a flood of logins from unknown networks does not block the
     owners of accounts.
@@ -25,7 +25,7 @@ class PasswordQueues:
 
     @classmethod
     def start(cls) -> "PasswordQueues":
-        """Queues with threads; `close` ends them."""
+        """Make queues and start their threads; `close` ends them."""
         return cls(*(Passwords(threads, waiting_max, _overloaded) for threads, waiting_max in _QUEUES))
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
-"""Which passwords are refused at registration (NIST SP 800-63B: a list of common ones, no rules of composition).
+"""Refuses common passwords at registration (NIST SP 800-63B: a list of common ones, no rules of composition).
 
-The list is that of zxcvbn, 30,000 passwords from public leaks. Its scorer is not used: it raises for long passwords.
+The list comes from zxcvbn: 30,000 passwords from public leaks. Its scorer is not used, as it fails for long passwords.
 """
 
 from zxcvbn.frequency_lists import FREQUENCY_LISTS
@@ -11,7 +11,7 @@ _OWN_WORDS = frozenset({"openspot"})
 
 
 def password_fault(password: str, email: str) -> str | None:
-    """Why the password is refused, None if it is not. Its length is checked by the body's schema."""
+    """Why a password is refused, None if it is accepted. The body's schema checks its length."""
     text = password.strip().lower()
     if not text:
         return "password must not be blank"

@@ -1,4 +1,4 @@
-"""Refusals that several parts of identity give."""
+"""Refusals that several parts of identity share."""
 
 from openspot.http.errors import HttpError
 

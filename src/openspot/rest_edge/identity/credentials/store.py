@@ -1,7 +1,7 @@
-"""Users and refresh tokens in the shared database, so that every process of the edge knows them (Document A 5).
+"""Users and refresh tokens in the shared database, so that every process of the edge knows them (fact A5-09).
 
-A row keeps only the hash of a refresh token. The tokens of one login form a family. Using a token makes the next one
-of its family. Using one twice revokes the family, because two parties hold it.
+A row has only the hash of a refresh token. The tokens of one login form a family. Each use of a token makes the next
+one of its family. A second use revokes the family, because two parties hold the token.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
 
 NETWORKS_MAX = 50
-# One transaction per family at a time. Otherwise a token that is made during the revocation would survive it.
+# Only one transaction changes a family at a time. Otherwise a token made during the revocation would survive it.
 _LOCK_FAMILY = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))"
 
 
@@ -29,7 +29,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A session that begins: the hash of its first refresh token, and where the login came from."""
+    """A new session: the hash of its first refresh token, and the origin of the login."""
 
     session_id: str
     token_hash: bytes
@@ -39,7 +39,7 @@ class NewSession:
 
 
 class RefreshFault(Enum):
-    """Why a refresh token was not taken."""
+    """Why a refresh token was refused."""
 
     UNKNOWN = auto()
     EXPIRED = auto()
@@ -77,7 +77,7 @@ class AuthStore:
         return rows_changed(outcome) == 1
 
     async def user_by_email(self, email: str, network: str) -> tuple[User | None, bool]:
-        """The user with that email address, and whether the user has logged in from `network` before."""
+        """The user with this email address, and whether the user has logged in from `network` before."""
         row = await self._pool.fetchrow(
             """
             SELECT user_id, email, password_hash, role, created_at,
@@ -95,16 +95,16 @@ class AuthStore:
         return User(**fields), known
 
     async def user_by_id(self, user_id: str) -> User | None:
-        """The user with that id."""
+        """The user with this id, None if there is none."""
         row = await self._pool.fetchrow(
             "SELECT user_id, email, password_hash, role, created_at FROM users WHERE user_id = $1", user_id
         )
         return None if row is None else User(**dict(row))
 
     async def note_network(self, user_id: str, network: str, now: datetime) -> bool:
-        """Remember that the user has logged in from `network`; returns whether it is new.
+        """Remember that the user has logged in from `network`. Returns whether the network is new.
 
-        Keeps only the user's NETWORKS_MAX newest networks.
+        Only the user's NETWORKS_MAX newest networks are remembered.
         """
         async with self._pool.acquire() as connection, connection.transaction():
             is_new = await connection.fetchval(
@@ -129,12 +129,12 @@ class AuthStore:
         return bool(is_new)
 
     async def forget_networks(self, before: datetime) -> int:
-        """Delete networks without a login since `before`; returns how many."""
+        """Delete the networks without a login since `before`, and return their number."""
         outcome = await self._pool.execute("DELETE FROM user_networks WHERE last_login_at < $1", before)
         return rows_changed(outcome)
 
     async def replace_password_hash(self, user_id: str, old_hash: str, new_hash: str) -> bool:
-        """Replace a user's hash. False if it is not `old_hash` any more: a newer password must not be undone."""
+        """Replace a user's hash. False if it is no longer `old_hash`, so that a newer password stays."""
         outcome = await self._pool.execute(
             "UPDATE users SET password_hash = $3 WHERE user_id = $1 AND password_hash = $2", user_id, old_hash, new_hash
         )
@@ -143,8 +143,8 @@ class AuthStore:
     async def start_session(self, session: NewSession, user: User, now: datetime) -> bool:
         """Store a session with its first refresh token.
 
-        False, with nothing stored, if the user is gone or has another password than `user` had when it was checked: a
-        session must not begin after the reset that was to end all of them.
+        False, with nothing stored, if the user was deleted or no longer has the password of `user`: no session may
+        begin after the reset that was to end all sessions.
         """
         async with self._pool.acquire() as connection, connection.transaction():
             unchanged = await connection.fetchval(
@@ -173,7 +173,7 @@ class AuthStore:
         return True
 
     async def rotate(self, used_hash: bytes, next_hash: bytes, now: datetime, expires_at: datetime) -> Rotation:
-        """Use a refresh token and store the next of its family; a reuse revokes the family. One transaction."""
+        """Use a refresh token and store the next one of its family, in one transaction. A reuse revokes the family."""
         async with self._pool.acquire() as connection, connection.transaction():
             family = await connection.fetchval("SELECT family_id FROM refresh_tokens WHERE token_hash = $1", used_hash)
             if family is None:
@@ -211,7 +211,7 @@ class AuthStore:
             return Rotation(family_id, user_id, role)
 
     async def revoke_all(self, user_id: str, kept: str, now: datetime) -> list[str]:
-        """Revoke every family of a user but `kept` (empty: none is kept); returns those that this revoked."""
+        """Revoke every family of a user but `kept`, which may be empty. Returns the families that this revoked."""
         async with self._pool.acquire() as connection, connection.transaction():
             return await revoke_families(connection, user_id, kept, now)
 
@@ -234,7 +234,7 @@ class AuthStore:
         return [row["family_id"] for row in rows]
 
     async def delete_expired(self, before: datetime) -> int:
-        """Delete the tokens that expired before that time; returns how many."""
+        """Delete the tokens that expired before that time, and return their number."""
         outcome = await self._pool.execute("DELETE FROM refresh_tokens WHERE expires_at < $1", before)
         await self._pool.execute(
             "DELETE FROM user_sessions WHERE NOT EXISTS (SELECT FROM refresh_tokens WHERE family_id = session_id)"
@@ -243,7 +243,7 @@ class AuthStore:
 
 
 async def revoke_families(connection: Connection, user_id: str, kept: str, now: datetime) -> list[str]:
-    """Revoke every family of a user but `kept`, within a transaction; returns those that this revoked."""
+    """Revoke every family of a user but `kept`, within a transaction. Returns the families that this revoked."""
     living = await connection.fetch(
         "SELECT DISTINCT family_id FROM refresh_tokens"
         " WHERE user_id = $1 AND family_id <> $2 AND revoked_at IS NULL ORDER BY family_id",
@@ -270,9 +270,9 @@ async def set_password(
     kept: str = "",
     is_email_proved: bool = False,
 ) -> list[str]:
-    """Set a password and revoke every family but `kept`, within a transaction; returns the revoked families.
+    """Set a password and revoke every family but `kept`, within a transaction. Returns the revoked families.
 
-    Logins that wait for a second factor end too. `is_email_proved` says that the user has shown to read the address.
+    Logins that wait for a second factor end too. `is_email_proved` says that the user has proved to own the address.
     """
     await connection.execute(
         """

@@ -1,6 +1,6 @@
 """Logins whose password was right and whose second factor is still missing.
 
-A challenge lives five minutes, takes five codes and ends with the login. The table keeps only the hash of its token.
+A challenge lives five minutes, takes five codes and ends with the login. The table has only the hash of its token.
 """
 
 from datetime import datetime, timedelta
@@ -42,17 +42,17 @@ class ChallengeStore:
         return user_id
 
     async def give_back_attempt(self, token_hash: bytes) -> None:
-        """Undo an attempt whose code was not judged."""
+        """Give back an attempt whose code was not checked."""
         await self._pool.execute(
             "UPDATE mfa_challenges SET attempts = greatest(attempts - 1, 0) WHERE token_hash = $1", token_hash
         )
 
     async def consume(self, token_hash: bytes) -> bool:
-        """End the challenge with the login that it was for. False if another request did so already."""
+        """End the challenge, because its login succeeds. False if another request did so already."""
         outcome = await self._pool.execute("DELETE FROM mfa_challenges WHERE token_hash = $1", token_hash)
         return rows_changed(outcome) == 1
 
     async def delete_expired(self, before: datetime) -> int:
-        """Delete the challenges that expired before that time; returns how many."""
+        """Delete the challenges that expired before that time, and return their number."""
         outcome = await self._pool.execute("DELETE FROM mfa_challenges WHERE expires_at < $1", before)
         return rows_changed(outcome)

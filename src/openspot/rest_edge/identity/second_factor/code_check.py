@@ -1,7 +1,7 @@
-"""The check of a second factor, for every route that must not work without it.
+"""The check of a second factor, for every route that needs it.
 
-A TOTP code works once, a recovery code works once, and wrong ones count as guesses: after five free ones the user
-waits 30 seconds, doubling up to an hour.
+A TOTP code works once, a recovery code works once, and wrong codes count as guesses. After five guesses the user must
+wait 30 seconds; each further guess doubles the wait, up to an hour.
 """
 
 from enum import StrEnum
@@ -20,7 +20,7 @@ MFA_GUESSES = DelayRule(5, 30, 3600)
 
 
 class Method(StrEnum):
-    """How a second factor can be proved."""
+    """The methods of proving a second factor."""
 
     TOTP = "totp"
     RECOVERY_CODE = "recovery_code"
@@ -32,12 +32,12 @@ def mfa_code_invalid() -> HttpError:
 
 
 def sealing_purpose(user_id: str) -> str:
-    """What a user's TOTP secret is sealed for: the row of another user cannot be put in its place."""
+    """The purpose under which a user's TOTP secret is sealed: the secret of another user's row does not open in it."""
     return f"totp:{user_id}"
 
 
 class SecondFactor:
-    """Asks users with MFA for a code."""
+    """Checks the codes of users with MFA."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class SecondFactor:
         return factor is not None and factor.enabled_at is not None
 
     async def require(self, user_id: str, code: str | None, origin: Origin | None = None) -> None:
-        """Return if the user has no MFA, or if `code` is a right and unused TOTP or recovery code, which it consumes.
+        """Check and consume `code`, a TOTP or recovery code. A user without MFA needs none.
 
         Raises HttpError: 401 MFA_REQUIRED without a code, 400 MFA_CODE_INVALID for a wrong one, 429
         TOO_MANY_MFA_ATTEMPTS after too many wrong ones.
@@ -78,14 +78,14 @@ class SecondFactor:
             await self._activity.record(user_id, ActivityKind.RECOVERY_CODE_USED, origin or Origin())
 
     def step_of(self, user_id: str, factor: Factor, code: str) -> int | None:
-        """The TOTP step that `code` is for, None if it is wrong or was used. Consumes nothing."""
+        """The TOTP step of `code`, None if it is wrong or used. Consumes nothing."""
         secret = self._sealer.open(factor.sealed_secret, sealing_purpose(user_id)).decode()
         return matching_step(secret, code, self._now(), factor.last_step)
 
     async def count_guess(self, user_id: str) -> tuple[AttemptKey, ...]:
-        """Count a guess before it is judged, so that parallel guesses gain nothing; 429 after too many.
+        """Count a guess before its code is checked, so that parallel guesses gain nothing. 429 after too many.
 
-        Returns the keys to forget once the guess turns out right.
+        Returns the keys to pass to `forget_guesses` if the code is right.
         """
         keys = (AttemptKey(f"mfa:{user_id}", MFA_GUESSES, resets=True),)
         wait_s = (await self._attempts.take(keys, self._now())).wait_s
@@ -95,7 +95,7 @@ class SecondFactor:
         return keys
 
     async def forget_guesses(self, keys: tuple[AttemptKey, ...]) -> None:
-        """The guess was right: forget the wrong ones before it."""
+        """The code was right: forget the guesses before it."""
         await self._attempts.succeeded(keys)
 
     async def _consume(self, user_id: str, factor: Factor, code: str) -> Method | None:

@@ -1,6 +1,6 @@
-"""Recovery codes: one works once in place of a TOTP code. Pure.
+"""Recovery codes: each works once in place of a TOTP code. Pure.
 
-A code has 120 random bits, so a plain SHA-256 is enough to keep it (ASVS 5, 6.5.2, asks for more below 112 bits).
+A code has 120 random bits, so a plain SHA-256 is enough to store it (ASVS 5, 6.5.2, asks for more below 112 bits).
 """
 
 import base64
@@ -21,10 +21,10 @@ def code_text(random_bytes: bytes) -> str:
 
 
 def normalised(text: str) -> str:
-    """The code as it is hashed: no blanks, no hyphens, capital letters."""
+    """The form in which a code is hashed: no blanks, no hyphens, capital letters."""
     return "".join(text.split()).replace("-", "").upper()
 
 
 def code_hash(text: str) -> bytes:
-    """What the database keeps of a code, however it is typed."""
+    """The hash that the database stores, for any way of typing the code."""
     return hashlib.sha256(normalised(text).encode()).digest()

@@ -1,4 +1,4 @@
-"""Paths of the second factor: `/users/me/mfa` (Document B 4.1)."""
+"""The routes of the second factor: `/users/me/mfa` (facts B4.1-41 to B4.1-44)."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,7 +23,7 @@ from openspot.rest_edge.identity.second_factor.service import MfaService
 
 _READ = Policy(Access.USER)
 _CHANGE = Policy(Access.USER, audit=True)
-"""No scope: an API key must not touch the factor that protects its user."""
+"""There is no scope: an API key must not touch the factor that protects its user."""
 
 _WRONG_CODE = {400: "the code is wrong, expired or was used before", 429: "too many requests, or too many wrong codes"}
 

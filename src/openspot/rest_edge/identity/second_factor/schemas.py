@@ -5,7 +5,7 @@ from openspot.rest_edge.identity.credentials.fields import CurrentPassword, MfaC
 
 
 class MfaSetupBody(Body):
-    """The current password: a stolen session must not be able to lock its owner out."""
+    """The current password, so that a stolen session cannot lock its owner out."""
 
     model_config = example({"password": "a long pass phrase"})
 
@@ -13,7 +13,7 @@ class MfaSetupBody(Body):
 
 
 class MfaCodeBody(Body):
-    """A code of the authenticator app, or where MFA is enabled a recovery code."""
+    """A code of the authenticator app or, if MFA is enabled, a recovery code."""
 
     model_config = example({"code": "123456"})
 

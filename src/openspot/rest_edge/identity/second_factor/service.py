@@ -32,7 +32,7 @@ class MfaStatus:
 
 @dataclass(frozen=True, slots=True)
 class MfaSetup:
-    """What an authenticator app needs. It is shown once."""
+    """The data for an authenticator app. They are shown once."""
 
     secret: str
     otpauth_uri: str
@@ -40,7 +40,7 @@ class MfaSetup:
 
 
 class MfaService:
-    """What the MFA routes do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the MFA routes. Methods raise HttpError to refuse a request."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class MfaService:
         return MfaStatus(factor.enabled_at, await self._store.recovery_codes_left(user_id))
 
     async def set_up(self, user_id: str, password: str) -> MfaSetup:
-        """Make a new TOTP secret, which counts once it is enabled. 400 for a wrong password, 409 if one is enabled."""
+        """Make a new TOTP secret. `enable` activates it. 400 for a wrong password, 409 if MFA is enabled already."""
         await self._passwords.require(user_id, password)
         user = await self._users.user_by_id(user_id)
         if user is None:
@@ -80,7 +80,7 @@ class MfaService:
         return MfaSetup(secret, uri, segno.make(uri, error="m", micro=False).svg_inline(scale=_QR_SCALE))
 
     async def enable(self, user_id: str, code: str, origin: Origin) -> list[str]:
-        """Enable the factor that was set up, and return its recovery codes, which are shown only now.
+        """Enable the factor that was set up, and return its recovery codes. They are shown only now.
 
         409 if nothing was set up or MFA is enabled already, 400 for a wrong code.
         """

@@ -10,7 +10,7 @@ from openspot.kit.sql import rows_changed
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A user's TOTP factor. `enabled_at` is None until the user has proved to have the secret."""
+    """A user's TOTP factor. `enabled_at` is None until the user has proved the secret by a code."""
 
     sealed_secret: bytes
     enabled_at: datetime | None
@@ -18,7 +18,7 @@ class Factor:
 
 
 class MfaStore:
-    """Second factors. Every method that consumes something says whether it was still there to consume."""
+    """Second factors. A method that consumes a code returns False if it was consumed already."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -31,7 +31,7 @@ class MfaStore:
         return None if row is None else Factor(**dict(row))
 
     async def set_up(self, user_id: str, sealed_secret: bytes) -> bool:
-        """Store a new secret that waits to be enabled. False if a factor is enabled already."""
+        """Store a new secret, which is not enabled yet. False if a factor is enabled already."""
         outcome = await self._pool.execute(
             """
             INSERT INTO user_mfa (user_id, sealed_secret) VALUES ($1, $2)
@@ -66,7 +66,7 @@ class MfaStore:
     async def replace_codes(self, user_id: str, code_hashes: Sequence[bytes]) -> None:
         """Replace all recovery codes of an enabled factor."""
         async with self._pool.acquire() as connection, connection.transaction():
-            # Locks the factor: of two replacements at once, the later one's codes are the only ones left.
+            # This locks the factor. After two replacements at once, only the codes of the later one are left.
             if await connection.fetchval("SELECT TRUE FROM user_mfa WHERE user_id = $1 FOR UPDATE", user_id):
                 await _replace_codes(connection, user_id, code_hashes)
 
@@ -88,7 +88,7 @@ class MfaStore:
         return rows_changed(outcome) == 1
 
     async def recovery_codes_left(self, user_id: str) -> int:
-        """How many recovery codes have not been used."""
+        """The number of unused recovery codes."""
         return int(
             await self._pool.fetchval(
                 "SELECT count(*) FROM user_recovery_codes WHERE user_id = $1 AND used_at IS NULL", user_id

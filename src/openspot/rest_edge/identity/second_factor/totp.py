@@ -1,4 +1,4 @@
-"""Time-based one-time passwords (RFC 6238): which step a code belongs to. Pure."""
+"""Time-based one-time passwords (RFC 6238): finds the step that a code belongs to. Pure."""
 
 import hmac
 from datetime import datetime
@@ -8,15 +8,15 @@ import pyotp
 STEP_S = 30
 DIGITS = 6
 STEPS_OFF = 1
-"""How many steps a client's clock may be ahead or behind (RFC 6238, 5.2)."""
+"""A client's clock may be this many steps ahead or behind (RFC 6238, 5.2)."""
 ISSUER = "OpenSpot"
 
 
 def matching_step(secret: str, code: str, now: datetime, last_step: int) -> int | None:
-    """The step that `code` is for, or None if it is wrong.
+    """The step of `code`, None if it is wrong.
 
-    Steps up to `last_step` do not match: each code works once (ASVS 5, 6.5.1). Compares with every step of the window,
-    so that the time taken does not tell which one matched.
+    Steps up to `last_step` do not match, so that each code works once (ASVS 5, 6.5.1). The code is compared with every
+    step of the window, so that the time does not tell which one matched.
     """
     totp = pyotp.TOTP(secret, digits=DIGITS, interval=STEP_S)
     current = int(now.timestamp()) // STEP_S

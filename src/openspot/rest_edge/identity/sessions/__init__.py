@@ -1,1 +1,1 @@
-"""Sessions: how they begin, which there are, and how they end in all processes."""
+"""Sessions: begin, list, and end in all processes."""

@@ -1,4 +1,4 @@
-"""Ended sessions, known to every process of the edge within moments.
+"""Tells every process of the edge within moments that a session has ended.
 
 A logout revokes the session's refresh tokens in the database, and writes the session's id to a bucket of the bus whose
 entries live as long as an access token. Each process watches the bucket, so that a token check is a look-up in a small
@@ -22,14 +22,14 @@ log = get_logger("sessions")
 
 
 class SessionsUnavailableError(Exception):
-    """The end of a session could not be told to the other processes."""
+    """The end of a session could not be announced to the other processes."""
 
 
 class EndedSessions:
-    """Ends sessions in all processes, and follows what other processes end."""
+    """Ends sessions in all processes, and follows the sessions that other processes end."""
 
     def __init__(self, bus: Bus, revoked: RevokedSessions, life_s: int) -> None:
-        """`life_s` is how long an ended session is remembered (`Settings.ended_session_life_s`)."""
+        """An ended session is remembered for `life_s` seconds (`Settings.ended_session_life_s`)."""
         self._revoked = revoked
         self._life_s = life_s
         self._follower = EndedSessionsFollower(bus, revoked, life_s)
@@ -38,11 +38,11 @@ class EndedSessions:
 
     @property
     def life(self) -> timedelta:
-        """How long the end of a session has to be remembered."""
+        """The time for which the end of a session must be remembered."""
         return timedelta(seconds=self._life_s)
 
     async def start(self, ended: Iterable[str]) -> None:
-        """Refuse the sessions that have `ended` already, then follow the bucket.
+        """Refuse the sessions in `ended`, then follow the bucket.
 
         Raises SessionsUnavailableError if the bucket cannot be read.
         """
@@ -67,8 +67,9 @@ class EndedSessions:
             raise SessionsUnavailableError(str(error)) from error
 
     async def end_as_far_as_possible(self, session_ids: Iterable[str]) -> None:
-        """End sessions whose refresh tokens are revoked already. If the bus does not respond, the others learn of it
-        when it comes back.
+        """End sessions whose refresh tokens are revoked already.
+
+        If the bus does not respond, the other processes learn of it when the bus comes back.
         """
         for session_id in session_ids:
             try:
@@ -77,7 +78,7 @@ class EndedSessions:
                 log.warning("the end of a session is not told to other processes yet", error=str(error))
 
     async def stop(self) -> None:
-        """Stop following, and telling."""
+        """Stop following the bucket and announcing."""
         await self._follower.stop()
         if self._telling is not None:
             await end_tasks(self._telling)

@@ -1,4 +1,4 @@
-"""Paths of a user's sessions: `/users/me/sessions` (Document B 4.1)."""
+"""The routes of a user's sessions: `/users/me/sessions` (fact B4.1-38)."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ SessionPath = Annotated[str, Path(alias="sessionId", min_length=1, max_length=64
 
 _READ = Policy(Access.USER)
 _CHANGE = Policy(Access.USER, audit=True)
-"""No scope: what is personal is not for API keys."""
+"""There is no scope: API keys have no access to personal data."""
 
 
 def session_routes(prefix: str, sessions: SessionList) -> Router:

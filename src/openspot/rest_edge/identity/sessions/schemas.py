@@ -4,7 +4,7 @@ from openspot.http.validation import ResponseBody
 
 
 class UserSessionResponse(ResponseBody):
-    """A session. `current` is the one that asks; `lastUsedAt` is its login or last refresh.
+    """A session. `current` says that it is the caller's own; `lastUsedAt` is its login or last refresh.
 
     Times are ISO 8601 in UTC.
     """
@@ -19,6 +19,6 @@ class UserSessionResponse(ResponseBody):
 
 
 class SessionsEndedResponse(ResponseBody):
-    """How many sessions were ended."""
+    """The number of ended sessions."""
 
     ended: int

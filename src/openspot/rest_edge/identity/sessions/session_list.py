@@ -1,4 +1,4 @@
-"""The sessions of a user: which there are, from where, and how to end them."""
+"""The sessions of a user: list them with their origin, and end them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from openspot.rest_edge.identity.credentials.store import AuthStore
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
 
 SESSIONS_MAX = 1000
-"""More are not listed; ending the others ends all of them."""
+"""At most this many sessions are listed. Ending the others ends unlisted ones too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class UserSession:
 
 
 class SessionList:
-    """What the routes of sessions do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the routes of sessions. Methods raise HttpError to refuse a request."""
 
     def __init__(
         self, pool: Pool, store: AuthStore, ended: EndedSessions, activity: ActivityLog, now: DateClock = utc_now
@@ -40,7 +40,7 @@ class SessionList:
         self._now = now
 
     async def all_of(self, user_id: str) -> list[UserSession]:
-        """The user's sessions, the last used first."""
+        """The user's sessions, the most recently used first."""
         rows = await self._pool.fetch(
             """
             SELECT session_id, address, user_agent, user_sessions.created_at, token.created_at AS last_used_at,
@@ -56,14 +56,14 @@ class SessionList:
         return [UserSession(**dict(row)) for row in rows]
 
     async def end(self, user_id: str, session_id: str, origin: Origin) -> None:
-        """End one session of the user. 404 if the user has no such session, whoever else has it."""
+        """End one session of the user. 404 if the user has no such session, even if another user has it."""
         if not await self._store.revoke_family(session_id, user_id, self._now()):
             raise HttpError(404, "you have no such session", "SESSION_NOT_FOUND")
         await self._ended.end_as_far_as_possible([session_id])
         await self._activity.record(user_id, ActivityKind.SESSION_ENDED, origin)
 
     async def end_others(self, identity: Identity, origin: Origin) -> int:
-        """End every session but the caller's; returns how many that were."""
+        """End every session but the caller's, and return their number."""
         ended = await self._store.revoke_all(identity.user_id, identity.session_id, self._now())
         await self._ended.end_as_far_as_possible(ended)
         if ended:

@@ -1,4 +1,4 @@
-"""Beginning a session: its id, its first tokens, and the row that lists it."""
+"""Begins a session: its id, its first tokens, and its row."""
 
 import os
 import secrets
@@ -26,7 +26,7 @@ log = get_logger("auth")
 _RANDOM_BYTES = 16
 
 ActiveStake = Callable[[str, str], Awaitable[int]]
-"""Returns what a user has staked of an asset, in units of 18 places. Raises asyncpg's errors."""
+"""Returns the amount that a user has staked of an asset, in units of 18 places. Raises asyncpg's errors."""
 
 
 class Tokens(msgspec.Struct, rename="camel", frozen=True):
@@ -54,7 +54,7 @@ class SessionStart:
         self._staking_asset = settings.staking_balance_asset
 
     async def begin(self, user: User, origin: Origin, now: datetime) -> Tokens | None:
-        """Begin a session of a user whose credentials were all right.
+        """Begin a session of a user whose credentials were right.
 
         None if the user was deleted or got another password since the password was checked.
         """
@@ -76,9 +76,9 @@ class SessionStart:
         return Tokens(sign(claims, self._secret, now), refresh_token, "Bearer", self._access_s, user_id)
 
     async def _staking_balance(self, user_id: str) -> Decimal | None:
-        """The user's active stakes, None if the platform states none or it cannot be read.
+        """The sum of the user's active stakes, None if tokens do not state it or if it cannot be read.
 
-        It never fails: at a refresh the old token is used up already, so the user must get the new one.
+        It never raises: at a refresh the old token is used up already, so the user must get the new one.
         """
         if not self._staking_asset:
             return None

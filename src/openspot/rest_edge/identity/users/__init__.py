@@ -1,1 +1,1 @@
-"""What users see and change of their own accounts (Document B 4.1, `/users/me/*`)."""
+"""The users' own accounts: `/users/me/*` (facts B4.1-38 to B4.1-48)."""

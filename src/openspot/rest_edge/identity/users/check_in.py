@@ -1,4 +1,4 @@
-"""Daily check-in: once a UTC day; days in a row make a streak."""
+"""Daily check-in: once each UTC day. Days in a row make a streak."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -10,7 +10,7 @@ from openspot.rest_edge.identity.credentials.refusals import user_not_found
 
 @dataclass(frozen=True, slots=True)
 class CheckIn:
-    """A user's newest check-in: its day, the days in a row that end with it, and the days altogether."""
+    """A user's newest check-in: its day, the number of days in a row that it ends, and the number of all days."""
 
     day: date
     streak: int
@@ -18,9 +18,9 @@ class CheckIn:
 
 
 def next_check_in(last: CheckIn | None, today: date) -> CheckIn:
-    """The check-in of `today`: one more than yesterday's streak, or a new streak; the same on the same day.
+    """The check-in of `today`. It continues yesterday's streak or begins a new one. A second one changes nothing.
 
-    A day before the last one changes nothing either: the clock of another process may be ahead over midnight.
+    A day before the last one changes nothing either: near midnight, the clock of another process may be ahead.
     """
     if last is None:
         return CheckIn(today, 1, 1)
@@ -31,13 +31,13 @@ def next_check_in(last: CheckIn | None, today: date) -> CheckIn:
 
 
 def current_streak(last: CheckIn | None, today: date) -> int:
-    """Days in a row that today or yesterday ended; 0 if the streak is broken."""
+    """The number of days in a row up to today or yesterday, 0 if the streak is broken."""
     return last.streak if last is not None and today - last.day <= timedelta(days=1) else 0
 
 
 @dataclass(frozen=True, slots=True)
 class CheckInStatus:
-    """Where a user stands today."""
+    """A user's check-ins as of today."""
 
     day: date
     checked_in: bool
@@ -53,14 +53,14 @@ class CheckIns:
         self._now = now
 
     async def status(self, user_id: str) -> CheckInStatus:
-        """Where the user stands today."""
+        """The user's check-ins as of today."""
         row = await self._pool.fetchrow("SELECT day, streak, total FROM check_ins WHERE user_id = $1", user_id)
         return self._status(None if row is None else CheckIn(**dict(row)))
 
     async def check_in(self, user_id: str) -> CheckInStatus:
-        """Check in for today. A second time on the same day changes nothing. HttpError (404) without the user."""
+        """Check in for today. A second call on the same day changes nothing. HttpError (404) for a deleted user."""
         async with self._pool.acquire() as connection, connection.transaction():
-            # Locks the user: of two check-ins at once, the second sees the first.
+            # This locks the user, so that of two check-ins at once the second sees the first.
             if not await connection.fetchval("SELECT TRUE FROM users WHERE user_id = $1 FOR UPDATE", user_id):
                 raise user_not_found()
             row = await connection.fetchrow("SELECT day, streak, total FROM check_ins WHERE user_id = $1", user_id)

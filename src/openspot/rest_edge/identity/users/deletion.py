@@ -1,8 +1,8 @@
-"""Deleting an account: the personal data goes, the ledger and the orders stay under the user's id.
+"""Deletes an account: the personal data is deleted, the ledger and the orders stay under the user's id.
 
-The row of the user is deleted, and with it, by foreign key, sessions, factors, activity and API keys. `erasure.py`
-deletes the personal rows of the other wings. Rows of money name the user's id without a foreign key and stay. The id is
-never given again. Services with data of their own find the id in the bucket of deleted users.
+The user's row is deleted. By foreign key, sessions, factors, activity and API keys are deleted with it. `erasure.py`
+deletes the personal rows of the other wings. Rows about money name the user's id without a foreign key and stay. The id
+is never used again. Services with data of their own find the id in the bucket of deleted users.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -30,7 +30,7 @@ log = get_logger("users")
 
 
 class Balances(Protocol):
-    """The balances of users."""
+    """Looks up the balances of users."""
 
     async def engine_totals(self, user_id: str) -> dict[str, str]:
         """Totals above zero by asset, from the engine alone. Raises HttpError (503) if it does not respond."""
@@ -70,18 +70,18 @@ class AccountDeletion:
         self._now = now
 
     async def delete(self, user_id: str, password: str, mfa_code: str | None, origin: Origin) -> None:
-        """Delete the user's account and end all sessions. Payments for which no money has arrived are cancelled.
+        """Delete the user's account, end all sessions, and cancel the payments for which no money has arrived.
 
-        Raises HttpError: 400 for a wrong password or code, 409 with open orders, a balance or money on its way, 503 if
-        the balances cannot be read.
+        Raises HttpError: 400 for a wrong password or code, 409 if there are open orders, a balance or money under way,
+        503 if the balances cannot be read.
         """
         await self._check.require(user_id, password)
         await self._require_nothing_remains(user_id)
         await self._second_factor.require(user_id, mfa_code, origin)
         await self._cancel_payments([user_id])
-        # Once more: a payment may have arrived before it could be cancelled.
+        # The check is repeated: a payment may have arrived before it could be cancelled.
         await self._require_nothing_remains(user_id)
-        # First, since every process must have forgotten the keys when the user is gone.
+        # The keys come first: every process must have dropped them when the user is deleted.
         await self._revoke_keys(user_id)
         now = self._now()
         async with self._pool.acquire() as connection, connection.transaction():
@@ -99,7 +99,7 @@ class AccountDeletion:
         await self._announce([user_id])
 
     async def _announce(self, user_ids: Sequence[str]) -> None:
-        """Tell the other services. What the bus does not take now is told again by `erase_late_records`."""
+        """Announce the deletions to the other services. If the bus fails, `erase_late_records` announces them again."""
         try:
             for user_id in user_ids:
                 await self._deleted.put(user_id, b"")
@@ -120,7 +120,7 @@ class AccountDeletion:
         left = await self._balances.engine_totals(user_id)
         if left:
             raise HttpError(409, "withdraw your balances first", "BALANCES_REMAIN", details={"balances": left})
-        # Once more: money that left the balances between the two reads is on its way now.
+        # The check is repeated: money may have left the balances between the two reads, and is under way now.
         await self._require_no_obligations(user_id)
 
     async def _require_no_obligations(self, user_id: str) -> None:
@@ -132,9 +132,9 @@ class AccountDeletion:
             raise HttpError(409, message, "OBLIGATIONS_REMAIN", details={"obligations": remaining})
 
     async def erase_late_records(self, since: datetime) -> None:
-        """Erase what requests under way wrote about users who were deleted at `since` or later.
+        """Erase rows that late requests wrote about users who were deleted at `since` or later.
 
-        Payments that they opened are cancelled, and the other services are told of them once more.
+        Their unpaid payments are cancelled, and the deletions are announced to the other services once more.
         """
         rows = await self._pool.fetch("SELECT user_id FROM deleted_users WHERE deleted_at >= $1", since)
         if rows:

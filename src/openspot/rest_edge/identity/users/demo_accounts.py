@@ -1,4 +1,4 @@
-"""Keeps the users of the demo market's bots: there once, with the password of the setting."""
+"""Makes sure that the users of the demo market's bots exist, with the password of the setting."""
 
 import asyncpg
 
@@ -16,9 +16,9 @@ _KEEP = """
 
 
 async def keep_demo_accounts(pool: Pool, password: str) -> None:
-    """Add the accounts that are missing, and give all of them `password`. Repeating it changes nothing else.
+    """Add the missing accounts, and give all of them `password`. A repetition changes nothing.
 
-    An account whose address somebody has registered is left out: its bot cannot log in, and says so.
+    If somebody else has registered an account's address, it is left out. Its bot cannot log in, and logs that.
     """
     passwords = Passwords(1, 1, lambda: RuntimeError("passwords are hashed one after the other"))
     try:

@@ -1,4 +1,4 @@
-"""Erasing what the platform holds about deleted users beyond the row in `users` and what that row takes along."""
+"""Erases the data of deleted users that is not deleted together with the row in `users`."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ PERSONAL_TABLES = (
     "fee_quotes",
     "notifications",
 )
-"""Tables of the REST edge that name their user in `user_id` without a foreign key, and hold only that user's data."""
+"""Tables of the REST edge with personal data only. They name the user in `user_id` without a foreign key."""
 
 
 async def erase_personal_data(connection: Connection | Pool, user_ids: Sequence[str]) -> None:

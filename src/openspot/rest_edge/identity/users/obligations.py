@@ -1,4 +1,4 @@
-"""What the platform still has to do for a user before the account can be deleted."""
+"""The open obligations to a user, which must be settled before the account can be deleted."""
 
 from openspot.kit.database import Pool
 
@@ -17,7 +17,7 @@ _COUNTS = """
 
 
 async def open_obligations(pool: Pool, user_id: str) -> dict[str, int]:
-    """How many of each kind are not settled; kinds without any are left out.
+    """The number of open obligations by kind. Kinds without any are left out.
 
     A withdrawal is settled when its funds are taken or released, which can be later than its final status.
     """

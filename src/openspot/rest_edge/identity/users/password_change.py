@@ -15,7 +15,7 @@ from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
 
 
 class PasswordChange:
-    """Replaces a password by another."""
+    """Replaces a user's password."""
 
     def __init__(
         self,

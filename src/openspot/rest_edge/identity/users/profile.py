@@ -12,7 +12,7 @@ from openspot.rest_edge.identity.credentials.refusals import user_not_found
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a user sees of the own account."""
+    """A user's account, as the user sees it."""
 
     user_id: str
     email: str
@@ -50,7 +50,7 @@ class Profiles:
         return Profile(**dict(row))
 
     async def change(self, user_id: str, given: Mapping[str, str | None], origin: Origin) -> Profile:
-        """Change the fields that are given, of display_name, language and time_zone; None empties one."""
+        """Change those of display_name, language and time_zone that are given. None empties a field."""
         outcome = await self._pool.execute(
             """
             UPDATE users SET
@@ -69,7 +69,7 @@ class Profiles:
         return await self.get(user_id)
 
     async def set_anti_phishing_code(self, user_id: str, code: str | None, origin: Origin) -> None:
-        """Set the text that every mail shows from now on, or with None show none."""
+        """Set the text that every mail shows from now on. None removes it."""
         async with self._pool.acquire() as connection, connection.transaction():
             outcome = await connection.execute(
                 "UPDATE users SET anti_phishing_code = $2 WHERE user_id = $1", user_id, code

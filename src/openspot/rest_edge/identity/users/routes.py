@@ -1,4 +1,4 @@
-"""Paths of a user's own account: `/users/me` (Document B 4.1).
+"""The routes of a user's own account: `/users/me` (facts B4.1-38 to B4.1-40, B4.1-47 and B4.1-48).
 
 Activity, sessions, the second factor and notifications have routes of their own.
 """
@@ -30,7 +30,7 @@ from openspot.rest_edge.identity.users.schemas import (
 
 _READ = Policy(Access.USER)
 _CHANGE = Policy(Access.USER, audit=True)
-"""No scope: what is personal is not for API keys."""
+"""There is no scope: API keys have no access to personal data."""
 _GONE = {404: "the user does not exist any more"}
 
 

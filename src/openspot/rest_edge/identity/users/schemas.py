@@ -12,7 +12,7 @@ from openspot.rest_edge.identity.credentials.fields import CurrentPassword, Opti
 
 
 def _printable(text: str) -> str:
-    """NFC, without blanks at the ends. Refuses control, format and private characters, which can hide what it says."""
+    """Return the text in NFC without blanks at the ends. Refuses characters that can hide a part of it."""
     text = unicodedata.normalize("NFC", text).strip()
     if not text or any(unicodedata.category(letter)[0] == "C" for letter in text):
         raise PydanticCustomError("printable", "must be printable text")
@@ -41,7 +41,7 @@ AntiPhishingCode = Annotated[
 
 
 class ProfileBody(Body):
-    """The fields to change; null empties one. Address, role and id cannot be changed."""
+    """The fields to change. Null empties a field. Address, role and id cannot be changed."""
 
     model_config = example({"displayName": "Ada L.", "timeZone": "Europe/London"})
 
@@ -66,7 +66,7 @@ class ProfileResponse(ResponseBody):
 
 
 class AntiPhishingBody(Body):
-    """4 to 32 printable characters, which every mail of ours shows from now on; null for none."""
+    """4 to 32 printable characters that every mail of the platform shows from now on. Null removes them."""
 
     model_config = example({"code": "blue heron"})
 
@@ -74,13 +74,13 @@ class AntiPhishingBody(Body):
 
 
 class AntiPhishingResponse(ResponseBody):
-    """What every mail of ours shows, null for nothing."""
+    """The text that every mail of the platform shows, null without one."""
 
     code: str | None
 
 
 class CheckInResponse(ResponseBody):
-    """Today's date in UTC, whether you have checked in, the days in a row, and the days altogether."""
+    """Today's date in UTC, whether you have checked in, the number of days in a row, and the number of all days."""
 
     date: str
     checked_in: bool
