@@ -1,1 +1,1 @@
-"""What users hold: balances, deposits and withdrawals, saved addresses, verification of persons, fees."""
+"""The wing of users' funds: balances, deposits and withdrawals, saved addresses, verification of persons, fees."""

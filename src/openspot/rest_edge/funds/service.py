@@ -1,4 +1,4 @@
-"""Makes what funds consist of: balances, portfolio, withdrawals, saved addresses, verification of persons, fees."""
+"""Makes the services of funds: balances, portfolio, withdrawals, saved addresses, verification of persons, fees."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from openspot.rest_edge.settings import RestEdgeSettings
 
 @dataclass(frozen=True, slots=True)
 class FundServices:
-    """What the routes of accounts, withdrawals, saved addresses, KYC and fees are made of."""
+    """The services behind the routes of accounts, withdrawals, saved addresses, KYC and fees."""
 
     accounts: AccountService
     portfolio: PortfolioService
@@ -54,7 +54,7 @@ async def make_fund_services(
     configuration: MarketConfiguration,
     payment_fees: Sequence[PaymentFee],
 ) -> FundServices:
-    """Make the services; `frame` ends them. Nothing that users said of themselves is in clear when this returns."""
+    """Make the services; `frame` ends them. When this returns, all personal information is sealed."""
     networks, custody, saved = load_networks(), CustodyClient(bus), WithdrawalAddressStore(pool)
     provider = DevelopmentProvider() if settings.kyc_provider == "development" else None
     limits = settings.withdrawal_limits

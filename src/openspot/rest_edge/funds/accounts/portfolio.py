@@ -1,4 +1,4 @@
-"""The value of a portfolio over time, from the balances and prices before each point. Pure."""
+"""The value of a portfolio over time, by the last balances and prices before each point in time. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ POINTS_MAX = 366
 
 @dataclass(frozen=True, slots=True)
 class PortfolioHolding:
-    """One asset at a point of time. `price` is None if it had none yet."""
+    """One asset at a point in time. `price` is None if there was no trade yet."""
 
     asset: str
     balance: Decimal
@@ -22,12 +22,12 @@ class PortfolioHolding:
 
     @property
     def value(self) -> Decimal | None:
-        """US dollars, exact."""
+        """The exact value in US dollars, None without a price."""
         return None if self.price is None else EXACT.multiply(self.balance, self.price)
 
 
 def points_of(start: datetime, end: datetime, interval: timedelta) -> list[datetime]:
-    """The points from `end` backwards, `interval` apart, not before `start`; the oldest first."""
+    """The points in time, oldest first. They go from `end` back to `start` at the latest, `interval` apart."""
     points = [end]
     while points[-1] - interval >= start and len(points) < POINTS_MAX:
         points.append(points[-1] - interval)
@@ -35,7 +35,10 @@ def points_of(start: datetime, end: datetime, interval: timedelta) -> list[datet
 
 
 def carried(count: int, found: Mapping[int, Decimal]) -> list[Decimal | None]:
-    """The value at each of `count` points. `found[i]` is the last value before point i and not before point i - 1."""
+    """The value at each of `count` points. `found[i]` is the last value between the points i - 1 and i.
+
+    A point without such a value keeps the value of the point before it.
+    """
     values: list[Decimal | None] = []
     last: Decimal | None = None
     for index in range(count):
@@ -49,7 +52,7 @@ def holdings_at(
     balances: Mapping[str, Sequence[Decimal | None]],
     prices: Mapping[str, Sequence[Decimal | None]],
 ) -> list[PortfolioHolding]:
-    """What was held at a point, by asset; assets with a balance of 0 are left out."""
+    """The holdings at a point, by asset. Assets with a balance of 0 are left out."""
     holdings = []
     for asset in sorted(balances):
         balance = balances[asset][index]
@@ -62,7 +65,7 @@ def holdings_at(
 
 
 def total_value(holdings: Sequence[PortfolioHolding]) -> Decimal:
-    """The sum of the values that are known, exact."""
+    """The exact sum of the known values."""
     total = Decimal(0)
     for holding in holdings:
         if holding.value is not None:

@@ -22,7 +22,7 @@ POINTS_DEFAULT = 30
 
 
 class PortfolioService:
-    """What the route does."""
+    """Handles the requests to the route of the portfolio's history."""
 
     def __init__(self, store: PortfolioStore, clock: Clock) -> None:
         self._store = store
@@ -34,7 +34,7 @@ class PortfolioService:
         """The portfolio at each point, oldest first. Raises HttpError (400) for a wrong or too long range."""
         step = INTERVALS[interval]
         now = utc_datetime(self._clock)
-        # Balances of the future are not known.
+        # There are no balances of the future.
         end = min(now, datetime_from_ms(end_ms)) if end_ms is not None else now
         start = datetime_from_ms(start_ms) if start_ms is not None else end - (POINTS_DEFAULT - 1) * step
         if start > end:

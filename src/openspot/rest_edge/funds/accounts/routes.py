@@ -1,4 +1,4 @@
-"""Paths of the accounts (Document B 4.1)."""
+"""The routes of the accounts (facts B4.1-13 to B4.1-19)."""
 
 from typing import Annotated, Literal
 

@@ -8,10 +8,10 @@ from openspot.http.validation import ResponseBody
 
 
 class Balance(Message, frozen=True):
-    """One asset of the caller. `available` is what an order or a withdrawal can use: total - locked - reserved.
+    """One asset of the caller. Orders and withdrawals can use `available`, which is total - locked - reserved.
 
-    `locked` is held for open orders, `reserved` for their worst-case fees and for withdrawals on their way. `source`
-    is `ledger` where the engine did not respond and its mirror did: the mirror knows no reserve, `reserved` is None.
+    `locked` is held for open orders, `reserved` for their worst-case fees and for withdrawals under way. `source` is
+    `ledger` if the engine did not respond and its mirror did. The mirror knows no reserve: `reserved` is then None.
     """
 
     asset: str
@@ -23,7 +23,7 @@ class Balance(Message, frozen=True):
 
 
 class HoldingResponse(ResponseBody):
-    """One asset at a point of time. `price` and `value` are null where the asset had no price yet."""
+    """One asset at a point in time. `price` and `value` are null if the asset had no price yet."""
 
     asset: str
     balance: str
@@ -32,7 +32,7 @@ class HoldingResponse(ResponseBody):
 
 
 class PortfolioPointResponse(ResponseBody):
-    """The portfolio at `timestamp` (ms since 1970). `value` (USD) adds the assets that had a price."""
+    """The portfolio at `timestamp` (ms since 1970). `value` (USD) is the sum over the assets that had a price."""
 
     timestamp: int
     value: str

@@ -1,4 +1,4 @@
-"""Balances: the engine's, or else those of the ledger's mirror, which are marked as such (design section 8)."""
+"""Balances: the engine's, or else those of the ledger's mirror, which are marked as such (fact B4.1-13)."""
 
 from collections.abc import Iterable
 
@@ -23,7 +23,7 @@ log = get_logger("accounts")
 
 
 class AccountService:
-    """What the account routes do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the account routes. Methods raise HttpError to refuse a request."""
 
     def __init__(self, bus: Bus, engine: EngineQueries, known_assets: Iterable[str]) -> None:
         self._bus = bus
@@ -40,7 +40,7 @@ class AccountService:
         return sorted((_usable(row) for row in rows), key=lambda balance: balance.asset)
 
     async def balance(self, user_id: str, asset: str) -> Balance:
-        """The user's balance of one asset, 0 if there is none. 404 for an asset that the platform does not have."""
+        """The user's balance of one asset, 0 if the user has none. 404 for an asset that the platform does not have."""
         balances = await self.balances(user_id)
         for balance in balances:
             if balance.asset == asset:
@@ -91,7 +91,7 @@ class AccountService:
 
 
 def _usable(row: EngineBalance) -> Balance:
-    """The engine's `available` leaves out its reserve (Document A 1.4); an order cannot use what is reserved."""
+    """Convert a balance. The engine's `available` (fact A1.4-13) includes its reserve, which nobody can use."""
     usable = to_amount(parse_decimal(row.available)) - to_amount(parse_decimal(row.reserved))
     return Balance(row.asset, row.total, amount_to_text(usable), row.locked, row.reserved, "engine")
 

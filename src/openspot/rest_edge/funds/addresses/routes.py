@@ -1,4 +1,4 @@
-"""Paths of the saved withdrawal addresses (Document B 4.1)."""
+"""The routes of the saved withdrawal addresses (fact B4.1-46)."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ from openspot.rest_edge.funds.addresses.service import WithdrawalAddressService
 AddressIdPath = Annotated[str, Path(alias="addressId", pattern=ADDRESS_ID_PATTERN)]
 
 _READ = Policy(Access.USER, Scope.READ)
-# No API key may choose where money goes.
+# There is no scope: an API key must not choose where money goes.
 _CHANGE = Policy(Access.USER, audit=True)
 _ADD = Policy(Access.USER, audit=True, idempotency=True)
 

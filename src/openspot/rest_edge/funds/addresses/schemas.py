@@ -17,7 +17,7 @@ Country = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$"), Field(example
 
 
 class Beneficiary(Body):
-    """Who receives the money, for the travel rule. `vaspId` names the beneficiary's exchange."""
+    """The person who receives the money, for the travel rule. `vaspId` names the beneficiary's exchange."""
 
     name: Label
     country: Country
@@ -25,7 +25,7 @@ class Beneficiary(Body):
 
 
 class WithdrawalAddressBody(Body):
-    """An address to save. `tag` is the memo of networks that have one; `isOwn` says that it is the caller's own."""
+    """An address to save. `tag` is the memo of networks that have one; `isOwn` says that it is the caller's."""
 
     model_config = example(
         {
@@ -48,7 +48,7 @@ class WithdrawalAddressBody(Body):
 
 
 class BeneficiaryResponse(ResponseBody):
-    """Who receives the money."""
+    """The person who receives the money."""
 
     name: str
     country: str
@@ -56,7 +56,7 @@ class BeneficiaryResponse(ResponseBody):
 
 
 class WithdrawalAddressResponse(ResponseBody):
-    """A saved address, in the form in which it is kept. It can be used from `availableAt` on (ISO 8601 in UTC)."""
+    """A saved address, in the form in which it is stored. It can be used from `availableAt` on (ISO 8601 in UTC)."""
 
     id: str
     label: str

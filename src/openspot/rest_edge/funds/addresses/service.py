@@ -22,7 +22,7 @@ ADDRESS_ID_LENGTH = 16
 
 
 class WithdrawalAddressService:
-    """What the routes do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the routes of saved addresses. Methods raise HttpError to refuse a request."""
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ _COLUMNS = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedAddress:
-    """A saved address. It can be withdrawn to from `available_at` on."""
+    """A saved address. Withdrawals can use it from `available_at` on."""
 
     address_id: str
     label: str
@@ -43,13 +43,13 @@ class WithdrawalAddressStore:
         return [SavedAddress(**dict(row)) for row in await self._pool.fetch(query, user_id)]
 
     async def find(self, user_id: str, address_id: str) -> SavedAddress | None:
-        """The user's address with that id."""
+        """The user's address with this id, None if there is none."""
         query = f"SELECT {_COLUMNS} FROM withdrawal_addresses WHERE user_id = $1 AND address_id = $2"  # noqa: S608
         row = await self._pool.fetchrow(query, user_id, address_id)
         return None if row is None else SavedAddress(**dict(row))
 
     async def add(self, user_id: str, new: SavedAddress, addresses_max: int) -> str | None:
-        """Add an address; returns its id, or the id under which the user has saved it already.
+        """Add an address, and return its id. If the user has saved it already, return the id that it has.
 
         Returns None, and adds nothing, if the user has `addresses_max` addresses.
         """
@@ -80,6 +80,6 @@ class WithdrawalAddressStore:
         return new.address_id
 
     async def delete(self, user_id: str, address_id: str) -> bool:
-        """Delete an address. False if the user has none with that id."""
+        """Delete an address. False if the user has none with this id."""
         query = "DELETE FROM withdrawal_addresses WHERE user_id = $1 AND address_id = $2 RETURNING address_id"
         return await self._pool.fetchval(query, user_id, address_id) is not None

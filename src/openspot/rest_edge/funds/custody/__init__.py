@@ -1,1 +1,1 @@
-"""Custody as the edge sees it: requests over the bus."""
+"""The edge's requests to custody over the bus."""

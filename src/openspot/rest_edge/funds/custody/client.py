@@ -1,4 +1,4 @@
-"""Requests to custody, with refusals as the responses that clients get."""
+"""Requests to custody. Its refusals become the responses that clients get."""
 
 from typing import TypeVar
 
@@ -27,7 +27,7 @@ log = get_logger("accounts")
 Reply = TypeVar("Reply", AssignAddressReply, GetAddressReply, WithdrawalReply)
 
 WITHDRAWAL_TIMEOUT_S = 10.0
-"""Longer than custody waits for the engine's decision on the funds."""
+"""This is longer than custody waits for the engine's decision on the funds."""
 _STATUS = {
     RefusalCode.VALIDATION: 400,
     RefusalCode.ADDRESS_INVALID: 400,
@@ -57,7 +57,7 @@ class CustodyClient:
         return reply.address
 
     async def check_address(self, asset: str, network: str, address: str, tag: str | None) -> str:
-        """The address in the form in which it is kept. 400 if it or its tag is not valid."""
+        """The address in the form in which custody stores it. 400 if it or its tag is not valid."""
         request = GetAddress(asset, network, address, tag)
         reply = await self._ask(subjects.CUSTODY_ADDRESS_GET, request, GetAddressReply)
         assert reply.address is not None, "a reply without an error has an address"

@@ -1,1 +1,1 @@
-"""Fee lookups and the estimate (Document A 2.7): no trading fee that is charged comes from them."""
+"""Fee lookups and the estimate (facts A2.7-01 to A2.7-23). No charged trading fee comes from them."""

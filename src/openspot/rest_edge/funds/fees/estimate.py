@@ -1,4 +1,4 @@
-"""The estimate (Document A 2.7): fixed rates, and fixed prices for six symbols. Rules without IO."""
+"""The estimate: fixed rates, and fixed prices for six symbols (facts A2.7-21 to A2.7-23). Rules without IO."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,18 +18,18 @@ PRICES = {
     "ETH-USDT": Decimal(3_500),
     "SOL-USDT": Decimal(150),
 }
-"""The fixed price map; the spec gives its size, not its figures."""
+"""The fixed price map. Fact A2.7-23 gives its size, not its figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownPriceError(Exception):
-    """There is no price for a symbol: none was given, and the map has none."""
+    """There is no price for a symbol: neither the request nor the map has one."""
 
     symbol: str
 
 
 def estimate(order: EstimateBody) -> EstimateResponse:
-    """Return what `order` would cost or bring in. Raises UnknownPriceError."""
+    """Return the cost or the proceeds of `order`. Raises UnknownPriceError."""
     price = Decimal(order.price) if order.price is not None else PRICES.get(order.symbol)
     if price is None:
         raise UnknownPriceError(order.symbol)

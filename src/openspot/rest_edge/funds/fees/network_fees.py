@@ -1,4 +1,4 @@
-"""Fees of withdrawals by network (`domain/networks.toml`), and quotes that pin one for five minutes."""
+"""Withdrawal fees by network (`domain/networks.toml`), and quotes that pin a fee for five minutes."""
 
 import os
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _RANDOM_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class PinnedFee:
-    """The fee and the least amount of a withdrawal, in units of 18 places, as quoted."""
+    """The quoted fee and the least amount of a withdrawal, in units of 18 places."""
 
     fee: int
     minimum: int
@@ -36,7 +36,7 @@ class FeeQuotes:
         self._pool = pool
 
     async def pin(self, user_id: str, asset: str, network: str, pinned: PinnedFee, expires_at: datetime) -> str:
-        """Keep a quote and return its id."""
+        """Store a quote and return its id."""
         quote_id = short_id(os.urandom(_RANDOM_BYTES))
         await self._pool.execute(
             "INSERT INTO fee_quotes (quote_id, user_id, asset, network, fee, minimum, expires_at)"
@@ -52,7 +52,7 @@ class FeeQuotes:
         return quote_id
 
     async def find(self, quote_id: str, user_id: str, asset: str, network: str, now: datetime) -> PinnedFee | None:
-        """The pinned fee, if the user has such a quote for that asset and network and it has not expired."""
+        """The pinned fee. None if the user has no such quote for this asset and network, or if it has expired."""
         row = await self._pool.fetchrow(
             "SELECT fee, minimum FROM fee_quotes WHERE quote_id = $1 AND user_id = $2 AND asset = $3 AND network = $4"
             " AND expires_at > $5",
@@ -65,19 +65,19 @@ class FeeQuotes:
         return None if row is None else PinnedFee(to_amount(row["fee"]), to_amount(row["minimum"]))
 
     async def delete_expired(self, now: datetime) -> None:
-        """Forget expired quotes."""
+        """Delete the expired quotes."""
         await self._pool.execute("DELETE FROM fee_quotes WHERE expires_at <= $1", now)
 
 
 class WithdrawalFees:
-    """What a withdrawal costs: the pinned fee of a quote, else the configured one."""
+    """Finds the fee of a withdrawal: the pinned fee of a quote, else the configured one."""
 
     def __init__(self, quotes: FeeQuotes, clock: Clock) -> None:
         self._quotes = quotes
         self._clock = clock
 
     async def fee(self, user_id: str, network: Network, asset: str, quote_id: str | None) -> Decimal:
-        """The fee in the asset. Raises HttpError (409) for a quote that is not the user's or no longer holds."""
+        """The fee, in the asset. Raises HttpError (409) for a quote that is not the user's or has expired."""
         if quote_id is None:
             return network.assets[asset].fee
         pinned = await self._quotes.find(quote_id, user_id, asset, network.name, utc_datetime(self._clock))
@@ -87,7 +87,7 @@ class WithdrawalFees:
 
 
 class NetworkFeeService:
-    """What the routes of network fees do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the routes of network fees. Methods raise HttpError to refuse a request."""
 
     def __init__(
         self, quotes: FeeQuotes, networks: Mapping[str, Network], assets: Mapping[str, AssetScale], clock: Clock
@@ -114,7 +114,7 @@ class NetworkFeeService:
         return sorted(rows, key=lambda row: (row.asset, row.network))
 
     async def quote(self, user_id: str, asset: str, network: str, amount: str) -> NetworkFeeQuoteResponse:
-        """The fee of withdrawing `amount`, pinned for the user. 404 if the asset does not leave over the network."""
+        """Pin the fee of a withdrawal of `amount` for the user. 404 if the asset cannot leave over the network."""
         known = self._networks.get(network)
         row = known.assets.get(asset) if known is not None else None
         if row is None:
@@ -137,5 +137,5 @@ class NetworkFeeService:
         )
 
     async def delete_expired(self) -> None:
-        """Forget expired quotes."""
+        """Delete the expired quotes."""
         await self._quotes.delete_expired(utc_datetime(self._clock))

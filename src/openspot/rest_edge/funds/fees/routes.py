@@ -1,4 +1,4 @@
-"""Paths of the fee lookups and of the estimate (Document B 4.1)."""
+"""The routes of the fee lookups and of the estimate (facts B4.1-03, B4.1-04 and B4.1-58 to B4.1-61)."""
 
 from typing import Annotated
 

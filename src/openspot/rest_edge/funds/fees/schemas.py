@@ -8,7 +8,7 @@ from openspot.rest_edge.orders.schemas import OrderSide
 
 
 class EstimateBody(Body):
-    """An order to estimate. `price` is used if it is given, else the fixed price of the symbol."""
+    """An order to estimate. Without a `price`, the estimate uses the fixed price of the symbol."""
 
     model_config = example({"symbol": "BTC-USD", "side": "buy", "type": "market", "quantity": "0.5"})
 
@@ -20,7 +20,7 @@ class EstimateBody(Body):
 
 
 class EstimateResponse(ResponseBody):
-    """What an order would come to, in the quote asset.
+    """The estimated result of an order, in the quote asset.
 
     `total` is what a buy spends (subtotal + fee) or a sell receives (subtotal - fee).
     """
@@ -38,7 +38,7 @@ class EstimateResponse(ResponseBody):
 
 
 class TierResponse(ResponseBody):
-    """A tier; rates as decimals of the notional: 0.0016 is 0.16 %."""
+    """A tier. Rates are fractions of the notional: 0.0016 is 0.16 %."""
 
     name: str
     volume_min: str
@@ -47,9 +47,9 @@ class TierResponse(ResponseBody):
 
 
 class TokenHolderResponse(ResponseBody):
-    """The base-tier rates of those who hold `minimum` of the platform's token (Document A 2.7).
+    """The base-tier rates of users who hold `minimum` of the platform's token (facts A2.7-19 and A2.7-20).
 
-    `asset` is null where the platform has no such token; nobody holds it then.
+    `asset` is null if the platform has no such token.
     """
 
     asset: str | None
@@ -60,9 +60,9 @@ class TokenHolderResponse(ResponseBody):
 
 
 class TradingFeesResponse(ResponseBody):
-    """The tier of the fixed 30-day volume, and all tiers. A lookup only: the market's fees are what is charged.
+    """The tier of the fixed 30-day volume, and all tiers. This is a lookup only: the market's own fees are charged.
 
-    `makerRate` and `takerRate` are those of the tier, or the token holder's where the caller is one.
+    `makerRate` and `takerRate` are the tier's, or the token holder's if the caller is one.
     """
 
     tier: str
@@ -74,9 +74,9 @@ class TradingFeesResponse(ResponseBody):
 
 
 class NetworkFeeResponse(ResponseBody):
-    """What a withdrawal of an asset over a network costs, and the least that may be withdrawn, fee included.
+    """The fee of a withdrawal of an asset over a network, and the least amount that may be withdrawn, fee included.
 
-    `places`: how many decimal places an amount of the asset may have. `fiat`: the network is one of banks.
+    An amount of the asset may have `places` decimal places. `fiat` says that the network is a bank network.
     """
 
     asset: str
@@ -88,7 +88,7 @@ class NetworkFeeResponse(ResponseBody):
 
 
 class NetworkFeeQuoteResponse(ResponseBody):
-    """A fee that is pinned: withdrawals that name `feeQuoteId` until `expiresAt` cost no other.
+    """A pinned fee: withdrawals that name `feeQuoteId` until `expiresAt` have this fee.
 
     `amount` leaves the account, `netAmount` = amount - fee arrives.
     """
@@ -104,7 +104,7 @@ class NetworkFeeQuoteResponse(ResponseBody):
 
 
 class PaymentFeeResponse(ResponseBody):
-    """What a payment costs: fixed part + amount * feeBps / 10000, rounded up to the currency's places."""
+    """The fee of a payment: fixed part + amount * feeBps / 10000, rounded up to the currency's places."""
 
     route_id: str
     currency: str

@@ -1,4 +1,4 @@
-"""Makes what the fee routes consist of: trading fees, network fees, and the fees of payments."""
+"""Makes the services of the fee routes: trading fees, network fees, and the fees of payments."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from openspot.rest_edge.settings import RestEdgeSettings
 
 
 class PaymentFee(Protocol):
-    """What a payment route costs: `fee_fixed`, in units of 18 places, and `fee_bps` basis points of the amount."""
+    """The fee of a payment route: `fee_fixed`, in units of 18 places, and `fee_bps` basis points of the amount."""
 
     @property
     def route_id(self) -> str:
@@ -22,7 +22,7 @@ class PaymentFee(Protocol):
 
     @property
     def asset(self) -> str:
-        """The asset that is paid."""
+        """The asset of the payment."""
 
     @property
     def fee_bps(self) -> int:
@@ -35,7 +35,7 @@ class PaymentFee(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FeeServices:
-    """What the fee routes are made of."""
+    """The services behind the fee routes."""
 
     trading: TradingFeeService
     network: NetworkFeeService

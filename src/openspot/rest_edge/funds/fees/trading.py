@@ -1,4 +1,4 @@
-"""The lookup of trading fees (Document A 2.7): no charged fee comes from it."""
+"""The lookup of trading fees (facts A2.7-01 to A2.7-09). No charged fee comes from it."""
 
 from decimal import Decimal
 
@@ -25,7 +25,7 @@ class TradingFeeService:
         self._minimum = minimum
 
     async def lookup(self, user_id: str) -> TradingFeesResponse:
-        """The rates that the lookup shows to a user. Raises HttpError (503) if the user's token cannot be counted."""
+        """The rates that the lookup shows to a user. Raises HttpError (503) if the user's balance cannot be read."""
         held = Decimal(0)
         if self._token:
             try:
@@ -37,7 +37,7 @@ class TradingFeeService:
 
 
 def trading_fees(token: str, minimum: Decimal, held: Decimal) -> TradingFeesResponse:
-    """The gateway tier of the fixed volume, whatever the user traded; a token holder has the holder's rates."""
+    """The tier of the fixed volume, whatever the user traded (fact A2.7-02). A token holder has the holder's rates."""
     tier = gateway_tier(GATEWAY_LOOKUP_VOLUME)
     is_holder = bool(token) and held >= minimum
     return TradingFeesResponse(

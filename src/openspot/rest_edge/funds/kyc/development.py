@@ -1,4 +1,4 @@
-"""`openspot kyc review`: the outcome of a check, sent to the webhook as a provider sends it."""
+"""`openspot kyc review`: sends the outcome of a check to the webhook, as a provider does."""
 
 import uuid
 
@@ -8,7 +8,7 @@ from openspot.rest_edge.settings import RestEdgeSettings
 
 
 async def review(settings: RestEdgeSettings, user_id: str, answer: str, *, final: bool) -> bool:
-    """Send a completed review of the level verified. Returns whether it changed anything. Raises EventError."""
+    """Send a completed review of the level `verified`. Returns whether it changed anything. Raises EventError."""
     event = {
         "eventId": str(uuid.uuid4()),
         "userId": user_id,

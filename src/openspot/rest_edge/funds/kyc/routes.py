@@ -1,4 +1,4 @@
-"""Paths of verification (Document B 4.1)."""
+"""The routes of verification (facts B4.1-49 to B4.1-52)."""
 
 from pydantic import ValidationError
 from starlette.requests import Request
@@ -22,7 +22,7 @@ from openspot.rest_edge.funds.kyc.schemas import (
 from openspot.rest_edge.funds.kyc.service import KycService
 
 _READ = Policy(Access.USER, Scope.READ)
-# Personal: no API key may do this.
+# There is no scope: verification is personal, so an API key must not do this.
 _CHANGE = Policy(Access.USER, audit=True)
 _WEBHOOK = Policy(Access.PUBLIC, audit=True)
 
@@ -64,7 +64,7 @@ def kyc_routes(prefix: str, kyc: KycService) -> Router:
         fast_path=_take_directly(kyc),
     )  # fmt: skip
     async def take_kyc_event(request: Request, body: KycEventBody) -> Response:
-        # The fast path checks the signature before it reads the body; this one documents the route.
+        # The fast path checks the signature before it parses the body. This handler documents the route.
         context = context_of(request)
         kyc.check_signature(context.body, context.header(DIGEST_HEADER))
         return json_response({"received": True, "applied": await kyc.take_event(body)})

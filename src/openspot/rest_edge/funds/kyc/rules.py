@@ -1,4 +1,4 @@
-"""The rules of verification: what an event of the provider means for a user's status and level. Pure."""
+"""The rules of verification: how an event of the provider changes a user's state and level. Pure."""
 
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -8,26 +8,26 @@ AGE_MIN = 18
 
 
 class KycLevel(IntEnum):
-    """How well a user is known."""
+    """The levels of verification."""
 
     NONE = 0
     BASIC = 1
-    """Has given basic information."""
+    """The user has given basic information."""
     VERIFIED = 2
     """The provider has checked the documents."""
 
 
 class KycState(StrEnum):
-    """Where the verification stands."""
+    """The state of a user's verification."""
 
     NOT_STARTED = "not_started"
     PENDING = "pending"
     ON_HOLD = "on_hold"
     APPROVED = "approved"
     RETRY = "retry"
-    """Refused; the user may try again."""
+    """The provider refused; the user may try again."""
     REJECTED = "rejected"
-    """Refused for good."""
+    """The provider refused for good."""
 
 
 class ReviewStatus(StrEnum):
@@ -55,7 +55,7 @@ class RejectType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A user's verification. `last_event_at` is the time of the newest event of the provider that counted."""
+    """A user's verification. `last_event_at` is the time of the newest event of the provider that was applied."""
 
     level: KycLevel
     status: KycState
@@ -65,7 +65,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What an event of the provider says."""
+    """The content of an event of the provider."""
 
     level: KycLevel
     status: ReviewStatus
@@ -75,12 +75,12 @@ class Review:
 
 
 def is_outdated(standing: Standing, review: Review) -> bool:
-    """Whether a newer event has counted already: events come late and in any order."""
+    """Whether a newer event was applied already: events may come late and in any order."""
     return standing.last_event_at is not None and review.created_at < standing.last_event_at
 
 
 def reviewed(standing: Standing, review: Review) -> Standing:
-    """The standing after an event that is not outdated. An approval may be taken back later."""
+    """The standing after an event that is not outdated. A later event may take an approval back."""
     status = _status(review)
     level = standing.level
     if status is KycState.APPROVED:
@@ -103,6 +103,6 @@ def _status(review: Review) -> KycState:
 
 
 def is_of_age(born: date, today: date) -> bool:
-    """Whether somebody born on `born` has lived 18 years on `today`. Born on 29 February counts on 1 March."""
+    """Whether a person born on `born` is 18 years old on `today`. A birthday on 29 February counts on 1 March."""
     years = today.year - born.year - ((today.month, today.day) < (born.month, born.day))
     return years >= AGE_MIN

@@ -27,7 +27,7 @@ Text = Annotated[
 
 
 class BasicInformationBody(Body):
-    """What the caller says about himself or herself. `country` is ISO 3166-1, two letters."""
+    """The caller's personal information. `country` is ISO 3166-1, two letters."""
 
     model_config = example(
         {
@@ -51,7 +51,7 @@ class BasicInformationBody(Body):
 
 
 class StartBody(Body):
-    """Which level to reach by the provider's check."""
+    """The level to reach by the provider's check."""
 
     model_config = example({"level": "verified"})
 
@@ -70,7 +70,7 @@ class KycStatusResponse(ResponseBody):
 
 
 class KycSessionResponse(ResponseBody):
-    """A verification that has begun. `url` is where to go on, null if the provider has no page for it."""
+    """A check that has begun. Continue at `url`, which is null if the provider has no page."""
 
     reference: str
     provider: str
@@ -109,12 +109,12 @@ class KycEventBody(Body):
         return self
 
     def review(self) -> Review:
-        """What the event says."""
+        """The content of the event."""
         return Review(LEVELS[self.level], self.review_status, self.review_answer, self.reject_type, self.created_at)
 
 
 class KycEventResponse(ResponseBody):
-    """The event was taken. `applied` is false if it was seen before, is outdated, or is about nobody we know."""
+    """The event was received. `applied` is false if it is a repetition, is outdated, or names an unknown user."""
 
     received: bool
     applied: bool

@@ -1,4 +1,4 @@
-"""Verification: levels gate withdrawals (settings), the provider's signed events raise and lower them."""
+"""Verification: a user's level limits withdrawals (settings). The provider's signed events raise and lower it."""
 
 import os
 from dataclasses import replace
@@ -28,7 +28,7 @@ EARLIEST_BIRTH_YEAR = 1900
 
 
 class KycService:
-    """What the routes do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the routes of verification. Methods raise HttpError to refuse a request."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class KycService:
         self._clock = clock
 
     async def seal_clear_information(self) -> None:
-        """Seal what an earlier version kept in clear."""
+        """Seal the information that an earlier version stored in clear."""
         while sealed := await self._store.seal_clear_information():
             log.info("information sealed that was kept in clear", users=sealed)
 
@@ -54,11 +54,11 @@ class KycService:
         return (await self._store.get(user_id)).standing.level
 
     async def status(self, user_id: str) -> KycStatusResponse:
-        """The user's verification."""
+        """The state of the user's verification."""
         return self._described(await self._store.get(user_id))
 
     async def give_basic_information(self, user_id: str, body: BasicInformationBody) -> KycStatusResponse:
-        """Keep the information; the level becomes basic. 409 once the provider has checked it, or has refused."""
+        """Store the information; the level becomes basic. 409 if the provider has verified or rejected the user."""
         now = utc_datetime(self._clock)
         if body.date_of_birth.year < EARLIEST_BIRTH_YEAR or not is_of_age(body.date_of_birth, now.date()):
             raise validation_error([f"dateOfBirth must be at least {AGE_MIN} years ago and not before 1900"])
@@ -76,7 +76,7 @@ class KycService:
         return self._described(await self._store.change(user_id, change, now, information))
 
     async def start(self, user_id: str, body: StartBody) -> KycSessionResponse:
-        """Begin the provider's check. Starting again while it runs returns the same session."""
+        """Begin the provider's check. While it runs, another call returns the same session."""
         if self._provider is None:
             raise service_unavailable("no provider of verification is set up", "KYC_PROVIDER_UNAVAILABLE")
         now, wanted = utc_datetime(self._clock), LEVELS[body.level]
@@ -89,7 +89,7 @@ class KycService:
             if not standing.has_basic_information:
                 raise HttpError(409, "give your basic information first", "KYC_BASIC_INFO_REQUIRED")
             _check_open(standing)
-            # The time of the newest event stays: an older one must not decide on the new check.
+            # The time of the newest event stays, so that an older event cannot decide the new check.
             return KycProfile(replace(standing, status=KycState.PENDING), wanted, reference, now)
 
         profile = await self._store.change(user_id, change, now)
@@ -111,7 +111,7 @@ class KycService:
             raise HttpError(401, "X-Payload-Digest is missing or wrong", "SIGNATURE_INVALID")
 
     async def take_event(self, event: KycEventBody) -> bool:
-        """Apply an event whose signature is right. False if it changes nothing."""
+        """Apply an event with a right signature. False if it changes nothing."""
         applied = await self._store.take_event(event.event_id, event.user_id, event.review(), utc_datetime(self._clock))
         log.info("verification event", event_id=event.event_id, user_id=event.user_id, applied=applied)
         return applied

@@ -1,4 +1,4 @@
-"""The tables `kyc_profiles` and `kyc_events`. What users say about themselves is kept sealed."""
+"""The tables `kyc_profiles` and `kyc_events`. Personal information is stored sealed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _GET = f"SELECT {_COLUMNS} FROM kyc_profiles WHERE user_id = $1"  # noqa: S608
 
 @dataclass(frozen=True, slots=True)
 class BasicInformation:
-    """What a user says about himself or herself."""
+    """A user's personal information."""
 
     first_name: str
     last_name: str
@@ -34,7 +34,7 @@ class BasicInformation:
 
 @dataclass(frozen=True, slots=True)
 class KycProfile:
-    """A user's verification as it is kept."""
+    """A user's verification as the table holds it."""
 
     standing: Standing
     requested_level: KycLevel | None
@@ -45,11 +45,11 @@ class KycProfile:
 NEW_PROFILE = KycProfile(Standing(KycLevel.NONE, KycState.NOT_STARTED, False), None, None, None)
 
 Change = Callable[[KycProfile], KycProfile]
-"""The profile after a change. May raise HttpError, which changes nothing."""
+"""Returns the profile after a change. If it raises HttpError, nothing changes."""
 
 
 def sealing_purpose(user_id: str) -> str:
-    """What a user's information is sealed for: it does not open in the row of another user."""
+    """The purpose under which a user's information is sealed: it does not open in another user's row."""
     return f"kyc:{user_id}"
 
 
@@ -61,13 +61,13 @@ class KycStore:
         self._sealer = sealer
 
     async def get(self, user_id: str) -> KycProfile:
-        """The user's profile; a new one if there is none."""
+        """The user's profile, a new one if the table has none."""
         return _profile(await self._pool.fetchrow(_GET, user_id))
 
     async def change(
         self, user_id: str, change: Change, now: datetime, information: BasicInformation | None = None
     ) -> KycProfile:
-        """Change a profile, while nobody else does, and keep `information` with it."""
+        """Change a profile under a lock, and store `information` with it."""
         async with self._pool.acquire() as connection, connection.transaction():
             await connection.execute(
                 """
@@ -84,7 +84,7 @@ class KycStore:
         return changed
 
     async def seal_clear_information(self) -> int:
-        """Seal some of the information that an earlier version kept in clear; returns of how many users."""
+        """Seal some of the information that an earlier version stored in clear. Returns the number of users."""
         async with self._pool.acquire() as connection, connection.transaction():
             rows = await connection.fetch(
                 "SELECT user_id, clear_information FROM kyc_profiles WHERE clear_information IS NOT NULL"
@@ -105,7 +105,7 @@ class KycStore:
         )
 
     async def take_event(self, event_id: str, user_id: str, review: Review, now: datetime) -> bool:
-        """Apply an event of the provider. False if it was seen before, is outdated, or is about nobody we know."""
+        """Apply an event of the provider. False if it is a repetition, is outdated, or names an unknown user."""
         async with self._pool.acquire() as connection, connection.transaction():
             row = await connection.fetchrow(f"{_GET} FOR UPDATE", user_id)
             if row is None:

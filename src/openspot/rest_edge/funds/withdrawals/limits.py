@@ -1,4 +1,4 @@
-"""How much a user may withdraw within 24 hours, by level of verification. Pure."""
+"""The amount that a user may withdraw within 24 hours, by level of verification. Pure."""
 
 from openspot.http.errors import HttpError
 

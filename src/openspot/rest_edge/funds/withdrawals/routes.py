@@ -1,4 +1,4 @@
-"""Paths of deposits and withdrawals (Document B 4.1)."""
+"""The routes of deposits and withdrawals (facts B4.1-15 to B4.1-17 and B4.1-20)."""
 
 from datetime import datetime
 from typing import Annotated

@@ -12,7 +12,8 @@ from openspot.http.validation import Body, Currency, ExactPositiveDecimal, Print
 class DepositAddressResponse(ResponseBody):
     """A deposit address of the caller, the same at every request.
 
-    A deposit counts after `confirmations` blocks, and from `minimum` on. `simulated`: nothing real may be sent to it.
+    A deposit counts after `confirmations` blocks if it is at least `minimum`. If the address is `simulated`, never send
+    real money to it.
     """
 
     asset: str
@@ -25,7 +26,7 @@ class DepositAddressResponse(ResponseBody):
 
 
 class DepositFiatInfo(ResponseBody):
-    """Where to send a bank transfer. `reference` names the caller and belongs into the transfer's text."""
+    """The bank account for a transfer. `reference` names the caller and must be in the transfer's text."""
 
     currency: str
     network: str
@@ -47,7 +48,7 @@ AddressId = Annotated[str, StringConstraints(min_length=1, max_length=64), Print
 class CryptoWithdrawalBody(Body):
     """A withdrawal to a saved address. `amount` leaves the account; the fee is taken from it.
 
-    `mfaCode` is required if a second factor is on. The same `clientWithdrawalId` withdraws once.
+    `mfaCode` is required if a second factor is on. A repeated `clientWithdrawalId` does not withdraw twice.
     """
 
     model_config = example(
@@ -64,7 +65,7 @@ class CryptoWithdrawalBody(Body):
 
 
 class FiatWithdrawalBody(Body):
-    """A withdrawal to a saved bank account: an address that was saved for a fiat network."""
+    """A withdrawal to a saved bank account, which is an address saved for a fiat network."""
 
     model_config = example(
         {"currency": "USD", "amount": "250", "bankAccountId": "Xr7mGk2pQwHb4TnC", "mfaCode": "123456"}

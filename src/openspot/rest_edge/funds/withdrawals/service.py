@@ -1,4 +1,4 @@
-"""Withdrawals as the edge handles them: who may, to which saved address, for which fee. Custody does the rest."""
+"""Withdrawals at the edge: it checks the user, the saved address and the fee. Custody does the rest."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -29,18 +29,18 @@ class AddressBook(Protocol):
     """The saved addresses of users."""
 
     async def find(self, user_id: str, address_id: str) -> SavedAddress | None:
-        """The user's saved address with that id."""
+        """The user's saved address with this id, None if there is none."""
 
 
 class VerificationLevels(Protocol):
-    """The users' levels of verification."""
+    """Looks up the users' levels of verification."""
 
     async def level(self, user_id: str) -> int:
-        """0 none, 1 basic, 2 verified."""
+        """The user's level: 0 none, 1 basic, 2 verified."""
 
 
 class WithdrawalService:
-    """What the deposit and withdrawal routes do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the deposit and withdrawal routes. Methods raise HttpError to refuse a request."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class WithdrawalService:
         self._clock = clock
 
     async def deposit_address(self, user_id: str, asset: str, network: str | None) -> CustodyAddress:
-        """The user's deposit address; the first request assigns it. Without a network, the asset's first one."""
+        """The user's deposit address, which the first request assigns. The default is the asset's first network."""
         chains = [name for name, known in self._networks.items() if asset in known.assets and not known.is_fiat]
         if not chains:
             raise HttpError(404, f"asset {asset} has no deposit addresses", "ASSET_NOT_FOUND")
@@ -77,7 +77,7 @@ class WithdrawalService:
         return await self._custody.assign(user_id, asset, network or chains[0])
 
     def deposit_fiat_info(self, user_id: str, asset: str) -> DepositFiatInfo:
-        """Where to send a bank transfer, with the reference that names the user."""
+        """The bank account for a transfer, with the reference that names the user."""
         for network in self._networks.values():
             if network.bank is not None and asset in network.assets:
                 return DepositFiatInfo(
@@ -106,10 +106,10 @@ class WithdrawalService:
         fee_quote_id: str | None = None,
         client_withdrawal_id: str | None = None,
     ) -> WithdrawalRecord:
-        """Withdraw to a saved address. The checks come first, the second factor last: its code is used up.
+        """Withdraw to a saved address. The second factor comes last of the checks, because it uses up the code.
 
-        The withdrawal's id follows from the operation's. A resumed operation whose withdrawal is not there yet gets
-        504 if its code no longer holds: the earlier run may have used the code and reached custody.
+        The withdrawal's id follows from the operation's. If an operation is resumed, its withdrawal is not there yet
+        and its code is no longer valid, it gets 504: the earlier run may have used the code and reached custody.
         """
         withdrawal_id = f"wd-{operation.operation_id}"
         if operation.is_resumed:

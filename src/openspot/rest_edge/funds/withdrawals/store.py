@@ -1,4 +1,4 @@
-"""Reads of custody's deposits and withdrawals."""
+"""Reads custody's deposits and withdrawals."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -23,7 +23,7 @@ class WithdrawalPosition(NamedTuple):
 
 
 class WithdrawalFilter(NamedTuple):
-    """Which withdrawals are wanted; None and empty mean all."""
+    """The filter of a list of withdrawals. A field that is None or empty filters nothing."""
 
     asset: str | None = None
     status: str | None = None
@@ -37,13 +37,13 @@ class DepositPosition(NamedTuple):
 
 
 class WithdrawalStore:
-    """Deposits and withdrawals of users."""
+    """Reads deposits and withdrawals of users."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def get(self, user_id: str, withdrawal_id: str) -> WithdrawalRecord | None:
-        """The user's withdrawal with that id."""
+        """The user's withdrawal with this id, None if there is none."""
         row = await self._pool.fetchrow(
             f"SELECT {_COLUMNS} FROM custody_withdrawals WHERE user_id = $1 AND withdrawal_id = $2",  # noqa: S608
             user_id,
@@ -54,7 +54,7 @@ class WithdrawalStore:
     async def page(
         self, user_id: str, wanted: WithdrawalFilter, limit: int, after: WithdrawalPosition | None
     ) -> tuple[list[WithdrawalRecord], WithdrawalPosition | None]:
-        """A page of the user's withdrawals, newest first, and where the next page begins, if there is one."""
+        """A page of the user's withdrawals, newest first, and the position of the next page, None if there is none."""
         rows = await self._pool.fetch(
             f"""
             SELECT {_COLUMNS} FROM custody_withdrawals
@@ -73,7 +73,7 @@ class WithdrawalStore:
     async def deposits(
         self, user_id: str, asset: str | None, limit: int, after: DepositPosition | None
     ) -> tuple[list[Deposit], DepositPosition | None]:
-        """A page of the user's deposits, newest first, and where the next page begins, if there is one."""
+        """A page of the user's deposits, newest first, and the position of the next page, None if there is none."""
         rows = await self._pool.fetch(
             """
             SELECT tx_hash, asset, network, address, amount, required_confirmations, created_at, confirmed_at
