@@ -1,1 +1,1 @@
-"""What moves money by transfers of the engine: conversions, staking, payments."""
+"""The wing of products that move money by transfers of the engine: conversions, staking, payments."""

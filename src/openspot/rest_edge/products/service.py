@@ -1,4 +1,4 @@
-"""Makes what products consist of: conversions, staking and payments, and the work that they do by themselves."""
+"""Makes the services of products: conversions, staking and payments, and their work in the background."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -37,10 +37,10 @@ ACCRUE_INTERVAL_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class ProductServices:
-    """What the routes of conversions, staking and payments are made of.
+    """The services behind the routes of conversions, staking and payments.
 
-    `active_stake` returns what a user has staked of an asset, `cancel_unpaid` cancels the unpaid payments of users, and
-    `payment_routes` are the ways to pay, by id.
+    `active_stake` returns the amount that a user has staked of an asset, `cancel_unpaid` cancels the unpaid payments of
+    users, and `payment_routes` are the ways to pay, by id.
     """
 
     runner: TransferRunner
@@ -52,7 +52,7 @@ class ProductServices:
     payment_routes: Sequence[PaymentRoute]
 
     def start(self, frame: ServiceFrame) -> None:
-        """Resume what is due, accrue rewards, forget what has expired, until the edge ends. Every edge does it all."""
+        """Resume transfers, pay out, accrue rewards and delete expired quotes until the edge ends, in every edge."""
         frame.start("resume transfers", self.runner.run(), is_essential=False)
         repeat(frame, "pay out unstakes", self.staking.pay_due, PAY_OUT_INTERVAL_S)
         repeat(frame, "accrue staking rewards", self.staking.accrue_due, ACCRUE_INTERVAL_S)

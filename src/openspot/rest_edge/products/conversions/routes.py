@@ -1,4 +1,4 @@
-"""Paths of the conversions (Document B 4.1)."""
+"""The routes of the conversions (facts B4.1-70 to B4.1-74)."""
 
 from typing import Annotated
 

@@ -10,7 +10,7 @@ QuoteId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]{1,40}$")]
 
 
 class QuoteBody(Body):
-    """What to convert: exactly one of `fromAmount` (what you give) and `toAmount` (what you receive)."""
+    """A conversion to price, with exactly one of `fromAmount` (you pay it) and `toAmount` (you receive it)."""
 
     model_config = example({"fromAsset": "USD", "toAsset": "BTC", "fromAmount": "100"})
 
@@ -21,7 +21,7 @@ class QuoteBody(Body):
 
     @model_validator(mode="after")
     def one_amount(self) -> Self:
-        """Refuse both amounts, and none."""
+        """Refuse a body with both amounts or none."""
         if (self.from_amount is None) == (self.to_amount is None):
             raise rule_broken("exactly one of fromAmount and toAmount is required")
         return self
@@ -36,7 +36,7 @@ class ConversionBody(Body):
 
 
 class PairResponse(ResponseBody):
-    """A conversion on offer; `minimum` and `maximum` are bounds of `fromAmount`."""
+    """A possible conversion. `minimum` and `maximum` are bounds of `fromAmount`."""
 
     from_asset: str
     to_asset: str
@@ -46,10 +46,10 @@ class PairResponse(ResponseBody):
 
 
 class QuoteResponse(ResponseBody):
-    """A price for the whole amount, spread included, good until `expiresAt` and for one conversion.
+    """A price for the whole amount, spread included. It is valid for one conversion, until `expiresAt`.
 
-    `price` is toAmount / fromAmount, `inversePrice` fromAmount / toAmount, both rounded to 18 places for display; the
-    amounts are what counts. `spreadAmount` is the part of `fromAmount` that is the spread.
+    `price` is toAmount / fromAmount, `inversePrice` is fromAmount / toAmount. Both are rounded to 18 places, for display
+    only: the amounts decide. `spreadAmount` is the part of `fromAmount` that is the spread.
     """
 
     quote_id: str
@@ -66,7 +66,7 @@ class QuoteResponse(ResponseBody):
 
 
 class ConversionResponse(ResponseBody):
-    """A conversion. `pending`: the engine's answer is not known yet; nothing moves twice while it is found out."""
+    """A conversion. `pending` says that the engine's decision is not known yet. The amounts move at most once."""
 
     id: str
     quote_id: str

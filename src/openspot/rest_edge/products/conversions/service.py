@@ -1,4 +1,4 @@
-"""Quotes and conversions. A conversion is one transfer: it moves everything, or nothing."""
+"""Quotes and conversions. A conversion is one transfer: it moves all of its amounts, or none."""
 
 import os
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ from openspot.rest_edge.products.conversions.store import Conversion, Conversion
 log = get_logger("conversions")
 
 DEPTH = 5000
-"""Levels of the book that a price may walk: all that the engine gives."""
+"""A price is made from at most this many levels of the book, which are all that the engine returns."""
 INVENTORY = "INVENTORY_INSUFFICIENT"
 FUNDS = "RISK_NSF"
 QUOTES_KEPT = timedelta(days=1)
@@ -42,7 +42,7 @@ _RANDOM_BYTES = 16
 
 
 class ConversionRules:
-    """What the outcome of a conversion's transfer does."""
+    """Handles the outcome of a conversion's transfer."""
 
     is_owed = False
 
@@ -51,7 +51,7 @@ class ConversionRules:
         self._engine = engine
 
     async def before(self, transfer: Transfer) -> None:
-        """Nothing has to be done before."""
+        """Do nothing."""
 
     async def settle(self, connection: Connection, transfer: Transfer, result: TransferResult, now: datetime) -> None:
         """Write `completed`, or `failed` with the reason."""
@@ -61,7 +61,7 @@ class ConversionRules:
         await self._store.settle(connection, transfer.subject_id, code, now)
 
     async def _whose_funds(self, transfer: Transfer) -> str:
-        """The engine does not say whose account lacks: look whether it is the inventory."""
+        """Find out whose funds are insufficient, the user's or the inventory's, because the engine does not say."""
         paid = next(movement for movement in transfer.movements if movement.source == CONVERSIONS_ACCOUNT_ID)
         try:
             return FUNDS if await inventory_of(self._engine, paid.asset) >= to_amount(paid.amount) else INVENTORY
@@ -70,7 +70,7 @@ class ConversionRules:
 
 
 async def inventory_of(engine: EngineQueries, asset: str) -> int:
-    """What the inventory can pay of an asset, in units of 18 places. Raises EngineError."""
+    """The amount of an asset that the inventory can pay, in units of 18 places. Raises EngineError."""
     for balance in await engine.balances(CONVERSIONS_ACCOUNT_ID):
         if balance.asset == asset:
             return to_amount(parse_decimal(balance.available)) - to_amount(parse_decimal(balance.reserved))
@@ -78,7 +78,7 @@ async def inventory_of(engine: EngineQueries, asset: str) -> int:
 
 
 class ConversionService:
-    """What the conversion routes do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the conversion routes. Methods raise HttpError to refuse a request."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class ConversionService:
         self._quote_life = quote_life
 
     def pairs(self) -> list[PairResponse]:
-        """Every conversion on offer, by assets."""
+        """Every possible conversion, by assets."""
         return [
             PairResponse(
                 from_asset=pair.source_asset,
@@ -115,7 +115,7 @@ class ConversionService:
         ]
 
     async def quote(self, user_id: str, body: QuoteBody) -> QuoteResponse:
-        """Price a conversion for the whole amount, and keep the quote for the user."""
+        """Price a conversion for the whole amount, and store the quote for the user."""
         pair = self._pairs.get((body.from_asset, body.to_asset))
         if pair is None:
             raise HttpError(404, f"{body.from_asset} cannot be converted into {body.to_asset}", "PAIR_NOT_FOUND")
@@ -176,7 +176,7 @@ class ConversionService:
             ) from None
 
     async def convert(self, user_id: str, quote_id: str) -> ConversionResponse:
-        """Execute a quote, once: a repeated call returns the same conversion, or the same refusal."""
+        """Execute a quote once. A repeated call returns the same conversion, or raises the same refusal."""
         done = await self._store.of_quote(quote_id, user_id)
         if done is not None:
             return _outcome(done)
@@ -189,7 +189,7 @@ class ConversionService:
         return _outcome(conversion)
 
     async def _begin(self, connection: Connection, user_id: str, quote_id: str) -> Transfer | None:
-        """Write the conversion and its transfer; None if another request has done so meanwhile."""
+        """Write the conversion and its transfer. None if another request has done so meanwhile."""
         quote = await self._store.lock_quote(connection, quote_id, user_id)
         if quote is None:
             raise HttpError(404, "quote not found", "QUOTE_NOT_FOUND")
@@ -218,7 +218,7 @@ class ConversionService:
         return transfer
 
     async def conversion(self, user_id: str, conversion_id: str) -> ConversionResponse:
-        """One conversion of the user. 404 for another user's."""
+        """One conversion of the user. 404 if this user has no such conversion."""
         conversion = await self._store.get(conversion_id, user_id)
         if conversion is None:
             raise HttpError(404, "conversion not found", "CONVERSION_NOT_FOUND")
@@ -230,12 +230,12 @@ class ConversionService:
         return page_of(rows, limit, lambda row: time_place(row.created_at, row.conversion_id), _conversion_response)
 
     async def delete_expired(self) -> None:
-        """Forget quotes that expired long ago."""
+        """Delete the quotes that expired long ago."""
         await self._store.delete_expired(utc_datetime(self._clock) - QUOTES_KEPT)
 
 
 def transfer_of(conversion: Conversion) -> Transfer:
-    """The movements of a conversion: what is converted, the spread as a movement of its own, what is received."""
+    """The transfer of a conversion. Its movements are the converted amount, the spread and the destination amount."""
     user, source, destination = conversion.user_id, conversion.source_asset, conversion.destination_asset
     converted = conversion.source_amount - conversion.spread_amount
     movements = [Movement(user, CONVERSIONS_ACCOUNT_ID, source, numeric(converted))]
@@ -251,7 +251,7 @@ def transfer_of(conversion: Conversion) -> Transfer:
 
 
 def _outcome(conversion: Conversion) -> ConversionResponse:
-    """The conversion, or the refusal that it met."""
+    """The response to a conversion. Raises HttpError if it was refused."""
     if conversion.status != "failed":
         return _conversion_response(conversion)
     details = {"conversionId": conversion.conversion_id}
@@ -268,7 +268,7 @@ def _inventory_insufficient(asset: str, details: dict[str, str] | None = None) -
 
 
 def _ratio(numerator: int, denominator: int) -> str:
-    """numerator / denominator with 18 places, rounded half up."""
+    """Return numerator / denominator with 18 places, rounded half up."""
     scaled = (2 * numerator * AMOUNT_SCALE + denominator) // (2 * denominator)
     return amount_to_text(scaled)
 

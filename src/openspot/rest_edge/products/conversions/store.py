@@ -25,7 +25,7 @@ _FIELDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """A quote; amounts in units of 18 places."""
+    """A quote. Amounts are in units of 18 places."""
 
     quote_id: str
     user_id: str
@@ -42,7 +42,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversion:
-    """A conversion; amounts in units of 18 places."""
+    """A conversion. Amounts are in units of 18 places."""
 
     conversion_id: str
     quote_id: str
@@ -59,13 +59,13 @@ class Conversion:
 
 
 class ConversionStore:
-    """Quotes and conversions of all users."""
+    """Reads and writes the quotes and conversions of all users."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
 
     async def add_quote(self, quote: Quote) -> None:
-        """Keep a quote."""
+        """Store a quote."""
         await self.pool.execute(
             f"INSERT INTO conversion_quotes ({_QUOTE}, created_at, expires_at)"  # noqa: S608
             " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
@@ -83,7 +83,7 @@ class ConversionStore:
         )
 
     async def lock_quote(self, connection: Connection, quote_id: str, user_id: str) -> Quote | None:
-        """The user's quote, locked until the transaction ends: a quote is used once."""
+        """The user's quote, locked until the transaction ends, so that it is used only once."""
         row = await connection.fetchrow(
             f"SELECT {_QUOTE}, created_at, expires_at FROM conversion_quotes"  # noqa: S608
             " WHERE quote_id = $1 AND user_id = $2 FOR UPDATE",
@@ -95,7 +95,7 @@ class ConversionStore:
         return Quote(**row_values(row, _AMOUNTS, _FIELDS))
 
     async def add(self, connection: Connection, conversion: Conversion) -> None:
-        """Keep a new conversion."""
+        """Store a new conversion."""
         await connection.execute(
             f"INSERT INTO conversions ({_CONVERSION})"  # noqa: S608
             " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
@@ -114,7 +114,7 @@ class ConversionStore:
         )
 
     async def of_quote(self, quote_id: str, user_id: str) -> Conversion | None:
-        """The conversion that used a quote."""
+        """The conversion that used a quote, None if there is none."""
         row = await self.pool.fetchrow(
             f"SELECT {_CONVERSION} FROM conversions WHERE quote_id = $1 AND user_id = $2",  # noqa: S608
             quote_id,
@@ -123,12 +123,12 @@ class ConversionStore:
         return None if row is None else _conversion_of(row)
 
     async def is_used(self, connection: Connection, quote_id: str) -> bool:
-        """Whether a conversion has used a quote; the caller has locked it."""
+        """Whether a conversion has used a quote. The caller has locked the quote."""
         query = "SELECT EXISTS (SELECT FROM conversions WHERE quote_id = $1)"
         return bool(await connection.fetchval(query, quote_id))
 
     async def get(self, conversion_id: str, user_id: str) -> Conversion | None:
-        """A conversion of the user."""
+        """A conversion of the user, None if this user has no such conversion."""
         row = await self.pool.fetchrow(
             f"SELECT {_CONVERSION} FROM conversions WHERE conversion_id = $1 AND user_id = $2",  # noqa: S608
             conversion_id,
@@ -151,7 +151,7 @@ class ConversionStore:
         return [_conversion_of(row) for row in rows]
 
     async def settle(self, connection: Connection, conversion_id: str, failure_code: str | None, now: datetime) -> None:
-        """Write how a pending conversion ended."""
+        """Write the outcome of a pending conversion."""
         await connection.execute(
             "UPDATE conversions SET status = $2, failure_code = $3, completed_at = $4"
             " WHERE conversion_id = $1 AND status = 'pending'",
@@ -162,7 +162,7 @@ class ConversionStore:
         )
 
     async def delete_expired(self, before: datetime) -> None:
-        """Forget quotes that expired before then. A conversion keeps all that it needs of its quote."""
+        """Delete the quotes that expired before that time. A conversion holds all that it needs of its quote."""
         await self.pool.execute("DELETE FROM conversion_quotes WHERE expires_at < $1", before)
 
 

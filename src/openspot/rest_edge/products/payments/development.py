@@ -1,4 +1,4 @@
-"""`openspot payments complete` and `fail`: the word of the development provider on a payment."""
+"""`openspot payments complete` and `fail`: the development provider's report on a payment."""
 
 import uuid
 from typing import Literal
@@ -8,7 +8,7 @@ from openspot.rest_edge.settings import RestEdgeSettings
 
 
 async def report(settings: RestEdgeSettings, payment_id: str, outcome: Literal["paid", "failed"]) -> bool:
-    """Tell the edge, signed, how a payment went. Returns whether that was new. Raises EventError."""
+    """Send the edge a signed report of a payment's outcome. Returns whether it was new. Raises EventError."""
     payment = await read_from_edge(settings, f"/payments/development/{payment_id}")
     event = {
         "eventId": str(uuid.uuid4()),

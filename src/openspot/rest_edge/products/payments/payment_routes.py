@@ -1,4 +1,4 @@
-"""Payment routes and their fees, as the configuration gives them: rules without IO."""
+"""Payment routes and their fees, from the configuration: rules without IO."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ def _route(route_id: str, row: Mapping[str, Any], assets: Mapping[str, AssetScal
         fee_fixed=fixed,
         unit=unit,
     )
-    # The fee grows more slowly than the amount, so what holds for the least amount holds for all.
+    # The fee grows more slowly than the amount. So if it is less than the least amount, it is less than any amount.
     if route.fee(minimum) >= minimum:
         raise ValueError("the fee on the least amount must be less than it")
     return route

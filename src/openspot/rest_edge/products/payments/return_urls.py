@@ -1,4 +1,4 @@
-"""Which pages a payment may send its user back to: rules without IO."""
+"""The pages that a payment may send its user back to: rules without IO."""
 
 import re
 from urllib.parse import urlsplit
@@ -8,7 +8,7 @@ _PLAIN = re.compile(r"[\x21-\x5b\x5d-\x7e]+")
 
 
 def origins_of(text: str) -> frozenset[str]:
-    """The allowed origins of a setting, with commas between them."""
+    """Read the allowed origins of a setting, which separates them with commas."""
     return frozenset(origin.strip().rstrip("/").lower() for origin in text.split(",") if origin.strip())
 
 

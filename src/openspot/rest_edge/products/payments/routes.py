@@ -1,4 +1,4 @@
-"""Paths of the payments (Document B 4.1), and the provider's callback."""
+"""The routes of the payments (facts B4.1-53 to B4.1-57), and the provider's callback."""
 
 from typing import Annotated
 

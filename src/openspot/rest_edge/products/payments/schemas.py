@@ -13,7 +13,7 @@ UrlText = Annotated[str, PrintableText, StringConstraints(max_length=2048)]
 
 
 class SessionBody(Body):
-    """What to pay, over which route. `returnUrl` is where the payment page sends the user afterwards."""
+    """The amount to pay, and the route. The payment page sends the user to `returnUrl` afterwards."""
 
     model_config = example({"routeId": "development-usd", "amount": "100", "currency": "USD"})
 
@@ -24,7 +24,7 @@ class SessionBody(Body):
 
 
 class CallbackBody(Body):
-    """What a provider says of a payment. The header `X-Payload-Digest` signs the raw body."""
+    """A provider's report on a payment. The header `X-Payload-Digest` signs the raw body."""
 
     model_config = example(
         {
@@ -68,7 +68,7 @@ class PaymentSessionResponse(ResponseBody):
 
 
 class PaymentResponse(ResponseBody):
-    """A payment. `netAmount` = amount - fee is what the user is credited; `credited` says whether that is done."""
+    """A payment. The user is credited `netAmount` = amount - fee; `credited` says whether that is done."""
 
     id: str
     route_id: str
@@ -87,14 +87,14 @@ class PaymentResponse(ResponseBody):
 
 
 class CallbackResponse(ResponseBody):
-    """The callback is taken. `repeated`: it was taken before, or told nothing new; nothing was done."""
+    """The callback was received. `repeated` says that it was a repetition or reported nothing new, and did nothing."""
 
     payment_id: str
     repeated: bool
 
 
 class PaymentPageResponse(ResponseBody):
-    """What the development provider knows of a payment. It takes no money: the operator signs its callback."""
+    """The development provider's view of a payment. It takes no money: the operator signs its callback."""
 
     payment_id: str
     currency: str

@@ -1,8 +1,8 @@
 """Payment sessions and the callbacks that complete them.
 
-A paid payment enters the platform as a deposit of its whole amount into `house:payments`, and one transfer credits the
-user with what the fee leaves. Both have a key of their own and are repeated until they are done, so a payment is
-credited once, whatever is killed meanwhile.
+A paid payment enters the platform as a deposit of its whole amount into `house:payments`. One transfer then credits the
+user with the amount less the fee. Each of the two has a key of its own and is repeated until it is done. So a payment
+is credited once, even if processes are killed meanwhile.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ SESSION_LIFE = timedelta(hours=24)
 
 
 class PaymentRules:
-    """A payment's money enters the platform first; a credit that the account does not cover yet is tried again."""
+    """Handles a payment's transfer. The deposit comes first. Until it covers the credit, the transfer is repeated."""
 
     is_owed = True
 
@@ -54,10 +54,10 @@ class PaymentRules:
         self._bus = bus
 
     async def before(self, transfer: Transfer) -> None:
-        """Announce the deposit. The router credits it once, however often it is announced."""
+        """Announce the deposit. The router credits it only once, however often it is announced."""
         payment = await self._store.get(transfer.subject_id)
         assert payment is not None and payment.completed_at is not None, "a transfer names a payment that is paid"
-        # Not the transfer's own reference: the engine takes each only once, for whatever it is.
+        # The transfer's own reference would not do: the engine takes a reference only once, for any purpose.
         reference = f"payment-in:{payment.payment_id}"
         event = DepositConfirmed(
             reference,
@@ -69,12 +69,12 @@ class PaymentRules:
         await self._bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{reference}")
 
     async def settle(self, connection: Connection, transfer: Transfer, result: TransferResult, now: datetime) -> None:
-        """Write that the user has it."""
+        """Write that the user is credited."""
         await self._store.mark_credited(connection, transfer.subject_id)
 
 
 class PaymentService:
-    """What the payment routes do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the payment routes. Methods raise HttpError to refuse a request."""
 
     def __init__(
         self,
@@ -153,14 +153,14 @@ class PaymentService:
         return page_of(rows, limit, lambda row: time_place(row.created_at, row.payment_id), self._response)
 
     async def payment(self, user_id: str, payment_id: str) -> PaymentResponse:
-        """One payment of the user. 404 for another user's."""
+        """One payment of the user. 404 if this user has no such payment."""
         payment = await self._store.get(payment_id)
         if payment is None or payment.user_id != user_id:
             raise _not_found()
         return self._response(payment)
 
     async def page(self, payment_id: str) -> PaymentPageResponse:
-        """What the development provider knows of a payment: only what it asks its payer for."""
+        """The development provider's view of a payment: only what its payer must know."""
         payment = await self._store.get(payment_id)
         if payment is None:
             raise _not_found()
@@ -174,10 +174,10 @@ class PaymentService:
         )
 
     async def take_callback(self, raw: bytes, digest: str | None, body: CallbackBody) -> CallbackResponse:
-        """Take a provider's word on a payment, once. 401 for a wrong signature.
+        """Apply a provider's report on a payment, once. 401 for a wrong signature.
 
-        The word `paid` counts even after the session has expired or failed: the money has arrived. Not after it was
-        cancelled: its user's account is deleted, and the provider has to return the money.
+        The report `paid` counts even after the session has expired or failed, because the money has arrived. It does
+        not count for a cancelled payment: its user's account is deleted, and the provider must return the money.
         """
         if not is_signed(self._secret, raw, digest):
             raise HttpError(401, "X-Payload-Digest does not sign this body", "SIGNATURE_INVALID")
@@ -249,7 +249,7 @@ class PaymentService:
 
 
 def credit_of(payment: Payment) -> Transfer:
-    """The transfer that credits a paid payment; the fee stays in the payments account."""
+    """The transfer that credits a paid payment. The fee stays in the payments account."""
     return Transfer(
         f"payment:{payment.payment_id}",
         TransferKind.PAYMENT,

@@ -20,7 +20,7 @@ _FIELDS = {"currency": "asset"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payment:
-    """A payment; amounts in units of 18 places."""
+    """A payment. Amounts are in units of 18 places."""
 
     payment_id: str
     user_id: str
@@ -38,13 +38,13 @@ class Payment:
 
 
 class PaymentStore:
-    """Payments of all users, and the callbacks that told of them."""
+    """Reads and writes the payments of all users, and their callbacks."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
 
     async def add(self, payment: Payment) -> None:
-        """Keep a new payment."""
+        """Store a new payment."""
         await self.pool.execute(
             f"INSERT INTO payments ({_PAYMENT})"  # noqa: S608
             " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
@@ -64,12 +64,12 @@ class PaymentStore:
         )
 
     async def get(self, payment_id: str) -> Payment | None:
-        """A payment of any user."""
+        """A payment of any user, None if there is none."""
         row = await self.pool.fetchrow(f"SELECT {_PAYMENT} FROM payments WHERE payment_id = $1", payment_id)  # noqa: S608
         return None if row is None else _payment_of(row)
 
     async def lock(self, connection: Connection, payment_id: str) -> Payment | None:
-        """The same, locked until the transaction ends."""
+        """A payment of any user, locked until the transaction ends; None if there is none."""
         query = f"SELECT {_PAYMENT} FROM payments WHERE payment_id = $1 FOR UPDATE"  # noqa: S608
         row = await connection.fetchrow(query, payment_id)
         return None if row is None else _payment_of(row)
@@ -91,7 +91,7 @@ class PaymentStore:
     async def note_event(
         self, connection: Connection, event_id: str, payment_id: str, payment_status: str, now: datetime
     ) -> bool:
-        """Keep a callback; False if it came before."""
+        """Store a callback. False if it came before."""
         outcome = await connection.execute(
             "INSERT INTO payment_events (event_id, payment_id, payment_status, received_at) VALUES ($1, $2, $3, $4)"
             " ON CONFLICT (event_id) DO NOTHING",
@@ -103,7 +103,7 @@ class PaymentStore:
         return rows_changed(outcome) == 1
 
     async def complete(self, connection: Connection, payment_id: str, payment_status: str, now: datetime) -> None:
-        """Write how the payment went."""
+        """Write the outcome of the payment."""
         await connection.execute(
             "UPDATE payments SET status = 'complete', payment_status = $2, completed_at = $3 WHERE payment_id = $1",
             payment_id,
@@ -112,14 +112,14 @@ class PaymentStore:
         )
 
     async def cancel_unpaid(self, user_ids: Sequence[str]) -> None:
-        """Cancel the users' payments for which no money has arrived: none is taken from now on."""
+        """Cancel the users' payments for which no money has arrived. They take none from now on."""
         await self.pool.execute(
             "UPDATE payments SET status = 'cancelled' WHERE user_id = ANY($1::text[]) AND payment_status <> 'paid'",
             list(user_ids),
         )
 
     async def mark_credited(self, connection: Connection, payment_id: str) -> None:
-        """The user has the money."""
+        """Write that the user is credited."""
         await connection.execute("UPDATE payments SET credited = true WHERE payment_id = $1", payment_id)
 
 

@@ -1,8 +1,8 @@
 """Rewards, exact: rules without IO.
 
-A year has 365 days, always. A day's reward is a whole number of the asset's smallest units; what is left over is
-carried to the next day. So the rewards of n days on an unchanged amount P at the rate r are floor(P * r * n / 365): the
-sum of a year's rewards is floor(P * r), to the last digit (background "Staking").
+A year always has 365 days. A day's reward is a whole number of the asset's smallest units, and the remainder is carried
+to the next day. So the rewards of n days on an unchanged amount P at the rate r are floor(P * r * n / 365). A year's
+rewards are floor(P * r), to the last digit.
 """
 
 from collections.abc import Iterator
@@ -13,8 +13,10 @@ from openspot.rest_edge.products.staking.products import RATE_SCALE
 
 DAYS_A_YEAR = 365
 DENOMINATOR = DAYS_A_YEAR * RATE_SCALE
-"""The remainder counts parts of a smallest unit of this size. It does not depend on the rate, so a remainder keeps its
-meaning when the rate or the amount changes."""
+"""The remainder counts fractions of a smallest unit, with this denominator.
+
+It does not depend on the rate. So a remainder keeps its meaning when the rate or the amount changes.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ def accrue(day: date, amount: int, rate_ppm: int, remainder: int) -> Accrual:
 def accruals(
     first: date, today: date, ends_on: date | None, amount: int, rate_ppm: int, remainder: int
 ) -> Iterator[Accrual]:
-    """The accruals from `first` on of all days that are over, and before the end of a locked stake."""
+    """The accruals from `first` on, of all days that are over and lie before the end of a locked stake."""
     last = today if ends_on is None else min(today, ends_on)
     while first < last:
         accrual = accrue(first, amount, rate_ppm, remainder)
@@ -45,10 +47,10 @@ def accruals(
 
 
 def first_day(staked_at: datetime) -> date:
-    """The first day that earns: the one that begins at the next midnight, UTC."""
+    """The first day with a reward. It begins at the next midnight, UTC."""
     return staked_at.astimezone(UTC).date() + timedelta(days=1)
 
 
 def midnight(day: date) -> datetime:
-    """When a day begins, UTC."""
+    """The time at which a day begins, UTC."""
     return datetime(day.year, day.month, day.day, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Staking products, as the configuration gives them."""
+"""Staking products, from the configuration."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from openspot.domain.money import AMOUNT_PLACES, MoneyError, parse_decimal, to_a
 from openspot.rest_edge.common.configuration import ConfigurationError
 
 RATE_SCALE = 1_000_000
-"""Yearly rates are kept in parts per million."""
+"""Yearly rates are in parts per million."""
 DAYS_MAX = 3650
 
 
@@ -23,7 +23,7 @@ class ProductType(StrEnum):
 
 
 class EarlyRedemption(StrEnum):
-    """What taking a stake back before its end means."""
+    """The effect of taking a stake back before its end."""
 
     ALLOWED = "allowed"
     FORFEITS_REWARDS = "forfeits_rewards"
@@ -32,7 +32,7 @@ class EarlyRedemption(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """A product. Amounts are units of 18 places; `unit` is the smallest amount of the asset."""
+    """A staking product. Amounts are units of 18 places; `unit` is the smallest amount of the asset."""
 
     product_id: str
     asset: str

@@ -1,4 +1,4 @@
-"""Paths of staking (Document B 4.1)."""
+"""The routes of staking (facts B4.1-62 to B4.1-69)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What the outcomes of staking's transfers do."""
+"""Handles the outcomes of staking's transfers."""
 
 from datetime import datetime, timedelta
 
@@ -9,7 +9,7 @@ from openspot.rest_edge.products.staking.store import StakingStore
 
 
 class StakeRules:
-    """A stake that reached the staking account earns from the next midnight on; a refused one has failed."""
+    """Handles the transfer of a stake. A stake earns from the next midnight on; a refused one has failed."""
 
     is_owed = False
 
@@ -17,7 +17,7 @@ class StakeRules:
         self._store = store
 
     async def before(self, transfer: Transfer) -> None:
-        """Nothing has to be done before."""
+        """Do nothing."""
 
     async def settle(self, connection: Connection, transfer: Transfer, result: TransferResult, now: datetime) -> None:
         """Write `active`, or `failed` with the reason."""
@@ -36,7 +36,7 @@ class StakeRules:
 
 
 class PayoutRules:
-    """The platform owes a payout: a refused one, for want of funds in the house account, is tried again."""
+    """Handles the transfer of a payout. The platform owes it: if the house account lacks funds, it is tried again."""
 
     is_owed = True
 
@@ -45,10 +45,10 @@ class PayoutRules:
         self._is_reward = reward
 
     async def before(self, transfer: Transfer) -> None:
-        """Nothing has to be done before."""
+        """Do nothing."""
 
     async def settle(self, connection: Connection, transfer: Transfer, result: TransferResult, now: datetime) -> None:
-        """Write that the user has it."""
+        """Write that the amount or the reward has reached the user."""
         unstake = await self._store.mark_paid(connection, transfer.subject_id, reward=self._is_reward)
         kind, amount = ("reward_payout", unstake.reward) if self._is_reward else ("payout", unstake.amount)
         await self._store.note(connection, unstake.user_id, unstake.balance_id, kind, unstake.asset, amount, now)

@@ -11,7 +11,7 @@ BalanceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]{1,40}$")]
 
 
 class StakeBody(Body):
-    """What to stake, in which product."""
+    """The product and the amount to stake."""
 
     model_config = example({"productId": "usdt-flexible", "amount": "100"})
 
@@ -20,7 +20,7 @@ class StakeBody(Body):
 
 
 class UnstakeBody(Body):
-    """What to take back of a staking balance; without `amount` all of it."""
+    """The amount to take back from a staking balance. Without `amount`, all of it is taken back."""
 
     model_config = example({"balanceId": "9FvT4qKxW2mZr7Hd", "amount": "25"})
 
@@ -29,7 +29,7 @@ class UnstakeBody(Body):
 
 
 class ProductResponse(ResponseBody):
-    """A product. `apr` is the yearly rate as a decimal; `remaining` is what all users can still stake."""
+    """A product. `apr` is the yearly rate as a decimal; all users together can still stake `remaining`."""
 
     id: str
     asset: str
@@ -44,10 +44,10 @@ class ProductResponse(ResponseBody):
 
 
 class StakingBalanceResponse(ResponseBody):
-    """A stake. `accrued` is the reward so far that no unstake has taken along yet.
+    """A stake. `accrued` is the reward so far, without the rewards that unstakes have taken along.
 
-    `pending`: the engine's answer is not known yet. `unbonding`: nothing earns any more. The first day that earns
-    begins at `startsAt`. A locked stake ends at `endsAt`: it is taken back by itself then, and earns nothing after it.
+    `pending` says that the engine's decision is not known yet, `unbonding` that the stake no longer earns. The first
+    day with a reward begins at `startsAt`. A locked stake ends at `endsAt`: then it is taken back and earns no more.
     """
 
     id: str
@@ -64,7 +64,7 @@ class StakingBalanceResponse(ResponseBody):
 
 
 class UnstakeResponse(ResponseBody):
-    """What is on its way back to the user, after the unbonding. It earns nothing."""
+    """An amount that is taken back. It is paid after the unbonding, and earns nothing until then."""
 
     id: str
     balance_id: str
@@ -79,7 +79,7 @@ class UnstakeResponse(ResponseBody):
 
 
 class StakingEventResponse(ResponseBody):
-    """One line of the history. `reward` is a day's accrual, `payout` and `reward_payout` reached the user's account."""
+    """An event of the history. `reward` is a day's accrual; `payout` and `reward_payout` are payments to the user."""
 
     id: str
     balance_id: str

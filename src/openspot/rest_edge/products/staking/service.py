@@ -1,7 +1,7 @@
-"""Staking: stakes, daily rewards, and the way back.
+"""Staking: stakes, daily rewards and unstakes.
 
-The staked amount lies in the account `house:staking`. Rewards are owed by the platform from the day they accrue; they
-are paid from `house:rewards` together with the amount that is taken back.
+The staked amount lies in the account `house:staking`. The platform owes a reward from the day on which it accrues. It
+pays the reward from `house:rewards`, together with the amount that is taken back.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ _EVENT_ID_MAX = 2**63 - 1
 
 
 class StakingService:
-    """What the staking routes and the daily work do. Routes' methods raise HttpError with what the client is told."""
+    """Handles the requests to the staking routes, which HttpError refuses, and does the daily work."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class StakingService:
     # Stakes
 
     async def stake(self, user_id: str, body: StakeBody, operation: IdempotentOperation) -> StakingBalanceResponse:
-        """Stake an amount: one transfer from the user to the staking account. The stake has the operation's id."""
+        """Stake an amount by one transfer from the user to the staking account. The stake has the operation's id."""
         if operation.is_resumed:
             earlier = await self._store.get(operation.operation_id, user_id)
             if earlier is not None:
@@ -119,16 +119,16 @@ class StakingService:
         return page_of(rows, limit, lambda row: time_place(row.created_at, row.balance_id), _balance_response)
 
     async def balance(self, user_id: str, balance_id: str) -> StakingBalanceResponse:
-        """One stake of the user. 404 for another user's."""
+        """One stake of the user. 404 if this user has no such stake."""
         balance = await self._store.get(balance_id, user_id)
         if balance is None:
             raise _balance_not_found()
         return _balance_response(balance)
 
-    # The way back
+    # Unstakes
 
     async def unstake(self, user_id: str, body: UnstakeBody, operation: IdempotentOperation) -> UnstakeResponse:
-        """Take back an amount, or all. Days that are over are accrued first; the day under way earns nothing on it.
+        """Take back an amount, or all. Past days are accrued first. The amount earns nothing on the present day.
 
         The unstake has the operation's id.
         """
@@ -171,7 +171,7 @@ class StakingService:
         return balance.ends_on is not None and now < midnight(balance.ends_on)
 
     def _early_redemption(self, balance: StakingBalance) -> EarlyRedemption:
-        # A product that is no longer on offer lets go without conditions.
+        # A stake of a product that no longer exists is taken back without conditions.
         product = self._products.get(balance.product_id)
         return EarlyRedemption.ALLOWED if product is None else product.early_redemption
 
@@ -203,7 +203,7 @@ class StakingService:
         return unstake
 
     async def pending(self, user_id: str, limit: int, cursor: str | None) -> Page[UnstakeResponse]:
-        """A page of what is on its way back to the user, newest first."""
+        """A page of the user's unstakes that are not paid yet, newest first."""
         rows = await self._store.pending_of(user_id, limit + 1, time_and_id_of(cursor))
         return page_of(rows, limit, lambda row: time_place(row.created_at, row.unstake_id), _unstake_response)
 
@@ -216,10 +216,10 @@ class StakingService:
         more = encode_cursor([rows[limit - 1].event_id]) if len(rows) > limit else None
         return Page([_event_response(row) for row in rows[:limit]], more)
 
-    # The daily work. Any number of edges may do it at once, at any time, as often as they like.
+    # The daily work. Any number of edges may do it at the same time, any number of times.
 
     async def accrue_due(self) -> int:
-        """Accrue every day that is over and take back locked stakes that have ended; returns how many stakes."""
+        """Accrue every past day, and take back locked stakes that have ended. Returns the number of stakes."""
         now = utc_datetime(self._clock)
         done = 0
         for balance_id in await self._store.due(now.date(), _AT_A_TIME):
@@ -234,7 +234,7 @@ class StakingService:
         return done
 
     async def _accrue(self, connection: Connection, balance: StakingBalance, now: datetime) -> StakingBalance:
-        """Write the rewards of the days that are over and return the stake with them; the caller has locked it."""
+        """Write the rewards of past days, and return the stake with them. The caller has locked the stake."""
         unit = 10 ** (18 - self._assets[balance.asset].places)
         rate = self._rate_of(balance)
         accrued, remainder, next_day = balance.accrued, balance.remainder, balance.next_accrual_on
@@ -253,22 +253,22 @@ class StakingService:
         return current
 
     def _rate_of(self, balance: StakingBalance) -> int:
-        """A flexible stake earns the product's rate of the day; a locked one that of its first day."""
+        """The yearly rate of a stake. A flexible one has the product's present rate, a locked one its first rate."""
         product = self._products.get(balance.product_id)
         if balance.type == ProductType.LOCKED or product is None:
             return balance.apr_ppm
         return product.rate_ppm
 
     async def pay_due(self) -> None:
-        """Pay out every unstake whose unbonding is over, up to a bound."""
+        """Pay out the unstakes whose unbonding is over, up to a limit of one round."""
         for _ in range(_AT_A_TIME):
             if not await self.pay_out(None):
                 return
 
     async def pay_out(self, unstake_id: str | None) -> bool:
-        """Pay out an unstake whose unbonding is over: the one that is named, or the oldest. False if there is none.
+        """Pay out an unstake whose unbonding is over: `unstake_id`, or else the oldest. False if there is none.
 
-        Amount and reward are two transfers: an empty rewards account does not hold the amount back.
+        Amount and reward are two transfers, so that an empty rewards account does not hold the amount back.
         """
         async with self._store.pool.acquire() as connection, connection.transaction():
             unstake = await self._store.take_payable(connection, utc_datetime(self._clock), unstake_id)
@@ -328,7 +328,7 @@ def _new_balance(balance_id: str, user_id: str, product: Product, amount: int, n
 
 
 def _outcome(staked: StakingBalance) -> StakingBalanceResponse:
-    """The stake, or the refusal that it met."""
+    """The response to a stake. Raises HttpError if it was refused."""
     if staked.status != "failed":
         return _balance_response(staked)
     details = {"balanceId": staked.balance_id}

@@ -22,7 +22,7 @@ _AMOUNTS = frozenset({"amount", "accrued", "reward"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StakingBalance:
-    """A stake; amounts in units of 18 places, `remainder` as `accrual.py` has it."""
+    """A stake. Amounts are in units of 18 places; `accrual` explains `remainder`."""
 
     balance_id: str
     user_id: str
@@ -45,7 +45,7 @@ class StakingBalance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unstake:
-    """What is on its way back; amounts in units of 18 places."""
+    """An amount that is taken back from a stake. Amounts are in units of 18 places."""
 
     unstake_id: str
     balance_id: str
@@ -62,7 +62,7 @@ class Unstake:
 
 @dataclass(frozen=True, slots=True)
 class StakingEvent:
-    """A line of the history."""
+    """An event of a user's staking history."""
 
     event_id: int
     user_id: str
@@ -74,7 +74,7 @@ class StakingEvent:
 
 
 class StakingStore:
-    """Stakes, accruals, unstakes and history of all users."""
+    """Reads and writes the stakes, accruals, unstakes and history of all users."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
@@ -82,11 +82,11 @@ class StakingStore:
     # Stakes
 
     async def lock_product(self, connection: Connection, product_id: str) -> None:
-        """Let no other stake into the product until the transaction ends: its bounds hold for all edges together."""
+        """Lock the product until the transaction ends, so that its bounds hold for stakes of all edges together."""
         await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"staking:{product_id}")
 
     async def staked(self, connection: Connection, product_id: str, user_id: str) -> tuple[int, int]:
-        """What all users and what this user have in a product."""
+        """The amounts that all users and this user have staked in a product."""
         row = await connection.fetchrow(
             "SELECT coalesce(sum(amount), 0) AS total, coalesce(sum(amount) FILTER (WHERE user_id = $2), 0) AS own"
             " FROM staking_balances WHERE product_id = $1 AND status IN ('pending', 'active')",
@@ -97,7 +97,7 @@ class StakingStore:
         return to_amount(row["total"]), to_amount(row["own"])
 
     async def totals(self) -> dict[str, int]:
-        """What all users have in each product that has any."""
+        """The amount that all users have staked, by product. Products without stakes are left out."""
         rows = await self.pool.fetch(
             "SELECT product_id, sum(amount) AS total FROM staking_balances"
             " WHERE status IN ('pending', 'active') GROUP BY product_id"
@@ -105,7 +105,7 @@ class StakingStore:
         return {row["product_id"]: to_amount(row["total"]) for row in rows}
 
     async def active(self, user_id: str, asset: str) -> int:
-        """What a user has in active stakes of an asset."""
+        """The amount of a user's active stakes of an asset."""
         total = await self.pool.fetchval(
             "SELECT coalesce(sum(amount), 0) FROM staking_balances"
             " WHERE user_id = $1 AND asset = $2 AND status = 'active'",
@@ -115,7 +115,7 @@ class StakingStore:
         return to_amount(total)
 
     async def add(self, connection: Connection, balance: StakingBalance) -> None:
-        """Keep a new stake."""
+        """Store a new stake."""
         await connection.execute(
             f"INSERT INTO staking_balances ({_BALANCE}, staked)"  # noqa: S608
             " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $6)",
@@ -141,7 +141,7 @@ class StakingStore:
     async def lock(
         self, connection: Connection, balance_id: str, *, skip_locked: bool = False
     ) -> StakingBalance | None:
-        """A stake, locked until the transaction ends. With `skip_locked` None if another transaction holds it."""
+        """A stake, locked until the transaction ends. With `skip_locked`, None if another transaction holds it."""
         skip = " SKIP LOCKED" if skip_locked else ""
         row = await connection.fetchrow(
             f"SELECT {_BALANCE} FROM staking_balances WHERE balance_id = $1 FOR UPDATE{skip}",  # noqa: S608
@@ -150,7 +150,7 @@ class StakingStore:
         return None if row is None else StakingBalance(**row_values(row, _AMOUNTS))
 
     async def get(self, balance_id: str, user_id: str) -> StakingBalance | None:
-        """A stake of the user."""
+        """A stake of the user, None if this user has no such stake."""
         row = await self.pool.fetchrow(
             f"SELECT {_BALANCE} FROM staking_balances WHERE balance_id = $1 AND user_id = $2",  # noqa: S608
             balance_id,
@@ -173,7 +173,7 @@ class StakingStore:
         return [StakingBalance(**row_values(row, _AMOUNTS)) for row in rows]
 
     async def activate(self, connection: Connection, balance_id: str, starts_on: date, ends_on: date | None) -> None:
-        """The stake has reached the staking account: it earns from `starts_on` on."""
+        """Write that the stake has reached the staking account. It earns from `starts_on` on."""
         await connection.execute(
             "UPDATE staking_balances SET status = 'active', starts_on = $2, next_accrual_on = $2, ends_on = $3"
             " WHERE balance_id = $1 AND status = 'pending'",
@@ -183,7 +183,7 @@ class StakingStore:
         )
 
     async def fail(self, connection: Connection, balance_id: str, code: str) -> None:
-        """The stake was refused, and nothing was moved."""
+        """Write that the stake was refused, and nothing was moved."""
         await connection.execute(
             "UPDATE staking_balances SET status = 'failed', failure_code = $2"
             " WHERE balance_id = $1 AND status = 'pending'",
@@ -194,7 +194,7 @@ class StakingStore:
     # Accruals
 
     async def due(self, today: date, limit: int) -> list[str]:
-        """Stakes with a day to accrue, or a locked one that has ended."""
+        """Ids of stakes with a day to accrue, and of locked stakes that have ended."""
         rows = await self.pool.fetch(
             "SELECT balance_id FROM staking_balances WHERE status = 'active'"
             " AND (next_accrual_on < least($1, ends_on) OR ends_on <= $1) ORDER BY next_accrual_on LIMIT $2",
@@ -206,7 +206,7 @@ class StakingStore:
     async def add_accrual(
         self, connection: Connection, balance: StakingBalance, accrual: Accrual, reward: int, rate_ppm: int
     ) -> None:
-        """Add a day's reward. The key (stake, day) makes a second one for that day impossible."""
+        """Add a day's reward. The key (stake, day) prevents a second one for the day."""
         await connection.execute(
             "INSERT INTO staking_accruals (balance_id, day, amount, apr_ppm, reward, remainder)"
             " VALUES ($1, $2, $3, $4, $5, $6)",
@@ -221,7 +221,7 @@ class StakingStore:
     async def write_accrued(
         self, connection: Connection, balance_id: str, accrued: int, remainder: int, next_day: date
     ) -> None:
-        """Write the sum of the rewards, the remainder, and the next day to accrue."""
+        """Write a stake's sum of rewards, its remainder, and its next day to accrue."""
         await connection.execute(
             "UPDATE staking_balances SET accrued = $2, remainder = $3, next_accrual_on = $4 WHERE balance_id = $1",
             balance_id,
@@ -233,7 +233,7 @@ class StakingStore:
     # Unstakes
 
     async def write_unstake(self, connection: Connection, unstake: Unstake, *, left: int, remainder: int) -> None:
-        """Take `unstake` out of its stake, of which `left` stays; its accrued rewards go along or are forfeited."""
+        """Take `unstake` out of its stake. `left` stays; the accrued rewards are taken along or forfeited."""
         await connection.execute(
             "UPDATE staking_balances SET amount = $2, accrued = 0, remainder = $3, status = $4 WHERE balance_id = $1",
             unstake.balance_id,
@@ -258,7 +258,7 @@ class StakingStore:
         )
 
     async def take_payable(self, connection: Connection, now: datetime, unstake_id: str | None) -> Unstake | None:
-        """An unstake whose unbonding is over, marked `paying`; the oldest, or the one that is named."""
+        """Mark as `paying`, and return, an unstake whose unbonding is over: `unstake_id`, or else the oldest."""
         row = await connection.fetchrow(
             f"""
             UPDATE staking_unstakes SET status = 'paying' WHERE unstake_id = (
@@ -273,8 +273,8 @@ class StakingStore:
         return None if row is None else Unstake(**row_values(row, _AMOUNTS))
 
     async def mark_paid(self, connection: Connection, unstake_id: str, *, reward: bool) -> Unstake:
-        """The amount, or the reward, has reached the user. When both have, the unstake is paid."""
-        # The stake first, as everywhere: two parts that are paid at once must see each other.
+        """Write that the amount, or the reward, has reached the user. After both, the unstake is paid."""
+        # The stake is locked first, as everywhere. If two parts are paid at once, the later one sees the other.
         await connection.execute(
             "SELECT 1 FROM staking_balances WHERE balance_id ="
             " (SELECT balance_id FROM staking_unstakes WHERE unstake_id = $1) FOR UPDATE",
@@ -300,7 +300,7 @@ class StakingStore:
         return unstake
 
     async def unstake(self, unstake_id: str) -> Unstake | None:
-        """An unstake."""
+        """An unstake of any user, None if there is none."""
         row = await self.pool.fetchrow(f"SELECT {_UNSTAKE} FROM staking_unstakes WHERE unstake_id = $1", unstake_id)  # noqa: S608
         return None if row is None else Unstake(**row_values(row, _AMOUNTS))
 
@@ -323,7 +323,7 @@ class StakingStore:
     async def note(
         self, connection: Connection, user_id: str, balance_id: str, kind: str, asset: str, amount: int, at: datetime
     ) -> None:
-        """Add a line to the history."""
+        """Add an event to the history."""
         await connection.execute(
             "INSERT INTO staking_events (user_id, balance_id, type, asset, amount, created_at)"
             " VALUES ($1, $2, $3, $4, $5, $6)",
@@ -336,7 +336,7 @@ class StakingStore:
         )
 
     async def history_of(self, user_id: str, limit: int, before: int | None) -> list[StakingEvent]:
-        """Up to `limit` lines of the user's history, newest first, before an id."""
+        """Up to `limit` events of the user's history, newest first, before an id."""
         rows = await self.pool.fetch(
             "SELECT event_id, user_id, balance_id, type, asset, amount, created_at FROM staking_events"
             " WHERE user_id = $1 AND ($2::bigint IS NULL OR event_id < $2) ORDER BY event_id DESC LIMIT $3",
