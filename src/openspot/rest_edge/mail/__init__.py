@@ -1,1 +1,1 @@
-"""Mail to users: composed from texts, kept in an outbox of the database, sent outside the requests."""
+"""Mail to users: composed from texts, queued in an outbox of the database, sent in the background."""

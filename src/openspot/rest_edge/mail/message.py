@@ -8,7 +8,7 @@ from email.utils import format_datetime, parseaddr
 
 
 class BadMailError(ValueError):
-    """A part of a mail that must not go into a header, for example because it holds a line break."""
+    """A part of a mail must not go into a header, for example because it contains a line break."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Mail:
 
 
 def message_of(mail: Mail, sender: str, message_id: str, date: datetime) -> EmailMessage:
-    """The message to send. Raises BadMailError for header injection and for what is not one plain address."""
+    """Make the message. Raises BadMailError for a line break in a header, or a recipient that is no plain address."""
     for name, value in (("recipient", mail.recipient), ("subject", mail.subject), ("sender", sender)):
         if any(not letter.isprintable() for letter in value):
             raise BadMailError(f"the {name} of a mail must be one printable line")
@@ -33,7 +33,7 @@ def message_of(mail: Mail, sender: str, message_id: str, date: datetime) -> Emai
     message["Subject"] = mail.subject
     message["Date"] = format_datetime(date)
     message["Message-ID"] = message_id
-    # No out-of-office replies to a machine (RFC 3834).
+    # This keeps out-of-office replies away (RFC 3834).
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(mail.text)
     return message

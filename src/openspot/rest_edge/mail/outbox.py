@@ -1,7 +1,7 @@
-"""The outbox: mails that still have to be sent, in the table `mail_outbox`.
+"""The outbox: mails that are not sent yet, in the table `mail_outbox`.
 
-A row says what the mail is about, not what it says. Whoever asks for a mail to an address that no user has, adds a
-row just the same: the request takes the same work and tells nobody which addresses exist. The sender finds out later.
+A row names the kind of mail, not its text. A request for a mail to an address that no user has adds a row too. So it
+takes the same work as any other, and tells nobody which addresses exist. The sender finds out later.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ class QueuedMail:
 
 
 class Outbox:
-    """The table `mail_outbox`, at most `rows_max` long."""
+    """The table `mail_outbox`, with at most `rows_max` rows."""
 
     def __init__(self, pool: Pool, rows_max: int, now: DateClock = utc_now) -> None:
         self._pool = pool
@@ -60,7 +60,7 @@ class Outbox:
         return is_queued
 
     async def claim(self, lease: timedelta) -> QueuedMail | None:
-        """Take the mail that is due for the longest time. Nobody else takes it before `lease` is over."""
+        """Take the mail that has been due for longest. No other sender takes it before `lease` is over."""
         now = self._now()
         row = await self._pool.fetchrow(
             """
@@ -76,20 +76,20 @@ class Outbox:
         return None if row is None else QueuedMail(**(dict(row) | {"kind": MailKind(row["kind"])}))
 
     async def remove(self, mail_id: int) -> None:
-        """Forget a mail that was sent or has nobody to go to."""
+        """Delete a mail that was sent or has no recipient."""
         await self._pool.execute("DELETE FROM mail_outbox WHERE mail_id = $1", mail_id)
 
     async def postpone(self, mail_id: int, pause_s: float) -> None:
-        """Try the mail again after that many seconds."""
+        """Make the mail due again after `pause_s` seconds."""
         await self._pool.execute(
             "UPDATE mail_outbox SET next_at = $2 WHERE mail_id = $1", mail_id, self._now() + timedelta(seconds=pause_s)
         )
 
     async def give_up(self, mail_id: int) -> None:
-        """Never try the mail again; the row stays for a while, for the operator."""
+        """Never send the mail. The row stays for a while, so that the operator can see it."""
         await self._pool.execute("UPDATE mail_outbox SET failed_at = $2 WHERE mail_id = $1", mail_id, self._now())
 
     async def delete_failed(self, before: datetime) -> int:
-        """Delete mails that were given up before that time; returns how many."""
+        """Delete mails that were given up before that time, and return their number."""
         outcome = await self._pool.execute("DELETE FROM mail_outbox WHERE failed_at < $1", before)
         return rows_changed(outcome)

@@ -1,8 +1,8 @@
 """Sends the mails of the outbox, in the background of every edge process.
 
-A mail that cannot be handed over is tried again, with pauses that double. After ATTEMPTS_MAX attempts it is given up
-and logged. A process that dies while it sends leaves the mail to another one, so a mail can come twice, never not at
-all.
+If a mail cannot be handed over, the sender tries again, with pauses that double. After ATTEMPTS_MAX attempts it gives
+the mail up and logs it. If a process dies while it sends, another one sends the mail. So a mail may come twice, but is
+never lost.
 """
 
 import secrets
@@ -32,13 +32,13 @@ FIRST_PAUSE_S = 30.0
 LONGEST_PAUSE_S = 3600.0
 LEASE = timedelta(minutes=2)
 POLL_INTERVAL_S = 5.0
-"""Longest time between two looks at the outbox: other processes add mails too."""
+"""The outbox is read at least this often, because other processes add mails too."""
 TOKEN_GAP = timedelta(minutes=2)
-"""A mail with a token is dropped if the last one of its kind is younger, so that nobody can flood a mailbox."""
+"""A mail with a token is dropped within this time after one of its kind, so that nobody can flood a mailbox."""
 
 
 class MailSender:
-    """Composes and sends what is in the outbox."""
+    """Composes and sends the mails of the outbox."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class MailSender:
         self._now = now
 
     async def run(self) -> None:
-        """Send until cancelled. What is not sent stays in the outbox."""
+        """Send until cancelled. Mails that are not sent stay in the outbox."""
         while True:
             self._outbox.added.clear()
             try:
@@ -100,7 +100,7 @@ class MailSender:
         await self._outbox.give_up(queued.mail_id)
 
     async def _written(self, queued: QueuedMail) -> Mail | None:
-        """The mail for a row, None if there is nobody to send it to or the last one is too young."""
+        """The mail for a row. None if it has no recipient, or if TOKEN_GAP is not over since the last one."""
         if queued.kind is MailKind.ACCOUNT_DELETED:
             return compose(queued.kind, queued.email, MailFacts())
         user = await self._pool.fetchrow("SELECT user_id, anti_phishing_code FROM users WHERE email = $1", queued.email)

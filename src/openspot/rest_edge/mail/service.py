@@ -1,4 +1,4 @@
-"""Makes what mail consists of: the outbox, the tokens that mails carry, and the sender in the background."""
+"""Makes the services of mail: the outbox, the tokens of mails, and the sender in the background."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,14 +18,14 @@ FAILED_MAILS_KEPT = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class MailServices:
-    """What queues a mail, and what knows the tokens that came by mail."""
+    """The outbox, which queues mails, and the tokens that mails carry."""
 
     outbox: Outbox
     tokens: MailTokens
 
 
 def make_mail_services(settings: MailSettings, pool: Pool, frame: ServiceFrame) -> MailServices:
-    """Make the services and begin to send; `frame` ends it."""
+    """Make the services and start the sender. `frame` ends it."""
     outbox, tokens = Outbox(pool, settings.mail_queue_max), MailTokens(pool)
     sender = MailSender(
         pool, outbox, tokens, make_transport(settings), sender=settings.mail_from, link_base=settings.mail_link_base

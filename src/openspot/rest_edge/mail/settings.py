@@ -8,7 +8,7 @@ from openspot.kit.settings import Port, Settings
 
 
 class MailSettings(Settings):
-    """How mail leaves the platform."""
+    """Settings of the mail to users."""
 
     smtp_host: str = Field(
         default="", description="Mail server; empty: mails go to a file that `openspot mailbox` shows, for development"

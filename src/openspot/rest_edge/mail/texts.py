@@ -1,6 +1,6 @@
-"""What the mails say. Pure.
+"""The texts of the mails. Pure.
 
-Every mail shows the user's anti-phishing code, if there is one: a mail without it is not ours.
+Every mail shows the user's anti-phishing code, if there is one. So a user can tell a forged mail by its absence.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from openspot.rest_edge.mail.message import Mail
 
 
 class MailKind(StrEnum):
-    """What a mail is about."""
+    """The kinds of mail."""
 
     VERIFY_EMAIL = "verify_email"
     REGISTERED_ALREADY = "registered_already"
@@ -21,7 +21,7 @@ class MailKind(StrEnum):
 
 
 class TokenKind(StrEnum):
-    """What a token that came by mail is good for."""
+    """The purposes of a token in a mail."""
 
     VERIFY_EMAIL = "verify_email"
     RESET_PASSWORD = "reset_password"  # noqa: S105
@@ -32,12 +32,12 @@ TOKEN_OF = {
     MailKind.RESET_PASSWORD: TokenKind.RESET_PASSWORD,
     MailKind.TOO_MANY_FAILURES: TokenKind.RESET_PASSWORD,
 }
-"""The token that a mail of that kind carries."""
+"""The kind of token that each kind of mail carries."""
 
 
 @dataclass(frozen=True, slots=True)
 class MailFacts:
-    """What a mail may mention. `link_base` is the address of the web pages, empty if there are none."""
+    """The facts that a mail may mention. `link_base` is the address of the web pages, empty if there are none."""
 
     anti_phishing_code: str | None = None
     token: str = ""
@@ -46,12 +46,12 @@ class MailFacts:
 
 
 def notification_detail(title: str, text: str) -> str:
-    """Title and text of a notification as the outbox keeps them: the title is the first line."""
+    """The detail of a notification's row in the outbox: the title as the first line, then the text."""
     return f"{title}\n{text}"
 
 
 def compose(kind: MailKind, recipient: str, facts: MailFacts) -> Mail:
-    """The mail of that kind."""
+    """Compose a mail."""
     subject, lines = _content(kind, facts)
     if facts.anti_phishing_code:
         lines = [f"Your anti-phishing code: {facts.anti_phishing_code}", "", *lines]

@@ -1,4 +1,4 @@
-"""Tokens that prove that somebody reads the mail of an address. The table keeps only their hashes."""
+"""Tokens whose holder can read the mail of an address. The table holds only their hashes."""
 
 from datetime import datetime, timedelta
 
@@ -10,13 +10,13 @@ TOKEN_LIFE = {TokenKind.VERIFY_EMAIL: timedelta(hours=24), TokenKind.RESET_PASSW
 
 
 class MailTokens:
-    """The table `mail_tokens`. A user has at most one token of a kind: the one of the newest mail."""
+    """The table `mail_tokens`. A user has at most one token of a kind, from the newest mail."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def issue(self, kind: TokenKind, user_id: str, token_hash: bytes, now: datetime) -> None:
-        """Store a token in place of the user's earlier one of that kind."""
+        """Store a token. It replaces the user's earlier token of this kind."""
         await self._pool.execute(
             """
             INSERT INTO mail_tokens (user_id, kind, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
@@ -31,14 +31,14 @@ class MailTokens:
         )
 
     async def issued_at(self, kind: TokenKind, user_id: str) -> datetime | None:
-        """When the user's token of that kind was issued, None if there is none."""
+        """The time at which the user's token of this kind was issued, None if there is none."""
         issued: datetime | None = await self._pool.fetchval(
             "SELECT created_at FROM mail_tokens WHERE user_id = $1 AND kind = $2", user_id, kind.value
         )
         return issued
 
     async def user_of(self, kind: TokenKind, token_hash: bytes, now: datetime) -> str | None:
-        """Whose token that is. None if it is unknown, used or expired."""
+        """The user who has this token. None if it is unknown, used or expired."""
         user_id: str | None = await self._pool.fetchval(
             "SELECT user_id FROM mail_tokens WHERE kind = $1 AND token_hash = $2 AND expires_at > $3",
             kind.value,
@@ -48,13 +48,13 @@ class MailTokens:
         return user_id
 
     async def delete_expired(self, before: datetime) -> int:
-        """Delete the tokens that expired before that time; returns how many."""
+        """Delete the tokens that expired before that time, and return their number."""
         outcome = await self._pool.execute("DELETE FROM mail_tokens WHERE expires_at < $1", before)
         return rows_changed(outcome)
 
 
 async def consume_token(connection: Connection, kind: TokenKind, token_hash: bytes, now: datetime) -> str | None:
-    """Use a token up, within a transaction, and return whose it was. None if it is unknown, used or expired."""
+    """Use a token up within a transaction, and return its user. None if it is unknown, used or expired."""
     user_id: str | None = await connection.fetchval(
         "DELETE FROM mail_tokens WHERE kind = $1 AND token_hash = $2 AND expires_at > $3 RETURNING user_id",
         kind.value,

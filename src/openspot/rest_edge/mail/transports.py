@@ -1,4 +1,4 @@
-"""How a mail leaves: by SMTP, or for development into a file of the data directory."""
+"""Transports of mails: SMTP, or for development a file in the data directory."""
 
 import asyncio
 import json
@@ -19,11 +19,11 @@ log = get_logger("mail")
 SMTP_TIMEOUT_S = 20.0
 MAILBOX_NAME = "mailbox.jsonl"
 MAILBOX_BYTES_MAX = 4_194_304
-"""A longer mailbox becomes `mailbox.jsonl.1`, in place of the one before."""
+"""A longer mailbox is renamed to `mailbox.jsonl.1`, which replaces the previous one."""
 
 
 class MailRefusedError(Exception):
-    """The mail server will never take this mail: trying again is useless."""
+    """The mail server will never take this mail, so another attempt is useless."""
 
 
 class MailUnavailableError(Exception):
@@ -64,7 +64,7 @@ class SmtpTransport:
         except aiosmtplib.SMTPResponseException as error:
             raise MailUnavailableError(f"{type(error).__name__} {error.code}") from error
         except (aiosmtplib.SMTPException, OSError) as error:
-            # Only the kind: the text of some errors quotes what was sent.
+            # Only the kind of error is kept, because the text of some errors quotes the mail.
             raise MailUnavailableError(type(error).__name__) from error
 
 
@@ -79,7 +79,7 @@ class StoredMail:
 
 
 class MailboxTransport:
-    """Appends mails to a file that only its owner can read, and logs that there is one."""
+    """Appends mails to a file that only its owner can read, and logs each one without its text."""
 
     def __init__(self, data_dir: Path) -> None:
         self._path = data_dir / MAILBOX_NAME
@@ -98,7 +98,7 @@ class MailboxTransport:
             await asyncio.to_thread(self._append, line.encode() + b"\n")
         except OSError as error:
             raise MailUnavailableError(f"the mailbox cannot be written: {error}") from error
-        # Neither recipient nor text: a log is read by more people than a mailbox.
+        # The log leaves out recipient and text, because more people read it than the mailbox.
         log.info("mail in the development mailbox: openspot mailbox shows it", subject=str(message["Subject"]))
 
     def _append(self, line: bytes) -> None:

@@ -1,8 +1,8 @@
 """Reads the sources of notifications, and notifies each user by mail and on the `notifications` channel.
 
-Other services send `notifications.send`. Deposits, withdrawals, transfers and filled orders tell of themselves. A
-notification counts once for its id. The bus delivers again, with growing pauses, while the database or the outbox takes
-nothing, and drops what is older than the stream keeps.
+Other services send `notifications.send`. Deposits, withdrawals, transfers and filled orders need no such message: their
+own events are read. A notification counts once for its id. While the database or the outbox takes nothing, the bus
+delivers the events again, with growing pauses, until they are too old for its stream.
 """
 
 import asyncio
@@ -47,18 +47,18 @@ log = get_logger("notifications")
 BATCH_MAX = 50
 FILLS_MAX = 500
 FILL_MAIL_GAP_S = 60.0
-"""Filled orders of a user within this time after one that was mailed are shown on the screen only."""
+"""After a mail about a filled order, the user's next filled orders within this time come on the screen only."""
 MAILED_USERS_MAX = 10_000
 POLL_INTERVAL_S = 1.0
-"""Longest time between two looks for what waits to be announced: other processes, and transactions, add to it."""
+"""The table is read at least this often for notifications to announce, because other processes add some too."""
 
 Event = TypeVar("Event", bound=Message)
 Take = Callable[[Sequence[Event]], Awaitable[Collection[int]]]
-"""Takes events; returns the places of those that must come again."""
+"""Takes events, and returns the indexes of those that the bus must deliver again."""
 
 
 class NotificationDelivery:
-    """Reads the sources and notifies the users. `assets` are those that the platform has."""
+    """Reads the sources and notifies the users. `assets` are the platform's assets."""
 
     def __init__(
         self, pool: Pool, bus: Bus, store: NotificationStore, assets: Collection[str], now: DateClock = utc_now
@@ -68,7 +68,7 @@ class NotificationDelivery:
         self._store = store
         self._now = now
         self._mailed: dict[str, float] = {}
-        """When a user was last sent the mail of a filled order."""
+        """The time of the last mail about a filled order, by user."""
         self._consumers: tuple[DurableConsumer[Any], ...] = (
             self._consumer(SENT, SendNotification, self.take, BATCH_MAX),
             self._notifying(
@@ -86,11 +86,11 @@ class NotificationDelivery:
         )
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until `stop` is set or the task is cancelled. All edges share the notifications."""
+        """Deliver until `stop` is set or the task is cancelled. All edges share the work."""
         await asyncio.gather(*(consumer.run(stop) for consumer in self._consumers), self._announce(stop))
 
     async def take(self, notifications: Sequence[SendNotification | None]) -> Collection[int]:
-        """Tell the users of these notifications; returns the places of those that must come again."""
+        """Deliver notifications. Returns the indexes of those that the bus must deliver again."""
         return [
             place
             for place, notification in enumerate(notifications)
@@ -98,7 +98,7 @@ class NotificationDelivery:
         ]
 
     async def take_fills(self, events: Sequence[OrderEvent]) -> Collection[int]:
-        """Tell of filled orders those users who want it; returns the places of events that must come again."""
+        """Notify users of filled orders, if they want that. Returns the indexes of events that must come again."""
         wanting = await self._store.who_wants_fills([event.order.user_id for event in events])
         failed = []
         for place, event in enumerate(events):
@@ -117,7 +117,7 @@ class NotificationDelivery:
         return failed
 
     async def _is_taken(self, notification: SendNotification, *, may_mail: bool = True) -> bool:
-        """Keep a notification. False if it must come again."""
+        """Store a notification. False if the bus must deliver it again."""
         try:
             sound = checked(notification)
             async with self._pool.acquire() as connection, connection.transaction():
@@ -132,9 +132,9 @@ class NotificationDelivery:
         return True
 
     def _is_old(self, notification: SendNotification | None) -> bool:
-        """Whether nobody is told any more: it is older than what the bus keeps of notifications.
+        """Whether the notification is too old to deliver: older than the bus keeps notifications.
 
-        A new consumer begins with all that the streams hold, and some hold a month.
+        A new consumer begins with the oldest event of its stream, and some streams hold a month.
         """
         return notification is not None and self._now_ms - notification.timestamp > NOTIFICATIONS.age_s_max * 1000
 
@@ -143,7 +143,7 @@ class NotificationDelivery:
         return ms_from_datetime(self._now())
 
     async def _announce(self, stop: asyncio.Event) -> None:
-        """Send to the connections of users what waits for it."""
+        """Send waiting notifications to the connections of their users."""
 
         async def send(user_id: str, notification: UserNotification) -> None:
             await self._bus.announce(subjects.of_user(subjects.NOTIFICATIONS_USER, user_id), notification)
@@ -154,7 +154,7 @@ class NotificationDelivery:
                 while await self._store.announce_next(send):
                     pass
             except Exception as error:
-                # Whatever it is, it must not end the announcing for ever.
+                # No error may end the announcements.
                 log.warning("notifications will be announced later", error=repr(error))
                 await asyncio.sleep(POLL_INTERVAL_S)
                 continue
@@ -180,7 +180,7 @@ class NotificationDelivery:
             source.durable,
             event_type,
             batch_max,
-            # Orders and money do not depend on what users are told of them.
+            # Orders and money do not depend on notifications.
             is_essential=False,
         )
         return DurableConsumer(self._bus, consumption, take)

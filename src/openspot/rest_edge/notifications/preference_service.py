@@ -1,4 +1,4 @@
-"""Which messages a user wants, by event."""
+"""The users' notification preferences, by event."""
 
 from openspot.http.errors import HttpError
 from openspot.kit.database import Pool
@@ -12,13 +12,13 @@ from openspot.rest_edge.notifications.schemas import NotificationPreferenceBody,
 
 
 class NotificationPreferenceService:
-    """The table `notification_settings`. What a user never set is as `default_preference` has it."""
+    """The table `notification_settings`. Without a row, `default_preference` holds."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def settings_of(self, user_id: str) -> list[NotificationPreferenceResponse]:
-        """The user's settings of every event."""
+        """The user's preferences of every event."""
         rows = await self._pool.fetch(
             "SELECT event, email, websocket FROM notification_settings WHERE user_id = $1", user_id
         )
@@ -28,7 +28,7 @@ class NotificationPreferenceService:
     async def change(
         self, user_id: str, event: NotificationEvent, body: NotificationPreferenceBody
     ) -> NotificationPreferenceResponse:
-        """Set what the user wants of one event. Raises HttpError (409) for security mail that is turned off."""
+        """Set the user's preference of one event. Raises HttpError (409) if it turns security mail off."""
         if event in SECURITY_EVENTS and not body.email:
             raise HttpError(409, f"mail of {event.value} is security mail, which is always sent", "SECURITY_MAIL")
         await self._pool.execute(

@@ -1,11 +1,11 @@
-"""What users can be notified of, and their preferences until they choose. Pure."""
+"""The events that users can be notified of, and the default preferences. Pure."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class NotificationEvent(StrEnum):
-    """What a user can be notified of."""
+    """The events that a user can be notified of."""
 
     ORDER_FILLED = "order_filled"
     DEPOSIT_CREDITED = "deposit_credited"
@@ -31,19 +31,19 @@ SECURITY_EVENTS = frozenset(
         NotificationEvent.WITHDRAWAL_REQUESTED,
     }
 )
-"""Their mail cannot be turned off: it tells the owner of an account what a thief does in it."""
+"""The mail of these events cannot be turned off: it warns the owner of an account of a thief."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotificationPreference:
-    """Whether a user wants an event by email and on the screen (`websocket`)."""
+    """Whether a user wants to be notified of an event by email and on the screen (`websocket`)."""
 
     email: bool
     websocket: bool
 
 
 def default_preference(event: str) -> NotificationPreference:
-    """The preference until the user chooses. Fills are off, since a program that trades has thousands of them a day."""
+    """The preference until the user chooses. Fills are off, because a trading program has thousands of them a day."""
     is_on = event != NotificationEvent.ORDER_FILLED
     return NotificationPreference(is_on, is_on)
 

@@ -1,4 +1,4 @@
-"""Paths of notifications: `/users/me/notifications` and `/settings/notifications` (Document B 4.1)."""
+"""The routes of notifications: `/users/me/notifications` and `/settings/notifications` (fact B4.1-77)."""
 
 from typing import Annotated
 
@@ -26,7 +26,7 @@ from openspot.rest_edge.notifications.store import NotificationStore
 EventPath = Annotated[NotificationEvent, Path()]
 
 _READ = Policy(Access.USER)
-"""No scope: what is personal is not for API keys."""
+"""There is no scope: API keys have no access to personal data."""
 _READ_PREFERENCES = Policy(Access.USER, Scope.READ)
 _CHANGE_PREFERENCES = Policy(Access.USER, audit=True)
 

@@ -1,4 +1,4 @@
-"""What a notification may hold. Pure."""
+"""The rules for the content of a notification. Pure."""
 
 import re
 
@@ -16,11 +16,11 @@ _KIND = re.compile(r"[a-z0-9_.]{1,64}")
 
 
 class InvalidNotificationError(ValueError):
-    """A notification that is not valid. The message names the field and the reason."""
+    """A notification is not valid. The message names the field and the reason."""
 
 
 def checked(event: SendNotification) -> SendNotification:
-    """The notification, its title on one line and without control characters. Raises InvalidNotificationError."""
+    """Return the notification, its title on one line without control characters. Raises InvalidNotificationError."""
     if not _ID.fullmatch(event.id):
         raise InvalidNotificationError("id must be 1 to 200 visible ASCII characters")
     if not PARTICIPANT_ID_TEXT.fullmatch(event.user_id):

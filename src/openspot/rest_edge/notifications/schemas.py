@@ -6,7 +6,7 @@ from openspot.http.validation import Body, ResponseBody, example
 
 
 class NotificationResponse(ResponseBody):
-    """A notification that you were shown on the screen. `createdAt` is ISO 8601 in UTC."""
+    """A notification that you got on the screen. `createdAt` is ISO 8601 in UTC."""
 
     id: str
     kind: str
@@ -16,7 +16,7 @@ class NotificationResponse(ResponseBody):
 
 
 class NotificationPreferenceBody(Body):
-    """What you want of an event."""
+    """How you want to be notified of an event."""
 
     model_config = example({"email": False, "websocket": True})
 
@@ -25,7 +25,7 @@ class NotificationPreferenceBody(Body):
 
 
 class NotificationPreferenceResponse(ResponseBody):
-    """What the user wants of an event. Mail of events with `emailIsRequired` cannot be turned off."""
+    """How the user wants to be notified of an event. Mail of events with `emailIsRequired` cannot be turned off."""
 
     event: str
     email: bool

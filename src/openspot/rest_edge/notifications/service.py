@@ -1,4 +1,4 @@
-"""Makes what notifications consist of: the store, the users' preferences, and the delivery in the background."""
+"""Makes the services of notifications: the store, the users' preferences, and the delivery in the background."""
 
 import asyncio
 from collections.abc import Collection
@@ -16,7 +16,7 @@ from openspot.rest_edge.notifications.store import NotificationStore
 
 @dataclass(frozen=True, slots=True)
 class NotificationServices:
-    """What the routes of notifications are made of. Who notifies a user adds to `store`."""
+    """The services behind the routes of notifications. Other parts notify a user by adding to `store`."""
 
     store: NotificationStore
     preferences: NotificationPreferenceService
@@ -25,7 +25,7 @@ class NotificationServices:
 def make_notification_services(
     pool: Pool, bus: Bus, outbox: Outbox, assets: Collection[str], frame: ServiceFrame
 ) -> NotificationServices:
-    """Make the services and begin to deliver; `frame` ends it. `assets` are those that the platform has."""
+    """Make the services and start the delivery; `frame` ends it. `assets` are the platform's assets."""
     store = NotificationStore(pool, outbox)
     delivery = NotificationDelivery(pool, bus, store, assets)
     frame.start("deliver notifications", delivery.run(asyncio.Event()), is_essential=False)

@@ -1,4 +1,4 @@
-"""The sources of notifications: the subjects they come from, and the durable consumers that read them."""
+"""The sources of notifications: subjects, and the durable consumers that read them."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,8 @@
-"""The tables `notifications` and `notification_settings`: what users were told of, once for each id, as they wanted it.
+"""The tables `notifications` and `notification_settings`: the users' notifications, once for each id.
 
-A notification and its mail are written in one transaction, which may be that of the change which it tells of. What
-goes to the screen waits in its row until an edge announces it: nothing is left untold by a process that dies.
+A notification and its mail are written in one transaction. It may be the transaction of the change that the user is
+notified of. A notification for the screen waits in its row until an edge announces it, so none is lost when a process
+dies.
 """
 
 import asyncio
@@ -24,19 +25,19 @@ TAKEN = Counter("openspot_notifications_taken_total", "Notifications taken, by w
 
 KEPT = timedelta(seconds=2 * NOTIFICATIONS.age_s_max)
 ANNOUNCED_MAX = 100
-"""Notifications that are announced in one transaction."""
+"""One transaction announces at most this many notifications."""
 
 Announce = Callable[[str, UserNotification], Awaitable[None]]
 """Sends a notification to the connections of a user. Raises BusError."""
 
 
 class OutboxFullError(Exception):
-    """The outbox takes no mail now."""
+    """The outbox is full: it takes no mail now."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptNotification:
-    """What a user was told. `number` grows with each."""
+    """A stored notification. `number` grows with each one."""
 
     number: int
     notification_id: str
@@ -47,7 +48,7 @@ class KeptNotification:
 
 
 class NotificationStore:
-    """Keeps notifications. Set `added` after a transaction that added one, so that it is announced at once."""
+    """Stores notifications. Set `added` after a transaction that added one, so that it is announced at once."""
 
     def __init__(self, pool: Pool, outbox: Outbox, now: DateClock = utc_now) -> None:
         self._pool = pool
@@ -56,10 +57,10 @@ class NotificationStore:
         self.added = asyncio.Event()
 
     async def add(self, event: SendNotification, connection: Connection, *, may_mail: bool = True) -> None:
-        """Keep a notification that is new, and queue its mail, in the transaction of `connection`.
+        """Store a notification if it is new, and queue its mail, in the transaction of `connection`.
 
-        Without `may_mail` it goes to the screen only. Raises OutboxFullError, with the notification kept, if the mail
-        cannot be queued.
+        Without `may_mail` it goes to the screen only. Raises OutboxFullError if it is stored but its mail cannot be
+        queued.
         """
         default = default_preference(event_of_kind(event.kind))
         user = await connection.fetchrow(
@@ -102,7 +103,7 @@ class NotificationStore:
             raise OutboxFullError("the outbox is full")
 
     async def who_wants_fills(self, user_ids: Sequence[str]) -> frozenset[str]:
-        """Those of the users who want to be told of filled orders."""
+        """Those of the users who want to be notified of filled orders."""
         rows = await self._pool.fetch(
             "SELECT user_id FROM notification_settings"
             " WHERE user_id = ANY($1::text[]) AND event = $2 AND (email OR websocket)",
@@ -112,7 +113,7 @@ class NotificationStore:
         return frozenset(row["user_id"] for row in rows)
 
     async def announce_next(self, announce: Announce) -> int:
-        """Announce the oldest notifications that wait for it; returns how many. Raises what `announce` raises."""
+        """Announce the oldest waiting notifications, and return their number. Raises what `announce` raises."""
         async with self._pool.acquire() as connection, connection.transaction():
             rows = await connection.fetch(
                 """
@@ -132,7 +133,7 @@ class NotificationStore:
         return len(rows)
 
     async def page(self, user_id: str, limit: int, before: int | None) -> list[KeptNotification]:
-        """At most `limit` of what a user was told on the screen, newest first, from before the number `before`."""
+        """At most `limit` of the user's notifications on the screen, newest first, with numbers below `before`."""
         rows = await self._pool.fetch(
             """
             SELECT number, notification_id, kind, title, text, created_at FROM notifications
@@ -145,6 +146,6 @@ class NotificationStore:
         return [KeptNotification(**dict(row)) for row in rows]
 
     async def delete_old(self) -> int:
-        """Forget notifications that the bus cannot deliver any more; returns how many."""
+        """Delete the notifications that the bus can no longer deliver, and return their number."""
         outcome = await self._pool.execute("DELETE FROM notifications WHERE taken_at < $1", self._now() - KEPT)
         return rows_changed(outcome)

@@ -1,7 +1,7 @@
-"""The texts of notifications about money: events of custody, of transfers and of orders. Pure.
+"""The texts of notifications about custody, transfers and orders. Pure.
 
-Each function returns None for an event that nobody is notified of. The id of a notification is made from that of its
-event, so an event that comes twice notifies the user once.
+Each function returns None for an event without a notification. The id of a notification is made from the id of its
+event. So an event that comes twice notifies the user once.
 """
 
 from collections.abc import Collection, Sequence
@@ -27,7 +27,7 @@ _NOT_YOU = "Was it not you? Cancel it on the page of withdrawals, reset your pas
 
 
 def deposit_credited(event: DepositConfirmed, assets: Collection[str], now_ms: int) -> SendNotification | None:
-    """The router credits each confirmed deposit of an asset that the platform has."""
+    """The notification of a confirmed deposit. The router credits it if the platform has the asset."""
     amount = _amount(event.amount, event.asset)
     if amount is None or event.asset not in assets or event.user_id.startswith(HOUSE_PREFIX):
         return None
@@ -36,7 +36,7 @@ def deposit_credited(event: DepositConfirmed, assets: Collection[str], now_ms: i
 
 
 def withdrawal_requested(event: WithdrawalRequested, now_ms: int) -> SendNotification | None:
-    """Security mail: the owner may still cancel what a thief has begun."""
+    """The notification of a requested withdrawal. It is security mail: the owner may still cancel a thief's."""
     amount = _amount(event.amount, event.asset)
     if amount is None:
         return None
@@ -46,7 +46,7 @@ def withdrawal_requested(event: WithdrawalRequested, now_ms: int) -> SendNotific
 
 
 def withdrawal_completed(event: WithdrawalOutcome, now_ms: int) -> SendNotification | None:
-    """The funds have left."""
+    """The notification that the funds of a withdrawal have left."""
     amount = _amount(event.amount, event.asset)
     if amount is None:
         return None
@@ -56,7 +56,7 @@ def withdrawal_completed(event: WithdrawalOutcome, now_ms: int) -> SendNotificat
 
 
 def withdrawal_failed(event: WithdrawalOutcome, now_ms: int) -> SendNotification | None:
-    """The funds stay. Custody and router may both tell of it; the user hears of it once."""
+    """The notification of a failed withdrawal. Custody and router may both announce it; the user is notified once."""
     amount = _amount(event.amount, event.asset)
     if amount is None:
         return None
@@ -68,7 +68,7 @@ def withdrawal_failed(event: WithdrawalOutcome, now_ms: int) -> SendNotification
 
 
 def transfer_executed(event: ExecutedTransfer) -> SendNotification | None:
-    """A conversion, a payment that came, or a stake or reward that is paid out."""
+    """The notification of a conversion, a payment, or a stake or reward that is paid out."""
     movements = [movement for movement in event.movements if not _is_within_house(movement)]
     received = next((movement for movement in movements if movement.source.startswith(HOUSE_PREFIX)), None)
     if received is None:
@@ -95,7 +95,7 @@ def transfer_executed(event: ExecutedTransfer) -> SendNotification | None:
 
 
 def order_filled(event: OrderEvent) -> SendNotification:
-    """An order that has traded as a whole."""
+    """The notification of a completely filled order."""
     order = event.order
     base, _, quote = order.symbol.partition("-")
     verb = "bought" if order.side == "buy" else "sold"
@@ -111,7 +111,7 @@ def order_filled(event: OrderEvent) -> SendNotification:
 
 
 def _of_custody(event: CustodyEvent, reference: str, kind: str, title: str, text: str, now_ms: int) -> SendNotification:
-    """A notification of an event of custody, at the event's time if it has one."""
+    """A notification of an event of custody, with the event's time if it has one."""
     timestamp = now_ms if event.timestamp is None else event.timestamp
     return SendNotification(f"{kind}:{reference}", event.user_id, kind, title, text, timestamp)
 
@@ -121,7 +121,7 @@ def _is_within_house(movement: TransferMovement) -> bool:
 
 
 def _sum(movements: Sequence[TransferMovement]) -> str | None:
-    """What movements of one asset come to: a conversion takes the spread as a movement of its own."""
+    """The sum of movements of one asset. A conversion has several: its spread is a movement of its own."""
     try:
         total = sum((parse_decimal(movement.amount) for movement in movements), Decimal())
     except MoneyError:
@@ -130,7 +130,7 @@ def _sum(movements: Sequence[TransferMovement]) -> str | None:
 
 
 def _amount(amount: str, asset: str) -> str | None:
-    """The amount with its asset, None for one that the platform moves nothing for."""
+    """The amount with its asset, None if it is no number above 0."""
     try:
         value = parse_decimal(amount)
     except MoneyError:
