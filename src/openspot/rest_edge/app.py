@@ -53,7 +53,7 @@ THROTTLE_TIERS: dict[ThrottleClass, tuple[Tier, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class EdgeServices:
-    """What the routes and the pipeline are made of. `throttles` is empty where throttling is turned off."""
+    """The services behind the routes and the pipeline. `throttles` is empty where throttling is turned off."""
 
     users: UserServices
     keys: KeyServices
@@ -106,7 +106,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True) -> list[Rou
 
 
 def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
-    """Routers, and the OpenAPI document with throttling on; `stand_in` stands for the services behind the routes."""
+    """The routers, and the OpenAPI document with throttling on. `stand_in` takes the place of every service."""
     routers = edge_routers(stand_in)
     kinds: list[Authenticator] = [UserTokens("unused"), ApiKeys(stand_in)]
     return routers, openapi_document(TITLE, DESCRIPTION, routers, kinds, THROTTLE_TIERS, idempotency=True)

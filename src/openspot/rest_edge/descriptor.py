@@ -46,7 +46,7 @@ DESCRIPTOR = Descriptor(
                     subjects.RISK_MARGIN_REPAY,
                     subjects.RISK_MARGIN_CLOSE,
                 ),
-                # A payment that was paid enters the platform as a deposit into house:payments.
+                # The money of a paid payment enters the platform as a deposit into house:payments.
                 publishes=(subjects.CUSTODY_DEPOSIT_CONFIRMED, f"{subjects.NOTIFICATIONS_USER}.*"),
                 consumes=tuple(StreamConsumer(source.stream, source.durable) for source in SOURCES),
                 makes_streams=True,

@@ -1,4 +1,4 @@
-"""The composition root of the REST edge: `run` makes everything, serves until told to stop, and ends it all."""
+"""The composition root of the REST edge: `run` makes everything, serves until it is stopped, and ends everything."""
 
 import asyncio
 
@@ -53,8 +53,8 @@ async def run(settings: RestEdgeSettings, stop: asyncio.Event) -> None:
 
 
 async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> EdgeServices:
-    """Make everything behind the routes; `frame` ends it, the newest first."""
-    # First what a wrong setting makes fail: nothing has to be ended yet.
+    """Make everything behind the routes. `frame` ends it in reverse order."""
+    # The steps that a wrong setting makes fail come first, when nothing has to be ended yet.
     storage = settings.throttle_storage
     throttles = {kind: make_throttle(storage, tiers) for kind, tiers in THROTTLE_TIERS.items()}
 

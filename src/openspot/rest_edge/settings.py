@@ -14,7 +14,7 @@ from openspot.rest_edge.mail.settings import MailSettings
 
 
 class RestSharedSettings(RestAddressSettings):
-    """What the REST edge shares with the demo market, its client within the platform."""
+    """Settings that the REST edge shares with the demo market, its client within the platform."""
 
     demo: bool = Field(
         default=False,
@@ -34,7 +34,7 @@ class RestEdgeSettings(
     PageOriginSettings,
     RestSharedSettings,
 ):
-    """What the REST edge can be told."""
+    """Settings of the REST edge."""
 
     throttle_enabled: bool = Field(default=True, description="Throttle the REST edge")
     throttle_exempt_users: str = Field(
@@ -83,11 +83,11 @@ class RestEdgeSettings(
 
     @property
     def withdrawal_limits(self) -> tuple[int, int, int]:
-        """The limits of 24 hours in US dollars: of the levels none, basic and verified."""
+        """The withdrawal limits of 24 hours in US dollars, for the levels none, basic and verified."""
         return self.withdrawal_limit_none, self.withdrawal_limit_basic, self.withdrawal_limit_verified
 
     @property
     def unthrottled_users(self) -> frozenset[str]:
-        """Ids of the users that are not throttled: those of the setting, and the demo market's bots where it runs."""
+        """Ids of users without a throttle: those of the setting, and the demo market's bots if it runs."""
         given = {user_id.strip() for user_id in self.throttle_exempt_users.split(",")} - {""}
         return frozenset(given | ({account.user_id for account in DEMO_ACCOUNTS} if self.demo else set()))

@@ -1687,13 +1687,13 @@ export interface components {
     schemas: {
         /**
          * ActivityKind
-         * @description What happened.
+         * @description The kinds of entries.
          * @enum {string}
          */
         ActivityKind: "logged_in" | "logged_out" | "session_ended" | "other_sessions_ended" | "refresh_token_reused" | "email_verified" | "password_changed" | "password_reset" | "mfa_enabled" | "mfa_disabled" | "recovery_code_used" | "recovery_codes_renewed" | "profile_changed" | "anti_phishing_code_changed" | "api_key_created" | "api_key_rotated" | "api_key_revoked";
         /**
          * ActivityResponse
-         * @description Something that happened to your account. `createdAt` is ISO 8601 in UTC.
+         * @description An entry of your account's activity log. `createdAt` is ISO 8601 in UTC.
          */
         ActivityResponse: {
             /** Id */
@@ -1714,7 +1714,7 @@ export interface components {
         Algorithm: "hmac-sha256" | "ed25519";
         /**
          * AntiPhishingBody
-         * @description 4 to 32 printable characters, which every mail of ours shows from now on; null for none.
+         * @description 4 to 32 printable characters that every mail of the platform shows from now on. Null removes them.
          * @example {
          *       "code": "blue heron"
          *     }
@@ -1725,7 +1725,7 @@ export interface components {
         };
         /**
          * AntiPhishingResponse
-         * @description What every mail of ours shows, null for nothing.
+         * @description The text that every mail of the platform shows, null without one.
          */
         AntiPhishingResponse: {
             /** Code */
@@ -1733,7 +1733,7 @@ export interface components {
         };
         /**
          * ApiKeyResponse
-         * @description An API key. `id` is what requests send as X-API-Key. Times are ISO 8601 in UTC.
+         * @description An API key. Requests send its `id` as X-API-Key. Times are ISO 8601 in UTC.
          */
         ApiKeyResponse: {
             /** Id */
@@ -1781,10 +1781,10 @@ export interface components {
         };
         /**
          * Balance
-         * @description One asset of the caller. `available` is what an order or a withdrawal can use: total - locked - reserved.
+         * @description One asset of the caller. Orders and withdrawals can use `available`, which is total - locked - reserved.
          *
-         *     `locked` is held for open orders, `reserved` for their worst-case fees and for withdrawals on their way. `source`
-         *     is `ledger` where the engine did not respond and its mirror did: the mirror knows no reserve, `reserved` is null.
+         *     `locked` is held for open orders, `reserved` for their worst-case fees and for withdrawals under way. `source` is
+         *     `ledger` if the engine did not respond and its mirror did. The mirror knows no reserve: `reserved` is then null.
          */
         Balance: {
             asset: string;
@@ -1800,7 +1800,7 @@ export interface components {
         };
         /**
          * BasicInformationBody
-         * @description What the caller says about himself or herself. `country` is ISO 3166-1, two letters.
+         * @description The caller's personal information. `country` is ISO 3166-1, two letters.
          * @example {
          *       "city": "London",
          *       "country": "GB",
@@ -1832,7 +1832,7 @@ export interface components {
         };
         /**
          * BatchEntry
-         * @description One order of a batch: the HTTP status that it would have had alone, and its record or its refusal.
+         * @description The outcome of one order of a batch: the HTTP status of the same order alone, and its record or its refusal.
          */
         BatchEntry: {
             status: number;
@@ -1841,7 +1841,7 @@ export interface components {
         };
         /**
          * BatchRefusal
-         * @description Why an order of a batch was not placed, as the body of a single order's refusal says it.
+         * @description Why an order of a batch was not placed, with the fields of a single order's refusal.
          */
         BatchRefusal: {
             message: string | string[];
@@ -1852,7 +1852,7 @@ export interface components {
         };
         /**
          * Beneficiary
-         * @description Who receives the money, for the travel rule. `vaspId` names the beneficiary's exchange.
+         * @description The person who receives the money, for the travel rule. `vaspId` names the beneficiary's exchange.
          */
         Beneficiary: {
             /** Name */
@@ -1867,7 +1867,7 @@ export interface components {
         };
         /**
          * BeneficiaryResponse
-         * @description Who receives the money.
+         * @description The person who receives the money.
          */
         BeneficiaryResponse: {
             /** Name */
@@ -1909,7 +1909,7 @@ export interface components {
         };
         /**
          * BulkCancelBody
-         * @description Which of the caller's open orders to cancel: those that match every given property; without any, all.
+         * @description Cancels the caller's open orders that match every given property. Without any, it cancels all of them.
          * @example {
          *       "side": "buy",
          *       "symbol": "BTC-USD"
@@ -1924,7 +1924,7 @@ export interface components {
         };
         /**
          * CallbackBody
-         * @description What a provider says of a payment. The header `X-Payload-Digest` signs the raw body.
+         * @description A provider's report on a payment. The header `X-Payload-Digest` signs the raw body.
          * @example {
          *       "amount": "100",
          *       "currency": "USD",
@@ -1956,7 +1956,7 @@ export interface components {
         };
         /**
          * CallbackResponse
-         * @description The callback is taken. `repeated`: it was taken before, or told nothing new; nothing was done.
+         * @description The callback was received. `repeated` says that it was a repetition or reported nothing new, and did nothing.
          */
         CallbackResponse: {
             /** Paymentid */
@@ -2013,7 +2013,7 @@ export interface components {
         };
         /**
          * CheckInResponse
-         * @description Today's date in UTC, whether you have checked in, the days in a row, and the days altogether.
+         * @description Today's date in UTC, whether you have checked in, the number of days in a row, and the number of all days.
          */
         CheckInResponse: {
             /** Date */
@@ -2091,7 +2091,7 @@ export interface components {
         };
         /**
          * ConversionResponse
-         * @description A conversion. `pending`: the engine's answer is not known yet; nothing moves twice while it is found out.
+         * @description A conversion. `pending` says that the engine's decision is not known yet. The amounts move at most once.
          */
         ConversionResponse: {
             /** Id */
@@ -2179,7 +2179,7 @@ export interface components {
          * CryptoWithdrawalBody
          * @description A withdrawal to a saved address. `amount` leaves the account; the fee is taken from it.
          *
-         *     `mfaCode` is required if a second factor is on. The same `clientWithdrawalId` withdraws once.
+         *     `mfaCode` is required if a second factor is on. A repeated `clientWithdrawalId` does not withdraw twice.
          * @example {
          *       "addressId": "Xr7mGk2pQwHb4TnC",
          *       "amount": "0.05",
@@ -2262,7 +2262,8 @@ export interface components {
          * DepositAddressResponse
          * @description A deposit address of the caller, the same at every request.
          *
-         *     A deposit counts after `confirmations` blocks, and from `minimum` on. `simulated`: nothing real may be sent to it.
+         *     A deposit counts after `confirmations` blocks if it is at least `minimum`. If the address is `simulated`, never send
+         *     real money to it.
          */
         DepositAddressResponse: {
             /** Asset */
@@ -2282,7 +2283,7 @@ export interface components {
         };
         /**
          * DepositFiatInfo
-         * @description Where to send a bank transfer. `reference` names the caller and belongs into the transfer's text.
+         * @description The bank account for a transfer. `reference` names the caller and must be in the transfer's text.
          */
         DepositFiatInfo: {
             /** Currency */
@@ -2304,7 +2305,7 @@ export interface components {
         };
         /**
          * DoneResponse
-         * @description It is done, or for a mail: it is queued.
+         * @description The request is done. If it sends a mail, the mail is queued.
          */
         DoneResponse: {
             /** Success */
@@ -2335,7 +2336,7 @@ export interface components {
         };
         /**
          * EstimateBody
-         * @description An order to estimate. `price` is used if it is given, else the fixed price of the symbol.
+         * @description An order to estimate. Without a `price`, the estimate uses the fixed price of the symbol.
          * @example {
          *       "quantity": "0.5",
          *       "side": "buy",
@@ -2362,7 +2363,7 @@ export interface components {
         };
         /**
          * EstimateResponse
-         * @description What an order would come to, in the quote asset.
+         * @description The estimated result of an order, in the quote asset.
          *
          *     `total` is what a buy spends (subtotal + fee) or a sell receives (subtotal - fee).
          */
@@ -2389,7 +2390,7 @@ export interface components {
         };
         /**
          * FiatWithdrawalBody
-         * @description A withdrawal to a saved bank account: an address that was saved for a fiat network.
+         * @description A withdrawal to a saved bank account, which is an address saved for a fiat network.
          * @example {
          *       "amount": "250",
          *       "bankAccountId": "Xr7mGk2pQwHb4TnC",
@@ -2458,7 +2459,7 @@ export interface components {
         };
         /**
          * HoldingResponse
-         * @description One asset at a point of time. `price` and `value` are null where the asset had no price yet.
+         * @description One asset at a point in time. `price` and `value` are null if the asset had no price yet.
          */
         HoldingResponse: {
             /** Asset */
@@ -2510,7 +2511,7 @@ export interface components {
         };
         /**
          * KycEventResponse
-         * @description The event was taken. `applied` is false if it was seen before, is outdated, or is about nobody we know.
+         * @description The event was received. `applied` is false if it is a repetition, is outdated, or names an unknown user.
          */
         KycEventResponse: {
             /** Received */
@@ -2520,7 +2521,7 @@ export interface components {
         };
         /**
          * KycSessionResponse
-         * @description A verification that has begun. `url` is where to go on, null if the provider has no page for it.
+         * @description A check that has begun. Continue at `url`, which is null if the provider has no page.
          */
         KycSessionResponse: {
             /** Reference */
@@ -2620,7 +2621,7 @@ export interface components {
         };
         /**
          * LogoutResponse
-         * @description The session has ended: none of its tokens works any more.
+         * @description The session has ended. Its tokens no longer work.
          */
         LogoutResponse: {
             /** Success */
@@ -2727,8 +2728,8 @@ export interface components {
          * Market
          * @description A market: the engine's specification, fees in basis points, and the limits of the pre-trade check.
          *
-         *     A price is a multiple of the tick, a quantity of the lot. The limits are null where the pre-trade check has none for
-         *     the symbol: it then rejects its orders.
+         *     A price is a multiple of the tick, a quantity of the lot. The limits are null if the pre-trade check has none for
+         *     the symbol. It then rejects all orders for it.
          */
         Market: {
             symbol: string;
@@ -2766,7 +2767,7 @@ export interface components {
         };
         /**
          * MfaCodeBody
-         * @description A code of the authenticator app, or where MFA is enabled a recovery code.
+         * @description A code of the authenticator app or, if MFA is enabled, a recovery code.
          * @example {
          *       "code": "123456"
          *     }
@@ -2797,7 +2798,7 @@ export interface components {
         };
         /**
          * MfaSetupBody
-         * @description The current password: a stolen session must not be able to lock its owner out.
+         * @description The current password, so that a stolen session cannot lock its owner out.
          * @example {
          *       "password": "a long pass phrase"
          *     }
@@ -2840,7 +2841,7 @@ export interface components {
         };
         /**
          * NetworkFeeQuoteResponse
-         * @description A fee that is pinned: withdrawals that name `feeQuoteId` until `expiresAt` cost no other.
+         * @description A pinned fee: withdrawals that name `feeQuoteId` until `expiresAt` have this fee.
          *
          *     `amount` leaves the account, `netAmount` = amount - fee arrives.
          */
@@ -2864,9 +2865,9 @@ export interface components {
         };
         /**
          * NetworkFeeResponse
-         * @description What a withdrawal of an asset over a network costs, and the least that may be withdrawn, fee included.
+         * @description The fee of a withdrawal of an asset over a network, and the least amount that may be withdrawn, fee included.
          *
-         *     `places`: how many decimal places an amount of the asset may have. `fiat`: the network is one of banks.
+         *     An amount of the asset may have `places` decimal places. `fiat` says that the network is a bank network.
          */
         NetworkFeeResponse: {
             /** Asset */
@@ -2884,13 +2885,13 @@ export interface components {
         };
         /**
          * NotificationEvent
-         * @description What a user can be notified of.
+         * @description The events that a user can be notified of.
          * @enum {string}
          */
         NotificationEvent: "order_filled" | "deposit_credited" | "withdrawal_completed" | "withdrawal_failed" | "payment_completed" | "conversion_completed" | "staking_payout" | "new_login" | "password_changed" | "mfa_changed" | "api_key_changed" | "withdrawal_requested" | "margin_liquidation";
         /**
          * NotificationPreferenceBody
-         * @description What you want of an event.
+         * @description How you want to be notified of an event.
          * @example {
          *       "email": false,
          *       "websocket": true
@@ -2904,7 +2905,7 @@ export interface components {
         };
         /**
          * NotificationPreferenceResponse
-         * @description What the user wants of an event. Mail of events with `emailIsRequired` cannot be turned off.
+         * @description How the user wants to be notified of an event. Mail of events with `emailIsRequired` cannot be turned off.
          */
         NotificationPreferenceResponse: {
             /** Event */
@@ -2918,7 +2919,7 @@ export interface components {
         };
         /**
          * NotificationResponse
-         * @description A notification that you were shown on the screen. `createdAt` is ISO 8601 in UTC.
+         * @description A notification that you got on the screen. `createdAt` is ISO 8601 in UTC.
          */
         NotificationResponse: {
             /** Id */
@@ -2968,7 +2969,7 @@ export interface components {
         };
         /**
          * OrderBatchBody
-         * @description Up to BATCH_MAX orders. Each is checked, placed and answered alone; they are placed side by side.
+         * @description Up to BATCH_MAX orders. They are placed side by side, and each has an outcome of its own.
          * @example {
          *       "orders": [
          *         {
@@ -3029,9 +3030,9 @@ export interface components {
          * OrderBody
          * @description An order. Decimals may be text or JSON numbers; `side`, `type` and `timeInForce` in any letter case.
          *
-         *     A limit order needs `price` and `quantity`. A market order needs `quantity`, or, to buy, `quoteQuantity`: what
-         *     to spend. A stop order may name its `stopPrice`; stop orders are not yet supported, and the pre-trade check
-         *     rejects them.
+         *     A limit order needs `price` and `quantity`. A market order needs `quantity`; a market buy may have `quoteQuantity`
+         *     instead, the amount to spend. A stop order may name its `stopPrice`. Stop orders are not yet supported: the
+         *     pre-trade check rejects them.
          * @example {
          *       "clientOrderId": "my-order-1",
          *       "price": "65000.50",
@@ -3143,10 +3144,10 @@ export interface components {
         OrderType: "limit" | "market" | "stop_limit" | "stop_market";
         /**
          * OwnTrade
-         * @description One side of a trade: what it did to an order of the caller, the fee included.
+         * @description One side of a trade: the fill of an order of the caller, with its fee.
          *
-         *     A trade between two orders of the caller is listed twice, once for each of them. `side` is the order's, `sequence`
-         *     the engine's, `executedAt` in UTC.
+         *     A trade between two orders of the caller is listed twice, once for each order. `side` is the order's, `sequence` is
+         *     the engine's, `executedAt` is in UTC.
          */
         OwnTrade: {
             tradeId: string;
@@ -3169,7 +3170,7 @@ export interface components {
         };
         /**
          * PairResponse
-         * @description A conversion on offer; `minimum` and `maximum` are bounds of `fromAmount`.
+         * @description A possible conversion. `minimum` and `maximum` are bounds of `fromAmount`.
          */
         PairResponse: {
             /** Fromasset */
@@ -3204,7 +3205,7 @@ export interface components {
         };
         /**
          * PaymentFeeResponse
-         * @description What a payment costs: fixed part + amount * feeBps / 10000, rounded up to the currency's places.
+         * @description The fee of a payment: fixed part + amount * feeBps / 10000, rounded up to the currency's places.
          */
         PaymentFeeResponse: {
             /** Routeid */
@@ -3218,7 +3219,7 @@ export interface components {
         };
         /**
          * PaymentPageResponse
-         * @description What the development provider knows of a payment. It takes no money: the operator signs its callback.
+         * @description The development provider's view of a payment. It takes no money: the operator signs its callback.
          */
         PaymentPageResponse: {
             /** Paymentid */
@@ -3242,7 +3243,7 @@ export interface components {
         };
         /**
          * PaymentResponse
-         * @description A payment. `netAmount` = amount - fee is what the user is credited; `credited` says whether that is done.
+         * @description A payment. The user is credited `netAmount` = amount - fee; `credited` says whether that is done.
          */
         PaymentResponse: {
             /** Id */
@@ -3328,7 +3329,7 @@ export interface components {
         };
         /**
          * PortfolioPointResponse
-         * @description The portfolio at `timestamp` (ms since 1970). `value` (USD) adds the assets that had a price.
+         * @description The portfolio at `timestamp` (ms since 1970). `value` (USD) is the sum over the assets that had a price.
          */
         PortfolioPointResponse: {
             /** Timestamp */
@@ -3342,7 +3343,7 @@ export interface components {
         };
         /**
          * ProductResponse
-         * @description A product. `apr` is the yearly rate as a decimal; `remaining` is what all users can still stake.
+         * @description A product. `apr` is the yearly rate as a decimal; all users together can still stake `remaining`.
          */
         ProductResponse: {
             /** Id */
@@ -3374,7 +3375,7 @@ export interface components {
         };
         /**
          * ProfileBody
-         * @description The fields to change; null empties one. Address, role and id cannot be changed.
+         * @description The fields to change. Null empties a field. Address, role and id cannot be changed.
          * @example {
          *       "displayName": "Ada L.",
          *       "timeZone": "Europe/London"
@@ -3416,7 +3417,7 @@ export interface components {
         };
         /**
          * ProvinceResponse
-         * @description A subdivision of ISO 3166-2; `parent` is the code of the one that it lies in.
+         * @description A subdivision of ISO 3166-2. `parent` is the code of the subdivision above it.
          */
         ProvinceResponse: {
             /** Code */
@@ -3430,7 +3431,7 @@ export interface components {
         };
         /**
          * QuoteBody
-         * @description What to convert: exactly one of `fromAmount` (what you give) and `toAmount` (what you receive).
+         * @description A conversion to price, with exactly one of `fromAmount` (you pay it) and `toAmount` (you receive it).
          * @example {
          *       "fromAmount": "100",
          *       "fromAsset": "USD",
@@ -3455,10 +3456,10 @@ export interface components {
         };
         /**
          * QuoteResponse
-         * @description A price for the whole amount, spread included, good until `expiresAt` and for one conversion.
+         * @description A price for the whole amount, spread included. It is valid for one conversion, until `expiresAt`.
          *
-         *     `price` is toAmount / fromAmount, `inversePrice` fromAmount / toAmount, both rounded to 18 places for display; the
-         *     amounts are what counts. `spreadAmount` is the part of `fromAmount` that is the spread.
+         *     `price` is toAmount / fromAmount, `inversePrice` is fromAmount / toAmount. Both are rounded to 18 places for
+         *     display; the amounts decide. `spreadAmount` is the part of `fromAmount` that is the spread.
          */
         QuoteResponse: {
             /** Quoteid */
@@ -3529,7 +3530,7 @@ export interface components {
         RejectType: "RETRY" | "FINAL";
         /**
          * RepayBody
-         * @description The loan to repay; without `amount`, all that is owed.
+         * @description The loan to repay. Without `amount`, the whole debt is repaid.
          * @example {
          *       "amount": "50",
          *       "loanId": "9FvT4qKxW2mZr7Hd"
@@ -3545,7 +3546,7 @@ export interface components {
         };
         /**
          * ResetPasswordBody
-         * @description A token of a mail, which works once within 30 minutes, and the new password.
+         * @description A token from a mail, which works once within 30 minutes, and the new password.
          * @example {
          *       "newPassword": "another long pass phrase",
          *       "token": "Jx0c…"
@@ -3571,7 +3572,7 @@ export interface components {
         ReviewStatus: "init" | "pending" | "onHold" | "completed";
         /**
          * RevokedApiKeyResponse
-         * @description The key works no more.
+         * @description The key no longer works.
          */
         RevokedApiKeyResponse: {
             /** Id */
@@ -3581,7 +3582,7 @@ export interface components {
         };
         /**
          * RotateApiKeyBody
-         * @description A new secret. An Ed25519 key needs the new `publicKey`; an HMAC key is given a new secret.
+         * @description The rotation of a key. An Ed25519 key needs the new `publicKey`; an HMAC key gets a new secret.
          * @example {
          *       "mfaCode": "123456"
          *     }
@@ -3603,7 +3604,7 @@ export interface components {
         Scope: "read" | "trade" | "cancel" | "withdraw";
         /**
          * SessionBody
-         * @description What to pay, over which route. `returnUrl` is where the payment page sends the user afterwards.
+         * @description The amount to pay, and the route. The payment page sends the user to `returnUrl` afterwards.
          * @example {
          *       "amount": "100",
          *       "currency": "USD",
@@ -3628,7 +3629,7 @@ export interface components {
         };
         /**
          * SessionsEndedResponse
-         * @description How many sessions were ended.
+         * @description The number of ended sessions.
          */
         SessionsEndedResponse: {
             /** Ended */
@@ -3649,7 +3650,7 @@ export interface components {
         };
         /**
          * StakeBody
-         * @description What to stake, in which product.
+         * @description The product and the amount to stake.
          * @example {
          *       "amount": "100",
          *       "productId": "usdt-flexible"
@@ -3666,10 +3667,10 @@ export interface components {
         };
         /**
          * StakingBalanceResponse
-         * @description A stake. `accrued` is the reward so far that no unstake has taken along yet.
+         * @description A stake. `accrued` is the reward so far, without the rewards that unstakes have taken along.
          *
-         *     `pending`: the engine's answer is not known yet. `unbonding`: nothing earns any more. The first day that earns
-         *     begins at `startsAt`. A locked stake ends at `endsAt`: it is taken back by itself then, and earns nothing after it.
+         *     `pending` says that the engine's decision is not known yet, `unbonding` that the stake no longer earns. The first
+         *     day with a reward begins at `startsAt`. A locked stake ends at `endsAt`: then it is taken back and earns no more.
          */
         StakingBalanceResponse: {
             /** Id */
@@ -3706,7 +3707,7 @@ export interface components {
         };
         /**
          * StakingEventResponse
-         * @description One line of the history. `reward` is a day's accrual, `payout` and `reward_payout` reached the user's account.
+         * @description An event of the history. `reward` is a day's accrual; `payout` and `reward_payout` are payments to the user.
          */
         StakingEventResponse: {
             /** Id */
@@ -3727,7 +3728,7 @@ export interface components {
         };
         /**
          * StartBody
-         * @description Which level to reach by the provider's check.
+         * @description The level to reach by the provider's check.
          * @example {
          *       "level": "verified"
          *     }
@@ -3742,7 +3743,7 @@ export interface components {
         };
         /**
          * SystemResponse
-         * @description The settings under which this edge runs, as far as its clients meet them.
+         * @description The settings of this edge that concern clients.
          */
         SystemResponse: {
             /** Version */
@@ -3809,7 +3810,7 @@ export interface components {
         };
         /**
          * TierResponse
-         * @description A tier; rates as decimals of the notional: 0.0016 is 0.16 %.
+         * @description A tier. Rates are fractions of the notional: 0.0016 is 0.16 %.
          */
         TierResponse: {
             /** Name */
@@ -3829,9 +3830,9 @@ export interface components {
         TimeInForce: "gtc" | "ioc" | "fok";
         /**
          * TokenHolderResponse
-         * @description The base-tier rates of those who hold `minimum` of the platform's token (Document A 2.7).
+         * @description The base-tier rates of users who hold `minimum` of the platform's token (facts A2.7-19 and A2.7-20).
          *
-         *     `asset` is null where the platform has no such token; nobody holds it then.
+         *     `asset` is null if the platform has no such token.
          */
         TokenHolderResponse: {
             /** Asset */
@@ -3863,9 +3864,9 @@ export interface components {
         };
         /**
          * TradingFeesResponse
-         * @description The tier of the fixed 30-day volume, and all tiers. A lookup only: the market's fees are what is charged.
+         * @description The tier of the fixed 30-day volume, and all tiers. This is a lookup only: the market's own fees are charged.
          *
-         *     `makerRate` and `takerRate` are those of the tier, or the token holder's where the caller is one.
+         *     `makerRate` and `takerRate` are the tier's, or the token holder's if the caller is one.
          */
         TradingFeesResponse: {
             /** Tier */
@@ -3882,7 +3883,7 @@ export interface components {
         };
         /**
          * UnstakeBody
-         * @description What to take back of a staking balance; without `amount` all of it.
+         * @description The amount to take back from a staking balance. Without `amount`, all of it is taken back.
          * @example {
          *       "amount": "25",
          *       "balanceId": "9FvT4qKxW2mZr7Hd"
@@ -3896,7 +3897,7 @@ export interface components {
         };
         /**
          * UnstakeResponse
-         * @description What is on its way back to the user, after the unbonding. It earns nothing.
+         * @description An amount that is taken back. It is paid after the unbonding, and earns nothing until then.
          */
         UnstakeResponse: {
             /** Id */
@@ -3939,7 +3940,7 @@ export interface components {
         };
         /**
          * UserSessionResponse
-         * @description A session. `current` is the one that asks; `lastUsedAt` is its login or last refresh.
+         * @description A session. `current` says that it is the caller's own; `lastUsedAt` is its login or last refresh.
          *
          *     Times are ISO 8601 in UTC.
          */
@@ -3961,7 +3962,7 @@ export interface components {
         };
         /**
          * VerifyEmailBody
-         * @description A token of a mail, which works once within 24 hours.
+         * @description A token from a mail, which works once within 24 hours.
          * @example {
          *       "token": "Jx0c…"
          *     }
@@ -3972,7 +3973,7 @@ export interface components {
         };
         /**
          * WithdrawalAddressBody
-         * @description An address to save. `tag` is the memo of networks that have one; `isOwn` says that it is the caller's own.
+         * @description An address to save. `tag` is the memo of networks that have one; `isOwn` says that it is the caller's.
          * @example {
          *       "address": "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx",
          *       "asset": "BTC",
@@ -4009,7 +4010,7 @@ export interface components {
         };
         /**
          * WithdrawalAddressResponse
-         * @description A saved address, in the form in which it is kept. It can be used from `availableAt` on (ISO 8601 in UTC).
+         * @description A saved address, in the form in which it is stored. It can be used from `availableAt` on (ISO 8601 in UTC).
          */
         WithdrawalAddressResponse: {
             /** Id */

@@ -34,10 +34,10 @@ class Order(RecordWithState, frozen=True):
 
 
 class OwnTrade(Record, frozen=True):
-    """One side of a trade: what it did to an order of the caller, the fee included.
+    """One side of a trade: the fill of an order of the caller, with its fee.
 
-    A trade between two orders of the caller is listed twice, once for each of them. `side` is the order's, `sequence`
-    the engine's, `executed_at` in UTC.
+    A trade between two orders of the caller is listed twice, once for each order. `side` is the order's, `sequence` is
+    the engine's, `executed_at` is in UTC.
     """
 
     trade_id: str
@@ -54,7 +54,7 @@ class OwnTrade(Record, frozen=True):
 
 
 class BatchRefusal(Record, frozen=True):
-    """Why an order of a batch was not placed, as the body of a single order's refusal says it."""
+    """Why an order of a batch was not placed, with the fields of a single order's refusal."""
 
     message: str | list[str]
     code: str
@@ -62,7 +62,7 @@ class BatchRefusal(Record, frozen=True):
 
 
 class BatchEntry(Record, frozen=True):
-    """One order of a batch: the HTTP status that it would have had alone, and its record or its refusal."""
+    """The outcome of one order of a batch: the HTTP status of the same order alone, and its record or its refusal."""
 
     status: int
     order: Order | None
@@ -84,10 +84,10 @@ class BulkCancel(Record, frozen=True):
 
 
 class Balance(Record, frozen=True):
-    """One asset of the caller. `available` is what an order or a withdrawal can use: total - locked - reserved.
+    """One asset of the caller. Orders and withdrawals can use `available`, which is total - locked - reserved.
 
-    `locked` is held for open orders, `reserved` for their worst-case fees and for withdrawals on their way. `source`
-    is `ledger` where the engine did not respond and its mirror did: the mirror knows no reserve, `reserved` is None.
+    `locked` is held for open orders, `reserved` for their worst-case fees and for withdrawals under way. `source` is
+    `ledger` if the engine did not respond and its mirror did. The mirror knows no reserve: `reserved` is then None.
     """
 
     asset: str
@@ -150,8 +150,8 @@ class Withdrawal(Record, frozen=True):
 class Market(Record, frozen=True):
     """A market: the engine's specification, fees in basis points, and the limits of the pre-trade check.
 
-    A price is a multiple of the tick, a quantity of the lot. The limits are None where the pre-trade check has none for
-    the symbol: it then rejects its orders.
+    A price is a multiple of the tick, a quantity of the lot. The limits are None if the pre-trade check has none for
+    the symbol. It then rejects all orders for it.
     """
 
     symbol: str

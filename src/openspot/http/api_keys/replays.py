@@ -62,7 +62,7 @@ class SharedReplays:
     async def is_first(self, key_id: str, signature: bytes) -> bool:
         """Whether this is the signature's first use. Raises HttpError (503) while the store does not respond."""
         try:
-            # The store counts atomically: whoever makes it one was the first.
+            # The store counts atomically, so only the first use gets 1.
             uses: int = await self._storage.incr(f"api-signature/{key_id}/{signature.hex()}", REPLAY_S + 1)
         except StorageError as error:
             raise _unavailable() from error

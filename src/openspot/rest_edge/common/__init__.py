@@ -1,1 +1,1 @@
-"""What several wings of the edge share: amounts, pages, times, configuration files, signed events."""
+"""Parts that several wings of the edge share: amounts, configuration files, repeated work, signed events."""

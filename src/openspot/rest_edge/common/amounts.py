@@ -1,4 +1,4 @@
-"""Amounts of 18 places on their way to and from clients and database."""
+"""Converts amounts of 18 places to and from the texts of clients and the rows of the database."""
 
 from collections.abc import Mapping, Set
 from types import MappingProxyType
@@ -22,7 +22,7 @@ def row_values(row: Any, amounts: Set[str], fields: Mapping[str, str] = _NO_FIEL
 
 
 def amount_of_asset(field: str, text: str, asset: AssetScale) -> int:
-    """The amount in a request. Raises HttpError (400) for more places than the asset has; `field` names it."""
+    """Read an amount of a request. Raises HttpError (400), naming `field`, for more places than the asset has."""
     try:
         amount = to_amount(parse_decimal(text))
     except MoneyError as error:

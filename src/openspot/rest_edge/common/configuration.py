@@ -1,4 +1,4 @@
-"""Configuration files of the edge: a file that a setting names, or the one that comes with the package."""
+"""Configuration files of the edge: the file that a setting names, or the package's own."""
 
 import tomllib
 from importlib.resources import files

@@ -1,9 +1,9 @@
-"""Response bodies that routes of several wings have."""
+"""Response bodies that several wings share."""
 
 from openspot.http.validation import ResponseBody
 
 
 class DoneResponse(ResponseBody):
-    """It is done, or for a mail: it is queued."""
+    """The request is done. If it sends a mail, the mail is queued."""
 
     success: bool

@@ -1,4 +1,4 @@
-"""Events sent to the edge's webhooks as a provider sends them: signed over their raw body. For development commands."""
+"""For commands of development: sends events to the edge's webhooks with a signature, as a provider does."""
 
 from typing import Any
 

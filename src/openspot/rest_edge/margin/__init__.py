@@ -1,1 +1,1 @@
-"""Margin accounts of users: each route sends one request to the margin risk service."""
+"""Margin accounts of users. Each route sends one request to the margin risk service."""

@@ -1,4 +1,4 @@
-"""Paths of margin trading. Document B has none of them: there users reach the service over the bus only."""
+"""The routes of margin trading, which no fact asks for: the facts know the service's requests on the bus only."""
 
 from starlette.requests import Request
 from starlette.responses import Response

@@ -54,7 +54,7 @@ class BorrowBody(Body):
 
 
 class RepayBody(Body):
-    """The loan to repay; without `amount`, all that is owed."""
+    """The loan to repay. Without `amount`, the whole debt is repaid."""
 
     model_config = example({"loanId": "9FvT4qKxW2mZr7Hd", "amount": "50"})
 

@@ -1,4 +1,4 @@
-"""Requests to the margin risk service, with refusals as the responses that clients get."""
+"""Requests to the margin risk service. Its refusals become the responses that clients get."""
 
 from typing import cast
 
@@ -32,7 +32,7 @@ from openspot.rest_edge.margin.schemas import (
 log = get_logger("margin")
 
 TIMEOUT_S = 10.0
-"""Longer than an order and two transfers take."""
+"""This is longer than an order and two transfers take."""
 _STATUS = {
     RefusalCode.VALIDATION: 400,
     RefusalCode.INSUFFICIENT_BALANCE: 400,
@@ -44,10 +44,10 @@ _STATUS = {
 
 
 class MarginClient:
-    """Every method returns what the client gets, and raises HttpError.
+    """Sends requests to the margin risk service. Every method raises HttpError for a refusal.
 
-    A request without `requestId` has the id of its operation, so that a repetition under an `Idempotency-Key` is the
-    same request to the margin service.
+    A request without `requestId` gets the id of its operation. So a repetition under an `Idempotency-Key` is the same
+    request to the margin service.
     """
 
     def __init__(self, bus: Bus) -> None:
@@ -93,7 +93,7 @@ class MarginClient:
         return await self._ask(subjects.RISK_MARGIN_REPAY, message, request_id)
 
     async def _ask(self, subject: str, message: msgspec.Struct, request_id: str | None) -> MarginResult:
-        """Without `request_id` the request changes nothing, so an unknown outcome is a mere failure."""
+        """Send one request. Without `request_id` it changes nothing, so an unknown outcome is a plain failure."""
         try:
             reply = await self._bus.request(subject, message, MarginReply, TIMEOUT_S)
         except NotSentError as error:

@@ -1,4 +1,4 @@
-"""Routes of the markets (Document B 4.1): read-only, and open to everybody."""
+"""The routes of the markets (facts B4.1-21 to B4.1-30). They are read-only, and open to everybody."""
 
 from typing import Annotated
 

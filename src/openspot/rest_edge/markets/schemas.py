@@ -1,4 +1,4 @@
-"""Shapes of the market routes that only they have. Decimals are texts, times milliseconds since 1970."""
+"""Shapes that only the market routes have. Decimals are texts, times are milliseconds since 1970."""
 
 from openspot.contracts.messages.market_data import Level
 from openspot.contracts.messages.message import Count, DecimalText, Message
@@ -7,8 +7,8 @@ from openspot.contracts.messages.message import Count, DecimalText, Message
 class Market(Message, frozen=True):
     """A market: the engine's specification, fees in basis points, and the limits of the pre-trade check.
 
-    A price is a multiple of the tick, a quantity of the lot. The limits are null where the pre-trade check has none for
-    the symbol: it then rejects its orders.
+    A price is a multiple of the tick, a quantity of the lot. The limits are null if the pre-trade check has none for
+    the symbol. It then rejects all orders for it.
     """
 
     symbol: str

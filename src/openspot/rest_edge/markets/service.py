@@ -1,7 +1,7 @@
 """Markets: specifications from the engine; books, trades, tickers and candles from the market data service.
 
-Specifications are cached for a second or more: they are the same for everybody. Everything else is as market data has
-it at the time of the request.
+Specifications are the same for everybody, so they are cached for a second or more. Everything else comes from market
+data at the time of the request.
 """
 
 import time
@@ -25,12 +25,12 @@ from openspot.rest_edge.markets.schemas import Market, OrderBook
 Value = TypeVar("Value")
 
 KEPT_S = 1.0
-# A value that takes long to make is cached longer: making it may take at most this share of the time.
+# Making the value may take at most this share of the time. So a value that takes long to make is cached longer.
 _WORK_SHARE = 0.05
 
 
 class Kept(Generic[Value]):
-    """A cached value. It is made at most once at a time; callers that come meanwhile share the outcome."""
+    """A cached value. While it is made, further callers wait for the same outcome."""
 
     def __init__(self, make: Callable[[], Awaitable[Value]], now: Callable[[], float] = time.monotonic) -> None:
         self._make = make
@@ -40,7 +40,7 @@ class Kept(Generic[Value]):
         self._flight: SingleFlight[None, Value] = SingleFlight(self._made)
 
     async def get(self) -> Value:
-        """The value. Raises what making it raises."""
+        """Return the value, and make it if it is too old. Raises the errors of making it."""
         if self._value is not None and self._now() < self._until:
             return self._value
         return await self._flight.get(None)
@@ -54,7 +54,7 @@ class Kept(Generic[Value]):
 
 
 async def provided(reply: Awaitable[Value]) -> Value:
-    """The reply of market data. Raises HttpError 503, with the reason, if it has no current data."""
+    """Await the reply of market data. Raises HttpError 503, with the reason, if it has no current data."""
     try:
         return await reply
     except MarketDataUnavailableError as error:
@@ -62,7 +62,7 @@ async def provided(reply: Awaitable[Value]) -> Value:
 
 
 class MarketService:
-    """What the market routes do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the market routes. Methods raise HttpError to refuse a request."""
 
     def __init__(
         self, engine: EngineQueries, market_data: MarketDataClient, limits: Mapping[str, MarketLimits]
@@ -116,7 +116,7 @@ class MarketService:
         return [_figures(ticker) for ticker in await provided(self._market_data.tickers()) if ticker.symbol in known]
 
     async def _not_found_or_new(self, symbol: str) -> HttpError:
-        """404, or 503 for a market that the engine has and market data does not have yet."""
+        """The refusal: 404, or 503 for a market that the engine has and market data does not have yet."""
         await self._specification(symbol)
         return service_unavailable(f"market data has nothing of {symbol} yet")
 

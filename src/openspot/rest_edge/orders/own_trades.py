@@ -1,4 +1,4 @@
-"""The trades of one user: the table `trades`, which the router writes, from the side of the user's orders."""
+"""The trades of one user, from the side of the user's orders. The router writes the table `trades`."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ _ONE_SIDE = """
         AND ($6::bigint IS NULL OR (sequence, '{role}') < ($6, $7::text))
     ORDER BY sequence DESC LIMIT $8)
 """
-# Each part reads an index from its newest row on, so a page costs the same however many trades the user has.
+# Each part reads an index from its newest row on. So a page costs the same for any number of trades.
 _QUERY = (
     " UNION ALL ".join(
         _ONE_SIDE.format(owner=owner, side=side, role=role, taker_side=taker_side)
@@ -36,7 +36,7 @@ _QUERY = (
 
 
 class OwnTradeFilter(NamedTuple):
-    """Which of a user's trades are wanted; None means all. From `since` on, before `until`."""
+    """The filter of a user's trades; None filters nothing. `since` is inclusive, `until` exclusive."""
 
     symbol: str | None = None
     order_id: str | None = None
@@ -54,7 +54,7 @@ class OwnTradePosition(NamedTuple):
 async def page_of_trades(
     pool: Pool, user_id: str, wanted: OwnTradeFilter, limit: int, after: OwnTradePosition | None
 ) -> tuple[list[OwnTrade], OwnTradePosition | None]:
-    """A page of a user's trades, newest first, and where the next page begins, if there is one."""
+    """A page of a user's trades, newest first, and the position of the next page, None if there is none."""
     rows = await pool.fetch(
         _QUERY, user_id, *wanted, after.sequence if after else None, after.role if after else None, limit + 1
     )

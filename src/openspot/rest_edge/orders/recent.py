@@ -1,8 +1,8 @@
 """Orders that this process has just sent to clients, merged into the rows of the database.
 
-Rows are written shortly after the response, so a client that places or cancels an order and then lists its orders
-would see an old state. A record that was sent counts until its row is at least as new. Rules without IO; time is
-passed in, in seconds of a clock that never goes back.
+Rows are written shortly after the response. So a client that places or cancels an order and then lists its orders
+would see an old state. A sent record replaces its row until the row is at least as new. Rules without IO: callers pass
+the time, in seconds of a monotonic clock.
 """
 
 from collections import deque
@@ -19,16 +19,16 @@ KEPT_MAX = 50_000
 
 @dataclass(frozen=True, slots=True)
 class OrderFilter:
-    """The filter of a list of one user's orders; an empty field filters nothing."""
+    """The filter of a list of one user's orders. An empty field filters nothing."""
 
     statuses: Sequence[str] = ()
     symbol: str | None = None
     side: str | None = None
     client_order_id: str | None = None
     since: datetime | None = None
-    """Only orders that were created then or later."""
+    """Only orders that were created at this time or later."""
     until: datetime | None = None
-    """Only orders that were created before that."""
+    """Only orders that were created before this time."""
 
     def takes(self, record: OrderRecord) -> bool:
         """Whether an order passes the filter."""
@@ -43,7 +43,7 @@ class OrderFilter:
 
 
 def newer_record(row: OrderRecord | None, sent: OrderRecord | None) -> OrderRecord | None:
-    """The newer of two records of one order. If their times are equal: the ended one, or else the row."""
+    """The newer of two records of one order. If their times are equal, the record that has ended, or else the row."""
     if row is None or sent is None:
         return row or sent
     if sent.updated_at != row.updated_at:
@@ -52,12 +52,12 @@ def newer_record(row: OrderRecord | None, sent: OrderRecord | None) -> OrderReco
 
 
 def place_of(record: OrderRecord) -> tuple[str, str]:
-    """The sort key of an order in a list; the newer order has the larger key. Times of one format sort as texts."""
+    """The sort key of an order in a list. A newer order has a larger key, because ISO times sort as texts."""
     return record.created_at, record.order_id
 
 
 class RecentOrderRecords:
-    """The records that were sent within the last KEPT_S seconds, at most KEPT_MAX."""
+    """The records that this process sent within the last KEPT_S seconds, at most KEPT_MAX."""
 
     def __init__(self) -> None:
         self._of_user: dict[str, dict[str, OrderRecord]] = {}
@@ -84,7 +84,7 @@ class RecentOrderRecords:
                     del self._of_user[record.user_id]
 
     def get(self, user_id: str, order_id: str) -> OrderRecord | None:
-        """The newest record of that order that was sent to this user."""
+        """The newest record of an order that was sent to this user, None if there is none."""
         return self._of_user.get(user_id, {}).get(order_id)
 
     def merged_with_recent(
@@ -95,10 +95,10 @@ class RecentOrderRecords:
         after: tuple[str, str] | None,
         before: tuple[str, str] | None,
     ) -> list[OrderRecord]:
-        """A page of rows, newest first, as it will look once the rows are written.
+        """A page of rows, newest first, as it will be when all rows are written.
 
-        The page lies between the keys `after` (where it begins) and `before` (where the next page begins); None is
-        the end of the list.
+        The page begins after the key `after`, and ends at the key `before`, where the next page begins. None is an end
+        of the list.
         """
         sent = self._of_user.get(user_id)
         if not sent:

@@ -1,4 +1,4 @@
-"""Paths of the orders (Document B 4.1)."""
+"""The routes of the orders (facts B4.1-02 to B4.1-12)."""
 
 import re
 from datetime import datetime
@@ -115,7 +115,7 @@ def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) 
         operation = operation_of(context_of(request))
         outcomes = await orders.place_batch(caller(request).user_id, body.orders, operation)
         if context_of(request).operation is not None and any(outcome.status >= 500 for outcome in outcomes):
-            # Under an Idempotency-Key only a known outcome is final: the repetition looks these orders up.
+            # Under an Idempotency-Key only a known outcome is final. A repetition looks these orders up.
             raise HttpError(
                 504,
                 "nobody knows yet what became of every order: repeat the request with its Idempotency-Key",
@@ -183,7 +183,7 @@ def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) 
         summary="Your newest order with this clientOrderId",
     )  # fmt: skip
     async def get_order_by_client_id(request: Request, client_order_id: ClientOrderIdPath) -> Response:
-        return json_response(await orders.get_by_client_id(caller(request).user_id, client_order_id))
+        return json_response(await orders.get_by_client_order_id(caller(request).user_id, client_order_id))
 
     @router.get(
         "/{orderId}", _READ, response=OrderRecord,
@@ -235,7 +235,7 @@ def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) 
 
 
 def _place_by_fast_path(orders: OrderService) -> FastPathHandler:
-    """`POST /orders` without FastAPI; the declared route gives the same responses."""
+    """Handle `POST /orders` without FastAPI. The declared route gives the same responses."""
 
     async def place(context: RequestContext) -> FastPathResponse:
         identity = identity_of(context)

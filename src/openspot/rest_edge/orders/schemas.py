@@ -1,4 +1,4 @@
-"""Request and response bodies of the order routes (Document A 2.1, design section 8)."""
+"""Request and response bodies of the order routes (facts A2.1-01 to A2.1-14, B4.1-11 and B4.1-12)."""
 
 from enum import StrEnum
 from typing import Annotated, Self
@@ -36,7 +36,7 @@ from openspot.http.validation import (
 ORDER_IDS_MAX = 1000
 BATCH_MAX = 20
 ORDER_ID_PATTERN = r"^[A-Za-z0-9_:-]{1,64}$"
-"""Wider than the ids that the edge makes: orders placed through the bus have ids of their own."""
+"""It admits more than the edge's own ids, because orders that are placed through the bus have other ids."""
 
 OrderId = Annotated[str, StringConstraints(pattern=ORDER_ID_PATTERN)]
 
@@ -61,7 +61,7 @@ BasisPoints = Annotated[
         }
     ),
 ]
-"""Basis points from 0 to SLIPPAGE_BPS_MAX with at most 18 places, as plain decimal text: the router's own bounds."""
+"""Basis points from 0 to SLIPPAGE_BPS_MAX with at most 18 places, as plain decimal text. The router's bounds."""
 
 
 class OrderSide(StrEnum):
@@ -74,9 +74,9 @@ class OrderSide(StrEnum):
 class OrderBody(Body):
     """An order. Decimals may be text or JSON numbers; `side`, `type` and `timeInForce` in any letter case.
 
-    A limit order needs `price` and `quantity`. A market order needs `quantity`, or, to buy, `quoteQuantity`: what
-    to spend. A stop order may name its `stopPrice`; stop orders are not yet supported, and the pre-trade check
-    rejects them.
+    A limit order needs `price` and `quantity`. A market order needs `quantity`; a market buy may have `quoteQuantity`
+    instead, the amount to spend. A stop order may name its `stopPrice`. Stop orders are not yet supported: the
+    pre-trade check rejects them.
     """
 
     model_config = example(
@@ -166,7 +166,7 @@ def read_order(body: bytes) -> OrderBody:
 
 
 class OrderBatchBody(Body):
-    """Up to BATCH_MAX orders. Each is checked, placed and answered alone; they are placed side by side."""
+    """Up to BATCH_MAX orders. They are placed side by side, and each has an outcome of its own."""
 
     model_config = example(
         {
@@ -177,7 +177,7 @@ class OrderBatchBody(Body):
         }
     )
 
-    # Checked one by one, so that a faulty order does not take the others with it.
+    # The orders are checked one by one, so that a faulty order does not make the others fail.
     orders: Annotated[list[SkipValidation[OrderBody]], Field(min_length=1, max_length=BATCH_MAX)]
 
 
@@ -190,10 +190,10 @@ def checked_order(value: object) -> OrderBody:
 
 
 class OwnTrade(Message, frozen=True):
-    """One side of a trade: what it did to an order of the caller, the fee included.
+    """One side of a trade: the fill of an order of the caller, with its fee.
 
-    A trade between two orders of the caller is listed twice, once for each of them. `side` is the order's, `sequence`
-    the engine's, `executed_at` in UTC.
+    A trade between two orders of the caller is listed twice, once for each order. `side` is the order's, `sequence` is
+    the engine's, `executed_at` is in UTC.
     """
 
     trade_id: str
@@ -210,7 +210,7 @@ class OwnTrade(Message, frozen=True):
 
 
 class BatchRefusal(Message, frozen=True):
-    """Why an order of a batch was not placed, as the body of a single order's refusal says it."""
+    """Why an order of a batch was not placed, with the fields of a single order's refusal."""
 
     message: str | list[str]
     code: str
@@ -218,7 +218,7 @@ class BatchRefusal(Message, frozen=True):
 
 
 class BatchEntry(Message, frozen=True):
-    """One order of a batch: the HTTP status that it would have had alone, and its record or its refusal."""
+    """The outcome of one order of a batch: the HTTP status of the same order alone, and its record or its refusal."""
 
     status: int
     order: OrderRecord | None
@@ -226,7 +226,7 @@ class BatchEntry(Message, frozen=True):
 
 
 class BulkCancelBody(Body):
-    """Which of the caller's open orders to cancel: those that match every given property; without any, all."""
+    """Cancels the caller's open orders that match every given property. Without any, it cancels all of them."""
 
     model_config = example({"symbol": "BTC-USD", "side": "buy"})
 

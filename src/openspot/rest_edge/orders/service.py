@@ -1,8 +1,8 @@
 """Placing, looking up and cancelling orders.
 
-The edge allocates the order id, so that a client can ask what became of an order: a 504 with `ORDER_STATUS_UNKNOWN`
-names it. A 503 says that nothing was done. Rows of the database are written a moment after the reply, so an order
-without a row is looked up at the router, too.
+The edge allocates the order id. A 504 with `ORDER_STATUS_UNKNOWN` names it, so that the client can look up the order. A
+503 says that nothing was done. Rows of the database are written shortly after the reply, so an order without a row is
+looked up at the router, too.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ _INVALID = frozenset({RefusalCode.VALIDATION, RefusalCode.MALFORMED})
 
 
 class OrderService:
-    """What the order routes do. Every method raises HttpError with what the client is told."""
+    """Handles the requests to the order routes. Methods raise HttpError to refuse a request."""
 
     def __init__(self, bus: Bus, store: OrderStore, clock: Clock, timeout_s: float) -> None:
         self._bus = bus
@@ -67,10 +67,10 @@ class OrderService:
     # Place
 
     async def place(self, user_id: str, body: OrderBody, operation: IdempotentOperation) -> OrderRecord:
-        """Send an order to the router and return its record. The order's id is that of the operation.
+        """Send an order to the router and return its record. The order's id is the operation's id.
 
-        400 with the reason if the pre-trade check or the engine rejected it, 503 if nothing was done, 504 if nobody
-        knows what became of it.
+        400 with the reason if the pre-trade check or the engine rejected it, 503 if nothing was done, 504 if its
+        outcome is unknown.
         """
         order_id = operation.operation_id
         if operation.is_resumed:
@@ -91,7 +91,7 @@ class OrderService:
             self._recent.note(reply.order, time.monotonic())
             return reply.order
         if reply.code is RefusalCode.DUPLICATE_ORDER_ID:
-            # The id is this operation's alone: the request was delivered twice, or resumed while it still ran.
+            # Only this operation has the id. So the request was delivered twice, or resumed while it still ran.
             earlier = await self._known_or_none(user_id, order_id)
             if earlier is not None:
                 return _outcome_of(earlier)
@@ -100,10 +100,10 @@ class OrderService:
     async def place_batch(
         self, user_id: str, orders: Sequence[object], operation: IdempotentOperation
     ) -> list[BatchEntry]:
-        """Place orders side by side, each alone; the outcomes are in the order of `orders`."""
+        """Place orders side by side. Each has an outcome of its own, in the order of `orders`."""
 
         async def place(number: int, given: object) -> BatchEntry:
-            # Each order is an operation of its own, whose id follows from that of the batch.
+            # Each order is an operation of its own. Its id follows from the id of the batch.
             own = IdempotentOperation(_id_in_batch(operation.operation_id, number), operation.is_resumed)
             try:
                 return BatchEntry(201, await self.place(user_id, checked_order(given), own), None)
@@ -115,7 +115,7 @@ class OrderService:
     # Look up
 
     async def get(self, user_id: str, order_id: str) -> OrderRecord:
-        """The caller's order: its row, else what the router knows of it."""
+        """The caller's order, from its row or else from the router. 404 if neither knows it."""
         row, answered = await self._store.get(order_id), self._recent.get(user_id, order_id)
         if row is None:
             row = await self._known_to_the_router(user_id, order_id, answered)
@@ -123,7 +123,7 @@ class OrderService:
             raise _not_found(order_id)
         return newer_record(row, answered) or row
 
-    async def get_by_client_id(self, user_id: str, client_order_id: str) -> OrderRecord:
+    async def get_by_client_order_id(self, user_id: str, client_order_id: str) -> OrderRecord:
         """The caller's newest order with this client order id. 404 if there is none."""
         page, _ = await self.list_of(user_id, OrderFilter(client_order_id=client_order_id), 1, None)
         if not page:
@@ -131,7 +131,7 @@ class OrderService:
         return page[0]
 
     async def _known_or_none(self, user_id: str, order_id: str) -> OrderRecord | None:
-        """The caller's order, None if nobody knows it. Raises HttpError (503) if that cannot be found out."""
+        """The caller's order, None if there is none. Raises HttpError (503) if it cannot be looked up."""
         try:
             return await self.get(user_id, order_id)
         except HttpError as error:
@@ -148,14 +148,14 @@ class OrderService:
             reply = GetOrderReply(error=str(error))
         if reply.error is None or answered is not None:
             return reply.order or answered
-        # Without the router, nobody can tell whether there is such an order.
+        # Without the router, it is unknown whether the order exists.
         log.warning("order not looked up", order_id=order_id, reason=reply.error)
         raise service_unavailable("the order is not recorded yet, and the order router cannot say")
 
     async def list_of(
         self, user_id: str, wanted: OrderFilter, limit: int, after: OrderPosition | None
     ) -> tuple[list[OrderRecord], OrderPosition | None]:
-        """A page of the caller's orders, newest first, and where the next one begins."""
+        """A page of the caller's orders, newest first, and the position of the next page, None if there is none."""
         rows, following = await self._store.list_of(user_id, wanted, limit, after)
         self._recent.forget_old(time.monotonic())
         page = self._recent.merged_with_recent(
@@ -169,22 +169,22 @@ class OrderService:
     async def trades_of(
         self, user_id: str, wanted: OwnTradeFilter, limit: int, after: OwnTradePosition | None
     ) -> tuple[list[OwnTrade], OwnTradePosition | None]:
-        """A page of the caller's trades, newest first, and where the next one begins.
+        """A page of the caller's trades, newest first, and the position of the next page, None if there is none.
 
         The router writes a trade's row shortly after the events of its orders.
         """
         return await self._store.trades_of(user_id, wanted, limit, after)
 
     async def _record(self, user_id: str, order_id: str) -> OrderRecord | None:
-        """The row of an order, whoever owns it, or a newer record that was sent to this user."""
+        """The row of an order of any user, or a newer record that was sent to this user."""
         return newer_record(await self._store.get(order_id), self._recent.get(user_id, order_id))
 
     # Cancel
 
     async def cancel(self, user_id: str, order_id: str) -> OrderRecord:
-        """Cancel the caller's order and return its record, cancelled (Document A 1.4).
+        """Cancel the caller's order and return its cancelled record (facts A1.4-01 to A1.4-06).
 
-        404 if nobody knows it or it is another user's, 409 if it has already ended.
+        404 if it is unknown or another user's, 409 if it has already ended.
         """
         return await self._cancel(user_id, order_id, await self._record(user_id, order_id))
 
@@ -208,7 +208,7 @@ class OrderService:
         raise _cancel_refusal(order_id, reply)
 
     async def _after_cancel(self, order_id: str, answered: OrderRecord | None) -> OrderRecord:
-        """The record of an order that the engine has cancelled. Its row may not be written yet."""
+        """The record of an order that the engine has cancelled, even if its row is not written yet."""
         record = answered or await self._store.get(order_id)
         if record is None:
             raise _status_unknown(order_id)
@@ -220,7 +220,7 @@ class OrderService:
     async def cancel_many(
         self, user_id: str, symbol: str | None, side: str | None, order_ids: Sequence[str] | None
     ) -> BulkCancel:
-        """Cancel the caller's open orders that meet every given condition. Each order is tried once."""
+        """Cancel the caller's open orders that match every given property. Each order is tried once."""
         outcome = BulkCancel([], [])
         if order_ids is not None:
             wanted = list(dict.fromkeys(order_ids))
@@ -270,7 +270,7 @@ def _fits(row: OrderRecord | None, symbol: str | None, side: str | None) -> bool
 
 
 def _outcome_of(record: OrderRecord) -> OrderRecord:
-    """The record of an order that an earlier run of the same operation placed. Raises what that run would have."""
+    """The record of an order that an earlier run of the same operation placed. Raises the HttpError of that run."""
     if record.status == OrderStatus.PENDING:
         raise _status_unknown(record.order_id)
     if record.status == OrderStatus.REJECTED:
@@ -288,7 +288,7 @@ def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> HttpError:
     """The error for an order that the router did not take."""
     code, reason = reply.code, reply.error or "rejected"
     if reply.success or code in UNCERTAIN or code is RefusalCode.DUPLICATE_ORDER_ID:
-        # The id is new: if the router has seen it, this request was delivered twice.
+        # The id is new. If the router knows it, this request was delivered twice.
         return _status_unknown(order_id)
     if code in _INVALID:
         return validation_error([reason])
@@ -318,7 +318,7 @@ def _cancel_refusal(order_id: str, reply: CancelOrderReply) -> HttpError:
         return validation_error([reason])
     log.warning("order not cancelled", order_id=order_id, code=code, reason=reason)
     if code is None or code in UNCERTAIN:
-        # Safe to report as unknown: the client may send a cancel again.
+        # It is safe to report the outcome as unknown, because the client may send a cancel again.
         return _status_unknown(order_id)
     return service_unavailable("orders cannot be cancelled at this moment")
 

@@ -25,14 +25,14 @@ _WIDE = Context(prec=60, rounding=ROUND_HALF_EVEN)
 
 @dataclass(frozen=True, slots=True)
 class OrderPosition:
-    """A position in the list, newest first: the page begins after this order."""
+    """A position in a list of orders, newest first. The page begins after this order."""
 
     created_at: datetime
     order_id: str
 
     @property
     def place(self) -> tuple[str, str]:
-        """The same position as a record's sort key."""
+        """The position as a sort key of records."""
         return iso_of(self.created_at), self.order_id
 
 
@@ -65,20 +65,20 @@ def record_of(row: Any) -> OrderRecord:
 
 
 class OrderStore:
-    """Reads of the tables `orders` and `trades`."""
+    """Reads the tables `orders` and `trades`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def get(self, order_id: str) -> OrderRecord | None:
-        """The order with that id, of any user."""
+        """The order with this id, of any user; None if there is none."""
         row = await self._pool.fetchrow(f"SELECT {_COLUMNS} FROM orders WHERE order_id = $1", order_id)  # noqa: S608
         return None if row is None else record_of(row)
 
     async def list_of(
         self, user_id: str, wanted: OrderFilter, limit: int, after: OrderPosition | None
     ) -> tuple[list[OrderRecord], OrderPosition | None]:
-        """A page of a user's orders, newest first, and where the next page begins, if there is one."""
+        """A page of a user's orders, newest first, and the position of the next page, None if there is none."""
         conditions, values = ["user_id = $1"], [user_id]
 
         def narrow(condition: str, *given: Any) -> None:
@@ -113,11 +113,11 @@ class OrderStore:
     async def trades_of(
         self, user_id: str, wanted: OwnTradeFilter, limit: int, after: OwnTradePosition | None
     ) -> tuple[list[OwnTrade], OwnTradePosition | None]:
-        """A page of a user's trades, newest first, and where the next page begins, if there is one."""
+        """A page of a user's trades, newest first, and the position of the next page, None if there is none."""
         return await page_of_trades(self._pool, user_id, wanted, limit, after)
 
     async def owners_of(self, order_ids: Sequence[str]) -> dict[str, OrderRecord]:
-        """The orders with those ids that have a row, of any user."""
+        """The orders of any user with these ids, by id. Orders without a row are left out."""
         rows = await self._pool.fetch(
             f"SELECT {_COLUMNS} FROM orders WHERE order_id = ANY($1::text[])",  # noqa: S608
             list(order_ids),

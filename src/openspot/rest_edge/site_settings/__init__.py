@@ -1,1 +1,1 @@
-"""What the platform tells all users of itself and of the world (`/settings`)."""
+"""The settings that are the same for all users, and lists of countries and provinces (`/settings`)."""

@@ -1,4 +1,4 @@
-"""Countries and their provinces (ISO 3166), as pycountry has them."""
+"""Countries and their provinces (ISO 3166), from pycountry."""
 
 from functools import lru_cache
 from typing import Any
@@ -20,9 +20,9 @@ def countries() -> tuple[CountryResponse, ...]:
 
 @lru_cache(maxsize=512)
 def provinces(country: str) -> tuple[ProvinceResponse, ...] | None:
-    """The subdivisions of ISO 3166-2 of a country, by code; some have none. None if there is no such country.
+    """The subdivisions of a country (ISO 3166-2), by code. None for an unknown country.
 
-    They are of several levels: `parent` is the code of the subdivision that one lies in.
+    Subdivisions have several levels: `parent` is the code of the one above.
     """
     if pycountry.countries.get(alpha_2=country) is None:
         return None
@@ -35,5 +35,5 @@ def provinces(country: str) -> tuple[ProvinceResponse, ...] | None:
 
 
 def _name(row: Any) -> str:
-    """The name that people use, where ISO has one beside the official one."""
+    """The common name if ISO has one, else the official name."""
     return str(getattr(row, "common_name", row.name))

@@ -1,4 +1,4 @@
-"""Paths of the settings that are the same for all users (Document B 4.1)."""
+"""The routes of the settings that are the same for all users (facts B4.1-75 to B4.1-79)."""
 
 from typing import Annotated
 

@@ -15,7 +15,7 @@ class CountryResponse(ResponseBody):
 
 
 class ProvinceResponse(ResponseBody):
-    """A subdivision of ISO 3166-2; `parent` is the code of the one that it lies in."""
+    """A subdivision of ISO 3166-2. `parent` is the code of the subdivision above it."""
 
     code: str
     name: str
@@ -39,7 +39,7 @@ class ThrottleTierResponse(ResponseBody):
 
 
 class SystemResponse(ResponseBody):
-    """The settings under which this edge runs, as far as its clients meet them."""
+    """The settings of this edge that concern clients."""
 
     version: str
     server_time: str

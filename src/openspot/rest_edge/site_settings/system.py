@@ -1,4 +1,4 @@
-"""The settings of this edge that its clients meet, read from what it runs with."""
+"""The settings of the running edge that concern clients."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from openspot.rest_edge.site_settings.schemas import SystemResponse, ThrottleTie
 
 
 class SystemSettings:
-    """Tells what holds."""
+    """Reads the settings of this edge."""
 
     def __init__(self, settings: RestEdgeSettings, tiers: Sequence[Tier], clock: Clock) -> None:
         self._settings = settings
@@ -21,7 +21,7 @@ class SystemSettings:
         self._clock = clock
 
     def current(self) -> SystemResponse:
-        """The settings, and the time of the edge."""
+        """The settings, and the edge's time."""
         settings = self._settings
         return SystemResponse(
             version=__version__,

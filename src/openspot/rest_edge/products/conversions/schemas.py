@@ -48,8 +48,8 @@ class PairResponse(ResponseBody):
 class QuoteResponse(ResponseBody):
     """A price for the whole amount, spread included. It is valid for one conversion, until `expiresAt`.
 
-    `price` is toAmount / fromAmount, `inversePrice` is fromAmount / toAmount. Both are rounded to 18 places, for display
-    only: the amounts decide. `spreadAmount` is the part of `fromAmount` that is the spread.
+    `price` is toAmount / fromAmount, `inversePrice` is fromAmount / toAmount. Both are rounded to 18 places for
+    display; the amounts decide. `spreadAmount` is the part of `fromAmount` that is the spread.
     """
 
     quote_id: str
