@@ -11,10 +11,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 
 from openspot.kit.settings import Settings
-from tests.support.engine_client import EngineProcess
+from tests.support.engine_client import EngineClient, EngineProcess, engine_process
 from tests.support.waiting import stretched
 
 _CODE = """
@@ -33,6 +33,7 @@ for line in sys.stdin:
             for number in (1, 2):
                 os.dup2(log, number)
             os.environ.update(value["environment"])
+            exec(value["preparation"])
             sys.exit(run_service("engine", run, EngineSettings()))
     else:
         process_id, status = os.waitpid(value, os.WNOHANG if order == "poll" else 0)
@@ -86,15 +87,16 @@ class Nursery:
 class ForkedEngine(EngineProcess):
     """An engine that a nursery forked."""
 
-    def __init__(self, settings: Settings, nursery: Nursery) -> None:
-        super().__init__(settings)
+    def __init__(self, settings: Settings, nursery: Nursery, preparation: str = "") -> None:
+        """`preparation` is Python that the engine's process runs before the engine."""
+        super().__init__(settings, preparation)
         self._nursery = nursery
         self._pid = 0
         self._code: int | None = 0
 
     def start(self) -> None:
         self.settings.data_dir.mkdir(parents=True, exist_ok=True)
-        value = {"log": str(self.log_path), "environment": self.environment()}
+        value = {"log": str(self.log_path), "environment": self.environment(), "preparation": self._preparation}
         pid = self._nursery.ask("start", value)
         assert pid
         self._pid, self._code = pid, None
@@ -128,3 +130,10 @@ def engine_nursery() -> Iterator[Nursery]:
         yield nursery
     finally:
         nursery.close()
+
+
+def forked_engine(
+    settings: Settings, nursery: Nursery, preparation: str = ""
+) -> AbstractAsyncContextManager[tuple[EngineProcess, EngineClient]]:
+    """A ready engine that the nursery forks, and a client."""
+    return engine_process(settings, child=ForkedEngine(settings, nursery, preparation))

@@ -16,6 +16,7 @@ from openspot.engine.journal.inspection import verify
 from openspot.kit.settings import Settings
 from tests.support.engine_client import EngineProcess, engine_process, engine_settings
 from tests.support.engine_faults import FAILING_DISK, FULL_DISK, FULL_EVENT_STORE, flip, wal_path
+from tests.support.engine_nursery import ForkedEngine, Nursery, forked_engine
 from tests.support.waiting import eventually
 
 
@@ -23,8 +24,8 @@ def messages(child: EngineProcess) -> list[str]:
     return [str(line["event"]) for line in child.log()]
 
 
-async def test_an_acknowledged_order_is_there_after_kill_9(settings: Settings) -> None:
-    async with engine_process(settings) as (child, engine):
+async def test_an_acknowledged_order_is_there_after_kill_9(settings: Settings, nursery: Nursery) -> None:
+    async with forked_engine(settings, nursery) as (child, engine):
         await engine.fund()
         placed = await engine.place("buy", "100", "2", external_id="kept")
         child.kill()
@@ -40,9 +41,9 @@ async def test_an_acknowledged_order_is_there_after_kill_9(settings: Settings) -
     assert verify(journal_path(settings)).problems == []
 
 
-async def test_a_deposit_reference_credits_once_across_restarts(settings: Settings) -> None:
+async def test_a_deposit_reference_credits_once_across_restarts(settings: Settings, nursery: Nursery) -> None:
     request = accounts_pb2.DepositRequest(participant_id="alice", currency="USD", amount="5", reference="tx-1")
-    async with engine_process(settings) as (child, engine):
+    async with forked_engine(settings, nursery) as (child, engine):
         assert (await engine.accounts.Deposit(request)).balance == "5"
         for end in (child.kill, child.stop):
             end()
@@ -54,8 +55,8 @@ async def test_a_deposit_reference_credits_once_across_restarts(settings: Settin
         assert (await engine.accounts.Deposit(request)).result_code == "REFERENCE_CONFLICT"
 
 
-async def test_a_torn_last_page_is_removed_with_a_warning(settings: Settings) -> None:
-    async with engine_process(settings) as (child, engine):
+async def test_a_torn_last_page_is_removed_with_a_warning(settings: Settings, nursery: Nursery) -> None:
+    async with forked_engine(settings, nursery) as (child, engine):
         await engine.fund()
         placed = [await engine.place() for _ in range(3)]
         child.kill()
@@ -71,8 +72,8 @@ async def test_a_torn_last_page_is_removed_with_a_warning(settings: Settings) ->
     assert verify(journal_path(settings)).problems == []
 
 
-async def test_half_a_last_page_is_removed_too(settings: Settings) -> None:
-    async with engine_process(settings) as (child, engine):
+async def test_half_a_last_page_is_removed_too(settings: Settings, nursery: Nursery) -> None:
+    async with forked_engine(settings, nursery) as (child, engine):
         await engine.fund()
         placed = [await engine.place() for _ in range(2)]
         child.kill()
@@ -84,8 +85,8 @@ async def test_half_a_last_page_is_removed_too(settings: Settings) -> None:
         assert not (await engine.find(placed[1].order_id)).found
 
 
-async def test_a_damaged_last_batch_is_removed_with_a_warning(settings: Settings) -> None:
-    async with engine_process(settings) as (child, engine):
+async def test_a_damaged_last_batch_is_removed_with_a_warning(settings: Settings, nursery: Nursery) -> None:
+    async with forked_engine(settings, nursery) as (child, engine):
         await engine.fund()
         placed = [await engine.place() for _ in range(3)]
         child.kill()
@@ -100,8 +101,10 @@ async def test_a_damaged_last_batch_is_removed_with_a_warning(settings: Settings
         assert [(await engine.find(answer.order_id)).found for answer in placed] == [True, True, False]
 
 
-async def test_damage_before_the_end_prevents_the_start_and_says_what_to_do(settings: Settings) -> None:
-    async with engine_process(settings) as (child, engine):
+async def test_damage_before_the_end_prevents_the_start_and_says_what_to_do(
+    settings: Settings, nursery: Nursery
+) -> None:
+    async with forked_engine(settings, nursery) as (child, engine):
         await engine.fund()
         for _ in range(10):
             await engine.place()
@@ -149,8 +152,8 @@ async def test_damage_before_the_end_prevents_the_start_and_says_what_to_do(sett
         await child.ready(engine)
 
 
-async def test_a_journal_that_ends_before_a_snapshot_does_not_start(settings: Settings) -> None:
-    async with engine_process(settings) as (child, engine):
+async def test_a_journal_that_ends_before_a_snapshot_does_not_start(settings: Settings, nursery: Nursery) -> None:
+    async with forked_engine(settings, nursery) as (child, engine):
         await engine.fund()
         assert child.stop() == 0
         with sqlite3.connect(journal_path(settings)) as connection:
@@ -169,8 +172,10 @@ async def test_a_journal_that_ends_before_a_snapshot_does_not_start(settings: Se
         assert await engine.last_sequence() == 1
 
 
-async def test_a_clean_stop_leaves_a_snapshot_and_a_lost_event_file_is_recreated(settings: Settings) -> None:
-    async with engine_process(settings) as (child, engine):
+async def test_a_clean_stop_leaves_a_snapshot_and_a_lost_event_file_is_recreated(
+    settings: Settings, nursery: Nursery
+) -> None:
+    async with forked_engine(settings, nursery) as (child, engine):
         await engine.fund()
         placed = await engine.place("sell", "100", "1")
         await engine.fund("bob")
@@ -278,17 +283,17 @@ async def test_a_disk_failure_during_a_commit_ends_the_process_and_a_restart_rec
     assert verify(journal_path(settings)).problems == []
 
 
-async def test_a_second_engine_on_the_same_journal_or_port_does_not_start(tmp_path: Path) -> None:
+async def test_a_second_engine_on_the_same_journal_or_port_does_not_start(tmp_path: Path, nursery: Nursery) -> None:
     settings = engine_settings(tmp_path)
-    async with engine_process(settings) as (_, engine):
-        same_journal = EngineProcess(engine_settings(tmp_path))
+    async with forked_engine(settings, nursery) as (_, engine):
+        same_journal = ForkedEngine(engine_settings(tmp_path), nursery)
         same_journal.log_path = tmp_path / "second.log"
         same_journal.start()
         assert same_journal.wait() == 1
         assert "another engine has" in str(same_journal.log()[-1]["error"])
         for name in ("engine_http_port", "engine_grpc_port"):
             other = engine_settings(tmp_path / name, **{name: getattr(settings, name)})
-            same_port = EngineProcess(other)
+            same_port = ForkedEngine(other, nursery)
             same_port.start()
             assert same_port.wait() == 1
             assert f"{getattr(settings, name)} is taken" in str(same_port.log()[-1]["error"])

@@ -5,7 +5,6 @@ import importlib.util
 import os
 import random
 import time
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -30,7 +29,7 @@ from tests.support.engine_faults import (
     tell_to_die,
     wal_path,
 )
-from tests.support.engine_nursery import ForkedEngine, Nursery, engine_nursery
+from tests.support.engine_nursery import Nursery, forked_engine
 from tests.support.engine_witness import Witness
 from tests.support.parts import first_then_proof
 
@@ -47,12 +46,6 @@ CORES = ("rust", "reference") if importlib.util.find_spec("openspot_matching") e
 def other_core(core: str) -> str:
     """The core for the check: the other core if both are available."""
     return next((name for name in CORES if name != core), core)
-
-
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with engine_nursery() as nursery:
-        yield nursery
 
 
 async def restart(child: EngineProcess, engine: EngineClient) -> None:
@@ -77,7 +70,7 @@ async def test_kills_at_random_times_under_load_lose_and_repeat_nothing(
         )
         witness = Witness(chance.getrandbits(32))
         last = min(kills + KILLS_OF_A_JOURNAL, kills_wanted)
-        async with engine_process(settings, child=ForkedEngine(settings, nursery)) as (child, engine):
+        async with forked_engine(settings, nursery) as (child, engine):
             await witness.fund(engine)
             while kills < last:
                 load = asyncio.create_task(witness.load(engine))
@@ -111,7 +104,9 @@ async def test_kills_at_random_times_under_load_lose_and_repeat_nothing(
 
 @pytest.mark.spec("A6.4-05")
 @pytest.mark.parametrize("moment", ["before commit", "after commit", "after apply"])
-async def test_a_kill_between_commit_and_response_leaves_the_command_once(settings: Settings, moment: str) -> None:
+async def test_a_kill_between_commit_and_response_leaves_the_command_once(
+    settings: Settings, nursery: Nursery, moment: str
+) -> None:
     preparation = {
         "before commit": KILLED_BEFORE_COMMIT,
         "after commit": KILLED_AFTER_COMMIT,
@@ -119,7 +114,7 @@ async def test_a_kill_between_commit_and_response_leaves_the_command_once(settin
     }[moment]
     durable = moment != "before commit"
     witness = Witness(1)
-    async with engine_process(settings, preparation) as (child, engine):
+    async with forked_engine(settings, nursery, preparation) as (child, engine):
         await witness.fund(engine)
         resting = order("sell", "100", "2", "bob")
         await witness.place(engine, [resting])
@@ -163,11 +158,13 @@ async def test_a_kill_between_commit_and_response_leaves_the_command_once(settin
     [KILLED_IN_HALF_A_SNAPSHOT, KILLED_BEFORE_A_SNAPSHOT_IS_RENAMED, KILLED_AFTER_A_SNAPSHOT_IS_RENAMED],
     ids=["half written", "not renamed", "renamed"],
 )
-async def test_a_kill_during_a_snapshot_loses_nothing_and_leaves_no_draft(tmp_path: Path, preparation: str) -> None:
+async def test_a_kill_during_a_snapshot_loses_nothing_and_leaves_no_draft(
+    tmp_path: Path, nursery: Nursery, preparation: str
+) -> None:
     settings = engine_settings(tmp_path, engine_snapshot_interval=1000)
     folder = journal_path(settings).with_name(snapshots.FOLDER)
     witness = Witness(2)
-    async with engine_process(settings, preparation) as (child, engine):
+    async with forked_engine(settings, nursery, preparation) as (child, engine):
         await witness.fund(engine)
         tell_to_die(settings)
         await witness.load(engine)
@@ -183,9 +180,11 @@ async def test_a_kill_during_a_snapshot_loses_nothing_and_leaves_no_draft(tmp_pa
         await witness.check(engine, child, "auto")
 
 
-async def test_with_a_damaged_last_page_the_journal_ends_one_commit_earlier(settings: Settings) -> None:
+async def test_with_a_damaged_last_page_the_journal_ends_one_commit_earlier(
+    settings: Settings, nursery: Nursery
+) -> None:
     witness = Witness(3)
-    async with engine_process(settings) as (child, engine):
+    async with forked_engine(settings, nursery) as (child, engine):
         await witness.fund(engine)
         for _ in range(50):
             await witness.place(engine, [order("buy", "100", "0.1"), order("sell", "100", "0.1", "bob")])

@@ -15,8 +15,9 @@ from openspot.engine_client.commands import EngineCommands, TransferOutcome
 from openspot.engine_client.errors import EngineAmbiguousError
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.settings import Settings
-from tests.support.engine_client import EngineClient, engine_process
+from tests.support.engine_client import EngineClient
 from tests.support.engine_faults import KILLED_AFTER_COMMIT, KILLED_BEFORE_COMMIT, tell_to_die
+from tests.support.engine_nursery import Nursery, forked_engine
 
 HOUSE = CONVERSIONS_ACCOUNT_ID
 
@@ -124,8 +125,8 @@ async def test_a_reference_moves_once_and_conflicts_with_another_transfer(
     assert await totals(engine, "alice", "bob") == {"alice": {"USD": "99"}, "bob": {"USD": "1"}}
 
 
-async def test_a_transfer_creates_its_receivers_and_survives_a_restart(settings: Settings) -> None:
-    async with engine_process(settings) as (child, engine), connected(settings) as commands:
+async def test_a_transfer_creates_its_receivers_and_survives_a_restart(settings: Settings, nursery: Nursery) -> None:
+    async with forked_engine(settings, nursery) as (child, engine), connected(settings) as commands:
         await engine.fund("alice", USD="100")
         refused = await commands.transfer("t-1", [movement("alice", "eve", "USD", "101")], TransferKind.REWARD)
         assert refused.code is ResultCode.RISK_NSF
@@ -146,10 +147,10 @@ async def test_a_transfer_creates_its_receivers_and_survives_a_restart(settings:
     ("preparation", "happened"), [(KILLED_BEFORE_COMMIT, False), (KILLED_AFTER_COMMIT, True)], ids=["before", "after"]
 )
 async def test_a_kill_at_the_commit_leaves_all_movements_or_none_and_a_repeat_makes_it_once(
-    settings: Settings, preparation: str, happened: bool
+    settings: Settings, nursery: Nursery, preparation: str, happened: bool
 ) -> None:
     pay = [movement("alice", "bob", "USD", "1"), movement("bob", "carol", "USD", "0.25")]
-    async with engine_process(settings, preparation) as (child, engine), connected(settings) as commands:
+    async with forked_engine(settings, nursery, preparation) as (child, engine), connected(settings) as commands:
         await engine.fund("alice", USD="100")
         tell_to_die(settings)
         with pytest.raises(EngineAmbiguousError):

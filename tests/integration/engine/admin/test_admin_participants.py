@@ -15,7 +15,8 @@ from openspot.engine.engine import journal_path
 from openspot.engine.journal.inspection import export
 from openspot.kit.settings import Settings
 from tests.support.admin_client import AdminClient, CallFailedError, Transport
-from tests.support.engine_client import SCALE, engine_process, engine_settings, order, running_engine
+from tests.support.engine_client import SCALE, engine_settings, order, running_engine
+from tests.support.engine_nursery import Nursery, forked_engine
 from tests.support.waiting import eventually
 
 ALICE = {
@@ -246,10 +247,10 @@ async def test_two_administrators_cannot_deactivate_each_other(admin: AdminClien
 
 
 @pytest.mark.parametrize("snapshots", [False, True])
-async def test_participants_and_logouts_survive_a_kill(tmp_path: Path, snapshots: bool) -> None:
+async def test_participants_and_logouts_survive_a_kill(tmp_path: Path, nursery: Nursery, snapshots: bool) -> None:
     interval = {"engine_snapshot_interval": 1000} if snapshots else {}
     settings = engine_settings(tmp_path, engine_orders_remembered=1000, **interval)
-    async with engine_process(settings) as (child, engine):
+    async with forked_engine(settings, nursery) as (child, engine):
         # The child generated its secrets.
         admin = AdminClient(engine, "connect")
         await admin.login("admin", _secret(settings, "admin_password"))
