@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeVar
 
 from openspot.kit.settings import Settings
@@ -27,12 +27,19 @@ class Background:
 
 @contextmanager
 def background(settings: Settings, *names: str) -> Iterator[Background]:
-    """Run these services. Raises what a service raises while it starts or ends."""
+    """Run these services; all are ready when this begins. Raises what a service raises while it starts or ends."""
+    with in_background(settings, running(settings, *names)) as services:
+        yield services
+
+
+@contextmanager
+def in_background(settings: Settings, services: AbstractAsyncContextManager[Any]) -> Iterator[Background]:
+    """Run what `services` starts. Raises what it raises while it starts or ends."""
     started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 
     async def serve() -> None:
         stop = asyncio.Event()
-        async with running(settings, *names):
+        async with services:
             started.set_result((asyncio.get_running_loop(), stop))
             await stop.wait()
 

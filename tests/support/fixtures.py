@@ -121,10 +121,15 @@ def nats_url(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def settings(tmp_path: Path, database_url: str, nats_url: str) -> Settings:
     """Settings of this test: its own database, bus, data directory and free ports."""
+    return platform_settings(tmp_path, database_url, nats_url)
+
+
+def platform_settings(data_dir: Path, database_url: str, nats_url: str) -> PlatformSettings:
+    """Settings for tests of services: these servers, free ports, and no throttling."""
     return PlatformSettings(
         database_url=database_url,
         nats_url=nats_url,
-        data_dir=tmp_path,
+        data_dir=data_dir,
         jwt_secret="test-secret-of-at-least-thirty-two-bytes",
         engine_api_key="test-key",
         engine_api_secret="test-api-secret",

@@ -55,7 +55,8 @@ async def test_the_personal_data_is_gone_and_orders_stay_under_the_id(
     assert refresh_token["mfaRequired"] is True
 
     async def recorded() -> bool:
-        return bool(await pool.fetchval("SELECT count(*) FROM audit_records WHERE path ~ 'enable'"))
+        query = "SELECT count(*) FROM audit_records WHERE path ~ 'enable' AND user_id = $1"
+        return bool(await pool.fetchval(query, ada_id))
 
     await eventually(recorded)
     assert await traces(pool, EMAIL) and await traces(pool, "127.0.0.1")

@@ -417,10 +417,10 @@ def staked(tokens: Any) -> Any:
 
 @pytest.mark.spec("A5-07")
 async def test_tokens_state_the_users_active_stakes_of_the_payment_token(
-    visitor: RestClient, pool: asyncpg.Pool, cheap_passwords: None
+    own_edge: RestClient, pool: asyncpg.Pool, cheap_passwords: None
 ) -> None:
-    user = {"user_id": (await visitor("POST", "/auth/register", CREDENTIALS)).body["userId"]}
-    tokens = await log_in(visitor)
+    user = {"user_id": (await own_edge("POST", "/auth/register", CREDENTIALS)).body["userId"]}
+    tokens = await log_in(own_edge)
     assert staked(tokens) == "0"
     stakes = (
         ("USDT", "active", "99999.5"), ("USDT", "active", "0.5"), ("USDT", "redeemed", "7"), ("BTC", "active", "9"),
@@ -428,10 +428,10 @@ async def test_tokens_state_the_users_active_stakes_of_the_payment_token(
     for number, (asset, status, amount) in enumerate(stakes):
         stake = {"balance_id": f"stake-{number}", "asset": asset, "status": status, "amount": amount}
         await insert(pool, "staking_balances", user, **stake)
-    renewed = (await refresh(visitor, tokens["refreshToken"])).body
+    renewed = (await refresh(own_edge, tokens["refreshToken"])).body
     assert staked(renewed) == "100000"
     # What cannot be read is left out; the session goes on.
     await pool.execute("ALTER TABLE staking_balances RENAME TO away")
-    again = await refresh(visitor, renewed["refreshToken"])
+    again = await refresh(own_edge, renewed["refreshToken"])
     assert again.status == 200
     assert staked(again.body) is None

@@ -60,6 +60,14 @@ async def ada(edge: RestClient, engine: FakeEngineHttp) -> RestClient:
     return edge
 
 
+@pytest.fixture
+async def own_ada(own_edge: RestClient, engine: FakeEngineHttp) -> RestClient:
+    """The same at an edge of this test, which shares the test's event loop and so the connections of a patch."""
+    own_edge.token = None
+    await register(own_edge, EMAIL)
+    return own_edge
+
+
 async def names_of(pool: asyncpg.Pool) -> dict[str, str]:
     """The user as tables name her, by column."""
     user_id = str(await pool.fetchval("SELECT user_id FROM users"))
@@ -198,7 +206,7 @@ async def test_an_unstake_that_is_not_paid_stops_it(ada: RestClient, pool: async
 
 @pytest.mark.parametrize("nth", [1, 2])
 async def test_money_that_leaves_the_balances_meanwhile_is_seen(
-    ada: RestClient, pool: asyncpg.Pool, engine: FakeEngineHttp, monkeypatch: pytest.MonkeyPatch, nth: int
+    own_ada: RestClient, pool: asyncpg.Pool, engine: FakeEngineHttp, monkeypatch: pytest.MonkeyPatch, nth: int
 ) -> None:
     """The stake begins after a look at stakes and before the `nth` look at balances. The second look is the last."""
     user, read = await names_of(pool), AccountService.engine_totals
@@ -211,7 +219,7 @@ async def test_money_that_leaves_the_balances_meanwhile_is_seen(
         return await read(self, user_id)
 
     monkeypatch.setattr(AccountService, "engine_totals", stake_and_read)
-    assert (await delete(ada)).code == "OBLIGATIONS_REMAIN"
+    assert (await delete(own_ada)).code == "OBLIGATIONS_REMAIN"
     assert len(reads) == nth
 
 
@@ -245,7 +253,7 @@ async def test_a_payment_without_money_is_cancelled_and_takes_none_any_more(
 
 
 async def test_a_payment_that_is_paid_during_the_deletion_stops_it(
-    ada: RestClient, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+    own_ada: RestClient, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The money arrives after the first look at payments, and before they are cancelled."""
     await insert(pool, "payments", await names_of(pool), status="open", payment_status="unpaid", credited=False)
@@ -256,7 +264,7 @@ async def test_a_payment_that_is_paid_during_the_deletion_stops_it(
         await require(self, *given)
 
     monkeypatch.setattr(SecondFactor, "require", pay_and_require)
-    reply = await delete(ada)
+    reply = await delete(own_ada)
     assert (reply.code, reply.body["details"]) == ("OBLIGATIONS_REMAIN", {"obligations": {"payments": 1}})
     assert await pool.fetchval("SELECT status FROM payments") == "complete"
 

@@ -142,9 +142,9 @@ REFUSALS = (
 
 
 @pytest.mark.spec("A7-19", "A9-01", "B4.1-21")
-async def test_every_refusal_has_the_error_shape(edge: RestClient) -> None:
+async def test_every_refusal_has_the_error_shape(own_edge: RestClient) -> None:
     for method, path, status, code in REFUSALS:
-        reply = await edge(method, path, prefix="")
+        reply = await own_edge(method, path, prefix="")
         assert (reply.status, reply.code) == (status, code), (method, path, reply.body)
         error = ErrorBody.model_validate(reply.body)
         assert error.status_code == status

@@ -44,25 +44,25 @@ async def test_without_the_engine_the_edge_is_healthy_but_not_ready(edge: RestCl
 
 @pytest.mark.spec("A1.1-25", "A1.1-27", "A7-22", "B4.1-86", "B4.1-87", "B4.1-89")
 async def test_a_lost_bus_shows_in_health_and_readiness_and_its_return_too(
-    edge: RestClient, engine: FakeEngineHttp, nats_server: EmbeddedNats
+    own_edge: RestClient, engine: FakeEngineHttp, nats_server: EmbeddedNats
 ) -> None:
     nats_server.kill()
     for prefix, path in (*HEALTH, *READY):
-        reply = await edge("GET", path, prefix=prefix)
+        reply = await own_edge("GET", path, prefix=prefix)
         assert (reply.status, reply.body["status"]) == (503, "error")
         assert reply.body["error"]["bus"]["status"] == "down"
         assert reply.body["error"]["bus"]["message"]
-    assert (await edge("GET", "/health/live")).status == 200
+    assert (await own_edge("GET", "/health/live")).status == 200
     nats_server.start()
 
     async def ready() -> bool:
-        return (await edge("GET", "/health/ready")).status == 200
+        return (await own_edge("GET", "/health/ready")).status == 200
 
     await eventually(ready, 20)
 
 
 async def test_notices_that_hang_make_the_edge_degraded_and_it_stays_in_service(
-    edge: RestClient,
+    own_edge: RestClient,
     engine: FakeEngineHttp,
     bus: Bus,
     pool: asyncpg.Pool,
@@ -73,7 +73,7 @@ async def test_notices_that_hang_make_the_edge_degraded_and_it_stays_in_service(
     stuck = 'openspot_bus_consumer_stuck{durable="rest-edge-notifications"}'
 
     async def metric(value: str) -> bool:
-        return f"{stuck} {value}" in (await edge("GET", "/metrics")).body
+        return f"{stuck} {value}" in (await own_edge("GET", "/metrics")).body
 
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute("LOCK TABLE users IN ACCESS EXCLUSIVE MODE")
@@ -82,13 +82,13 @@ async def test_notices_that_hang_make_the_edge_degraded_and_it_stays_in_service(
         await bus.publish(subjects.NOTIFICATIONS_SEND, notice, "n-1")
         await eventually(lambda: metric("1.0"))
         for prefix, path in READY:
-            reply = await edge("GET", path, prefix=prefix)
+            reply = await own_edge("GET", path, prefix=prefix)
             assert (reply.status, reply.body["status"], reply.body["error"]) == (200, "ok", {})
             HealthResponse.model_validate(reply.body)
             details = reply.body["details"]["rest-edge-notifications"]
             assert (details["status"], details["message"][:24]) == ("degraded", "stuck: 1 messages wait, ")
     await eventually(lambda: metric("0.0"))
-    reply = await edge("GET", "/health/ready")
+    reply = await own_edge("GET", "/health/ready")
     assert reply.body["details"]["rest-edge-notifications"] == {"status": "up"}
 
 

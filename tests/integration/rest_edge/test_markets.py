@@ -44,11 +44,11 @@ async def add_trades(pool: asyncpg.Pool, symbol: str, *trades: tuple[int, str, s
 
 @pytest.mark.spec("B4.1-22", "B4.1-23", "B4.1-25")
 async def test_markets_are_the_engines_with_the_limits_of_the_pre_trade_check(
-    edge: RestClient, engine: FakeEngineHttp
+    own_edge: RestClient, engine: FakeEngineHttp
 ) -> None:
-    edge.token = None
+    own_edge.token = None
     engine.markets.append(market("DOGE-USD"))
-    reply = await edge("GET", "/markets")
+    reply = await own_edge("GET", "/markets")
     assert [row["symbol"] for row in reply.body] == ["BTC-USD", "DOGE-USD", "ETH-USD"]
     for row in reply.body:
         read_exactly(row, Market)
@@ -57,21 +57,21 @@ async def test_markets_are_the_engines_with_the_limits_of_the_pre_trade_check(
     assert (bitcoin["tickSize"], bitcoin["takerFee"], bitcoin["makerFee"]) == ("0.01", 25, 15)
     assert (bitcoin["quantityMin"], bitcoin["notionalMax"]) == ("0.00001", "10000000")
     assert (dogecoin["quantityMin"], dogecoin["notionalMax"]) == (None, None)
-    assert (await edge("GET", "/markets/BTC-USD")).body == bitcoin
-    unknown = await edge("GET", "/markets/ADA-USD")
+    assert (await own_edge("GET", "/markets/BTC-USD")).body == bitcoin
+    unknown = await own_edge("GET", "/markets/ADA-USD")
     assert (unknown.status, unknown.code, unknown.message) == (404, "MARKET_NOT_FOUND", "Market ADA-USD not found")
 
 
 @pytest.mark.spec("B4.1-22")
-async def test_a_change_at_the_engine_shows_within_moments(edge: RestClient, engine: FakeEngineHttp) -> None:
-    assert (await edge("GET", "/markets/BTC-USD")).body["takerFee"] == 25
+async def test_a_change_at_the_engine_shows_within_moments(own_edge: RestClient, engine: FakeEngineHttp) -> None:
+    assert (await own_edge("GET", "/markets/BTC-USD")).body["takerFee"] == 25
     for _ in range(20):
-        await edge("GET", "/markets")
+        await own_edge("GET", "/markets")
     assert engine.requests.count("/api/v1/markets") <= 2
     engine.markets[0]["takerFee"] = 7
 
     async def shows() -> bool:
-        return (await edge("GET", "/markets/BTC-USD")).body["takerFee"] == 7
+        return (await own_edge("GET", "/markets/BTC-USD")).body["takerFee"] == 7
 
     await eventually(shows, 10)
 
@@ -156,16 +156,16 @@ async def test_a_price_older_than_a_day_is_still_the_last(
     assert (ticker["lastPrice"], ticker["openPrice"], ticker["volume"]) == ("500", None, "0")
 
 
-async def test_without_the_engine_market_data_answers_503(edge: RestClient) -> None:
+async def test_without_the_engine_market_data_answers_503(own_edge: RestClient) -> None:
     for path in ("", "/tickers", "/BTC-USD", "/BTC-USD/ticker", "/BTC-USD/orderbook", "/BTC-USD/trades"):
-        reply = await edge("GET", f"/markets{path}")
+        reply = await own_edge("GET", f"/markets{path}")
         assert (reply.status, reply.code) == (503, "SERVICE_UNAVAILABLE"), path
 
 
-async def test_an_engine_that_answers_nonsense_counts_as_silent(edge: RestClient, engine: FakeEngineHttp) -> None:
+async def test_an_engine_that_answers_nonsense_counts_as_silent(own_edge: RestClient, engine: FakeEngineHttp) -> None:
     engine.markets = [{"symbol": 5}]
-    assert (await edge("GET", "/markets")).status == 503
-    assert (await edge("GET", "/markets/BTC-USD/trades")).status == 503
+    assert (await own_edge("GET", "/markets")).status == 503
+    assert (await own_edge("GET", "/markets/BTC-USD/trades")).status == 503
 
 
 async def test_without_market_data_its_routes_answer_503_with_the_reason(
@@ -193,11 +193,11 @@ async def test_no_stale_book_or_ticker_is_served(
 
 
 async def test_a_market_that_only_the_engine_has_yet_answers_503(
-    edge: RestClient, engine: FakeEngineHttp, market_data: FakeMarketData
+    own_edge: RestClient, engine: FakeEngineHttp, market_data: FakeMarketData
 ) -> None:
     engine.markets.append(market("DOGE-USD"))
     for path in ("ticker", "orderbook"):
-        reply = await edge("GET", f"/markets/DOGE-USD/{path}")
+        reply = await own_edge("GET", f"/markets/DOGE-USD/{path}")
         assert (reply.status, reply.message) == (503, "market data has nothing of DOGE-USD yet")
 
 

@@ -19,9 +19,10 @@ def ids(reply: Any) -> list[str]:
 
 
 async def test_from_and_to_bound_when_an_order_was_created(edge: RestClient, pool: asyncpg.Pool) -> None:
+    edge.as_user("lister-by-time")
     for minutes in range(4):
         await add_row(
-            pool, f"order{minutes}", created_at=NOW + timedelta(minutes=minutes),
+            pool, f"order{minutes}", user_id="lister-by-time", created_at=NOW + timedelta(minutes=minutes),
             status="filled" if minutes % 2 else "open",
         )  # fmt: skip
     since, until = (NOW + timedelta(minutes=1)), (NOW + timedelta(minutes=3))
@@ -37,16 +38,20 @@ async def test_from_and_to_bound_when_an_order_was_created(edge: RestClient, poo
 
 
 async def test_pages_stay_whole_while_orders_are_added(edge: RestClient, pool: asyncpg.Pool) -> None:
+    async def add(order_id: str, **fields: Any) -> None:
+        await add_row(pool, order_id, user_id="pager-by-name", **fields)
+
+    edge.as_user("pager-by-name")
     # Several of one moment: the id decides.
     for number in range(7):
-        await add_row(pool, f"order{number}", created_at=NOW + timedelta(minutes=number // 3), client_order_id="mine")
-    await add_row(pool, "other", client_order_id="another")
+        await add(f"order{number}", created_at=NOW + timedelta(minutes=number // 3), client_order_id="mine")
+    await add("other", client_order_id="another")
     seen, cursor = [], ""
     while True:
         reply = await edge("GET", f"/orders?clientOrderId=mine&limit=2&cursor={cursor}" if cursor else
                            "/orders?clientOrderId=mine&limit=2")  # fmt: skip
         seen += ids(reply)
-        await add_row(pool, f"new{len(seen)}", created_at=NOW + timedelta(days=1), client_order_id="mine")
+        await add(f"new{len(seen)}", created_at=NOW + timedelta(days=1), client_order_id="mine")
         cursor = reply.headers.get("X-Next-Cursor", "")
         if not cursor:
             break

@@ -354,12 +354,13 @@ async def test_a_cancel_that_is_not_answered_in_time_answers_504(
         assert (reply.status, reply.code) == (504, "ORDER_STATUS_UNKNOWN")
 
 
-async def add_many(pool: asyncpg.Pool) -> None:
+async def add_many(pool: asyncpg.Pool, user_id: str) -> None:
     statuses = ("open", "partially_filled", "filled", "cancelled", "rejected", "pending")
     for number in range(12):
         await add_row(
             pool,
             f"order{number:02}",
+            user_id=user_id,
             status=statuses[number % 6],
             symbol="BTC-USD" if number % 2 else "ETH-USD",
             side="buy" if number < 6 else "sell",
@@ -386,7 +387,8 @@ LISTS: tuple[tuple[str, list[int]], ...] = (
 
 @pytest.mark.spec("A2.1-11", "B4.1-05", "B4.1-06", "B4.1-07")
 async def test_lists_show_the_callers_orders_newest_first(edge: RestClient, pool: asyncpg.Pool) -> None:
-    await add_many(pool)
+    edge.as_user("lister")
+    await add_many(pool, "lister")
     for path, expected in LISTS:
         reply = await edge("GET", path)
         assert reply.status == 200, path
@@ -395,7 +397,8 @@ async def test_lists_show_the_callers_orders_newest_first(edge: RestClient, pool
 
 @pytest.mark.spec("B4.1-10")
 async def test_pages_follow_each_other_without_gap_or_repeat(edge: RestClient, pool: asyncpg.Pool) -> None:
-    await add_many(pool)
+    edge.as_user("pager")
+    await add_many(pool, "pager")
     for limit in (1, 5, 12, 100):
         seen: list[str] = []
         cursor: str | None = ""
@@ -410,8 +413,9 @@ async def test_pages_follow_each_other_without_gap_or_repeat(edge: RestClient, p
 
 @pytest.mark.spec("B4.1-10")
 async def test_a_list_has_100_entries_by_default(edge: RestClient, pool: asyncpg.Pool) -> None:
+    edge.as_user("owner-of-101")
     for number in range(101):
-        await add_row(pool, f"o{number}")
+        await add_row(pool, f"o{number}", user_id="owner-of-101")
     reply = await edge("GET", "/orders")
     assert len(reply.body) == 100
     assert reply.headers["X-Next-Cursor"]
@@ -463,8 +467,9 @@ BULKS: tuple[tuple[dict[str, Any], list[int]], ...] = (
 async def test_a_bulk_cancel_takes_the_open_orders_that_fit(
     edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
-    await add_many(pool)
-    remember(router, *((f"order{number:02}", "u1") for number in range(12)), ("theirs", "u2"))
+    edge.as_user("canceller")
+    await add_many(pool, "canceller")
+    remember(router, *((f"order{number:02}", "canceller") for number in range(12)), ("theirs", "u2"))
     for conditions, cancelled in BULKS:
         query = "&".join(f"{k}={','.join(v) if isinstance(v, list) else v}" for k, v in conditions.items())
         for reply in (await edge("DELETE", f"/orders?{query}"), await edge("DELETE", "/orders", conditions)):
@@ -477,8 +482,9 @@ async def test_a_bulk_cancel_takes_the_open_orders_that_fit(
 async def test_a_bulk_cancel_says_which_orders_failed_and_why(
     edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
-    await add_many(pool)
-    remember(router, ("order00", "u1"), ("unrecorded", "u1"), ("theirs", "u2"))
+    edge.as_user("canceller-of-six")
+    await add_many(pool, "canceller-of-six")
+    remember(router, ("order00", "canceller-of-six"), ("unrecorded", "canceller-of-six"), ("theirs", "u2"))
     ids = ["order00", "order02", "theirs", "nobodys", "unrecorded", "order00"]
     reply = await edge("DELETE", "/orders", {"orderIds": ids})
     assert sorted(reply.body["cancelled"]) == ["order00", "unrecorded"]
@@ -493,16 +499,17 @@ async def test_a_bulk_cancel_of_many_orders_tries_each_once(
     edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
     """More than one page of open orders."""
+    edge.as_user("canceller-of-many")
     await pool.execute(
         """
         INSERT INTO orders (order_id, user_id, symbol, side, type, time_in_force, price, quantity,
             remaining_quantity, fee_currency, status, created_at, updated_at)
-        SELECT 'many' || n, 'u1', 'BTC-USD', 'buy', 'limit', 'gtc', 1, 1, 1, 'USD', 'open', $1, $1
+        SELECT 'many' || n, 'canceller-of-many', 'BTC-USD', 'buy', 'limit', 'gtc', 1, 1, 1, 'USD', 'open', $1, $1
         FROM generate_series(1, 1203) AS n
         """,
         NOW,
     )
-    remember(router, *((f"many{number}", "u1") for number in range(1, 1204)))
+    remember(router, *((f"many{number}", "canceller-of-many") for number in range(1, 1204)))
     reply = await edge("DELETE", "/orders")
     assert len(reply.body["cancelled"]) == 1203
     assert len(router.cancelled) == 1203
@@ -530,11 +537,11 @@ async def test_orders_of_one_caller_are_worked_on_at_the_same_time(edge: RestCli
 
 
 async def test_a_lost_bus_answers_503_and_nothing_is_sent_later(
-    edge: RestClient, router: FakeRouter, nats_server: Any, bus: Bus
+    own_edge: RestClient, router: FakeRouter, nats_server: Any, bus: Bus
 ) -> None:
     nats_server.kill()
-    await asyncio.wait_for(_until_refused(edge), stretched(60))
-    assert (await edge("POST", "/orders", LIMIT)).status == 503
+    await asyncio.wait_for(_until_refused(own_edge), stretched(60))
+    assert (await own_edge("POST", "/orders", LIMIT)).status == 503
 
 
 async def _until_refused(edge: RestClient) -> None:
@@ -546,8 +553,9 @@ async def test_a_client_sees_what_it_was_answered_before_the_rows_are_written(
     edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
     """The fake router writes no rows: whatever is listed here is what the edge has answered."""
+    edge.as_user("reader")
     long_ago = datetime(2019, 1, 1, tzinfo=UTC)
-    await add_row(pool, "older", created_at=long_ago, updated_at=long_ago)
+    await add_row(pool, "older", user_id="reader", created_at=long_ago, updated_at=long_ago)
     placed = [(await edge("POST", "/orders", LIMIT)).body for _ in range(3)]
     ids = sorted((record["orderId"] for record in placed), reverse=True)
     assert [row["orderId"] for row in (await edge("GET", "/orders")).body] == [*ids, "older"]
@@ -559,10 +567,10 @@ async def test_a_client_sees_what_it_was_answered_before_the_rows_are_written(
     assert (await edge("GET", f"/orders/{ids[0]}")).body["status"] == "cancelled"
     assert [row["orderId"] for row in (await edge("GET", "/orders?status=open")).body] == [*ids[1:], "older"]
     assert [row["orderId"] for row in (await edge("GET", "/orders/history")).body] == [ids[0]]
-    remember(router, ("older", "u1"))
+    remember(router, ("older", "reader"))
     assert sorted((await edge("DELETE", "/orders")).body["cancelled"]) == sorted([*ids[1:], "older"])
     assert (await edge("GET", "/orders?status=open")).body == []
-    edge.as_user("u2")
+    edge.as_user("stranger")
     assert (await edge("GET", "/orders")).body == []
 
 

@@ -52,14 +52,14 @@ async def test_without_a_token_the_address_is_throttled_but_never_health_and_met
 
 @pytest.mark.spec("A1.3-02")
 async def test_each_request_that_changes_something_leaves_a_record(
-    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+    own_edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
-    placed = await edge("POST", "/orders?secret=1", LIMIT)
-    bad = await edge("POST", "/orders", {"password": "hunter2"})
-    await edge("GET", "/orders")
-    cancelled = await edge("DELETE", f"/orders/{placed.body['orderId']}")
-    edge.token = None
-    refused = await edge("DELETE", "/orders/%00%F0%9F%98%80")
+    placed = await own_edge("POST", "/orders?secret=1", LIMIT)
+    bad = await own_edge("POST", "/orders", {"password": "hunter2"})
+    await own_edge("GET", "/orders")
+    cancelled = await own_edge("DELETE", f"/orders/{placed.body['orderId']}")
+    own_edge.token = None
+    refused = await own_edge("DELETE", "/orders/%00%F0%9F%98%80")
     rows = await eventually(lambda: _at_least(pool, 4))
     assert [(row["request_id"], row["user_id"], row["method"], row["path"], row["status"]) for row in rows] == [
         (placed.headers["X-Request-Id"], "u1", "POST", "/api/v1/orders", 201),
@@ -89,10 +89,10 @@ async def test_a_clean_stop_writes_every_record_that_waits(
 
 
 async def test_records_survive_a_database_that_refuses_them_for_a_while(
-    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+    own_edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
     await pool.execute("ALTER TABLE audit_records RENAME TO audit_records_away")
-    placed = [await edge("POST", "/orders", LIMIT) for _ in range(5)]
+    placed = [await own_edge("POST", "/orders", LIMIT) for _ in range(5)]
     assert {reply.status for reply in placed} == {201}
     await eventually(lambda: audit.FAILURES._value.get() > 0)
     await pool.execute("ALTER TABLE audit_records_away RENAME TO audit_records")
