@@ -46,7 +46,13 @@ def _with_underscore(capital: re.Match[str]) -> str:
 
 
 def _complete(schema: dict[str, Any]) -> None:
-    """Say the type of an enumeration of texts, which msgspec leaves out."""
+    """Say the type of an enumeration of texts, which msgspec leaves out, and call a tuple of equal parts a list.
+
+    Some tools of OpenAPI read no `prefixItems`; `minItems` and `maxItems` say how long the tuple is.
+    """
+    parts = schema.get("prefixItems")
+    if parts and all(part == parts[0] for part in parts):
+        schema["items"] = schema.pop("prefixItems")[0]
     if "enum" in schema and all(isinstance(value, str) for value in schema["enum"]):
         schema["type"] = "string"
     for part in (*schema.get("anyOf", ()), schema.get("items")):

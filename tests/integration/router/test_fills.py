@@ -45,7 +45,7 @@ async def test_a_trade_fills_taker_and_maker_and_is_published_and_stored(
     await eventually(lambda: published.orders("orders.updated.alice"))
     (trade,) = published.trades()
     assert (trade.buyer_id, trade.seller_id, trade.price, trade.quantity) == ("alice", "bob", "100", "1")
-    assert (trade.fees.buyer.amount, trade.fees.seller.amount, trade.fees.buyer.currency) == ("0.15", "0.25", "USD")
+    assert (trade.fees.buyer.amount, trade.fees.seller.amount, trade.fees.buyer.asset) == ("0.15", "0.25", "USD")
     assert (15, 25) not in [(tier.maker_bps, tier.taker_bps) for tier in GATEWAY_TIERS]
     sides = published.of("trades.executed.BTC-USD", SideTrade)
     assert [(side.liquidity, side.order_id, side.trade_id) for side in sides] == [
