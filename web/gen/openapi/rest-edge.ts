@@ -3082,14 +3082,8 @@ export interface components {
          */
         OrderBook: {
             symbol: string;
-            bids: [
-                string,
-                string
-            ][];
-            asks: [
-                string,
-                string
-            ][];
+            bids: string[][];
+            asks: string[][];
             sequence: number;
             timestamp: number;
         };
