@@ -5,7 +5,7 @@ RUN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo setup venue test proof check format conformance protocol lock core web pictures bench clean
+.PHONY: help up demo setup venue test proof mutants check format conformance protocol lock core web pictures bench clean
 
 help:          ## Show this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -25,11 +25,16 @@ venue:         ## Install the library that the venue adapter needs
 test:          ## Set up for development, check the house rules, run the tests; ARGS=tests/unit/http for a part
 	@$(PYTHON) tools/setup.py --development
 	@$(RUN)/python tools/check.py
-	@$(RUN)/python -m pytest -n 2 -m "not proof" $(ARGS)
+	@$(RUN)/python -m pytest -n auto -m "not proof" $(ARGS)
 
 proof:         ## Set up for development, run the tests that take longer; ARGS=tests/e2e for a part
 	@$(PYTHON) tools/setup.py --development
-	@$(RUN)/python -m pytest -n 2 -m proof $(ARGS)
+	@$(RUN)/python -m pytest -n auto -m proof $(ARGS)
+	@$(if $(ARGS),,$(RUN)/python tools/mutants.py --changed)
+
+mutants:       ## Change the rules in every small way, for hours, and see that tests notice; ARGS=margin, SAMPLE=60, SEED=1
+	@$(PYTHON) tools/setup.py --development
+	@$(RUN)/python tools/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 check: setup   ## Format, lint, types, layers, generated code
 	@$(PYTHON) tools/setup.py --development
@@ -43,6 +48,7 @@ conformance:   ## Write docs/conformance.md (facts and their tests), the setting
 
 protocol:      ## Generate the gRPC code from proto/, the HTTP pages from the routes, and parts of the client
 	@$(RUN)/python tools/generate_protocol.py && $(RUN)/python tools/http_pages.py
+	@$(RUN)/python tools/websocket_document.py
 	@$(RUN)/python tools/client_records.py && $(RUN)/python tools/client_sync.py && $(RUN)/python tools/web.py generate
 
 lock:          ## Renew requirements/*.lock from pyproject.toml

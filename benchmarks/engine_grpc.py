@@ -1,13 +1,14 @@
-"""Order entry of the engine over gRPC against a bare echo of the same messages, in one run.
+"""Order entry of the engine over gRPC and over frames against a bare echo of the same messages, in one run.
 
     .venv/bin/python -m benchmarks.engine_grpc [--rounds 20] [--core rust]
 
 The engine: its real process with the journal on, four participants, limit orders around one mid, resting and
 crossing mixed. The echo: a bare `grpc.aio` server process on the same event loop that answers the same messages.
-Both get the same calls from the same client with as many in flight, in turn; medians, least and most of the
-rounds are printed. PlaceOrders is measured with 100 orders a call, its rate is orders a second.
+All get the same calls from the same client with as many in flight, in turn; medians, least and most of the
+rounds are printed. PlaceOrders is measured with 100 orders a call, its rate is orders a second. The platform's own
+services call the engine over frames.
 
-The client shares the two cores with the server, so the server's processor time an order is printed beside.
+The client shares the two cores with the server, so the processor time of both an order is printed beside.
 """
 
 import argparse
@@ -33,6 +34,7 @@ from benchmarks.core_runs import table
 from openspot.contracts.gen.exchange.v1 import accounts_pb2, accounts_pb2_grpc, orders_pb2_grpc
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
 from openspot.engine.transport.grpc_server import MESSAGE_BYTES_MAX
+from openspot.kit.frames import FrameClient
 from openspot.kit.service import run_service
 from openspot.kit.service_credential import headers
 from openspot.kit.settings import Settings
@@ -44,6 +46,7 @@ BATCH = 100
 PARTICIPANTS = ("alice", "bob", "carol", "dave")
 MID, SPREAD = 5_000_000, 2_000
 QUANTITY = 100_000
+CALL_S_MAX = 30.0
 KEY, SECRET = "benchmark", secrets.token_urlsafe(48)
 METADATA = tuple(headers(KEY, SECRET).items())
 TARGET_ECHO, TARGET_BATCH = 0.8, 20.0
@@ -52,10 +55,11 @@ Call = Callable[[Any], Awaitable[Any]]
 
 
 class Measured(NamedTuple):
-    """Orders a second, and the server's processor time an order in microseconds."""
+    """Orders a second, and the processor time of the server and of the client an order in microseconds."""
 
     rate: float
     cost_us: float
+    client_us: float
 
 
 # Servers
@@ -103,12 +107,13 @@ class Server:
     """A server in a process of its own, and a channel to it."""
 
     def __init__(self, name: str, core: str, folder: Path) -> None:
-        port = free_port()
+        port, frames_port = free_port(), free_port()
         environment = os.environ | {
             "OPENSPOT_DATA_DIR": str(folder),
             "OPENSPOT_ENGINE_CORE": core,
             "OPENSPOT_ENGINE_GRPC_PORT": str(port),
             "OPENSPOT_ENGINE_HTTP_PORT": str(free_port()),
+            "OPENSPOT_ENGINE_FRAMES_PORT": str(frames_port),
             "OPENSPOT_ENGINE_API_KEY": KEY,
             "OPENSPOT_ENGINE_API_SECRET": SECRET,
         }
@@ -125,6 +130,17 @@ class Server:
         stub = orders_pb2_grpc.OrderServiceStub(self.channel)  # type: ignore[no-untyped-call]
         self.place: Call = partial(stub.PlaceOrder, metadata=METADATA)
         self.place_many: Call = partial(stub.PlaceOrders, metadata=METADATA)
+        self._frames = FrameClient("127.0.0.1", frames_port, headers(KEY, SECRET))
+
+    async def place_in_frame(self, request: pb.PlaceOrderRequest) -> pb.PlaceOrderResponse:
+        """PlaceOrder over frames."""
+        reply = await self._frames.request("PlaceOrder", request.SerializeToString(), CALL_S_MAX, CALL_S_MAX)
+        return pb.PlaceOrderResponse.FromString(reply)
+
+    async def place_many_in_frame(self, request: pb.PlaceOrdersRequest) -> pb.PlaceOrdersResponse:
+        """PlaceOrders over frames."""
+        reply = await self._frames.request("PlaceOrders", request.SerializeToString(), CALL_S_MAX, CALL_S_MAX)
+        return pb.PlaceOrdersResponse.FromString(reply)
 
     def processor_s(self) -> float:
         """Processor time that it has used."""
@@ -134,6 +150,7 @@ class Server:
     async def close(self) -> None:
         """End it."""
         await self.channel.close()
+        await self._frames.close()
         self._process.terminate()
         self._process.wait(20)
 
@@ -188,10 +205,10 @@ async def measure(server: Server, call: Call, requests: Sequence[Any], in_flight
         for request in rest:
             await call(request)
 
-    before, began = server.processor_s(), time.perf_counter()
+    before, own, began = server.processor_s(), time.process_time(), time.perf_counter()
     await asyncio.gather(*(work() for _ in range(in_flight)))
-    seconds, used = time.perf_counter() - began, server.processor_s() - before
-    return Measured(orders / seconds, used / orders * 1e6)
+    seconds, used, own_used = time.perf_counter() - began, server.processor_s() - before, time.process_time() - own
+    return Measured(orders / seconds, used / orders * 1e6, own_used / orders * 1e6)
 
 
 async def compare(parsed: argparse.Namespace) -> int:
@@ -205,11 +222,16 @@ async def compare(parsed: argparse.Namespace) -> int:
                 await asyncio.wait_for(server.channel.channel_ready(), 30)
             await fund(servers["engine"])
             for round_number in range(parsed.rounds + 1):
-                for name, server in servers.items():
+                echo, engine = servers["echo"], servers["engine"]
+                for name, server, place, place_many in (
+                    ("echo", echo, echo.place, echo.place_many),
+                    ("engine", engine, engine.place, engine.place_many),
+                    ("frames", engine, engine.place_in_frame, engine.place_many_in_frame),
+                ):
                     single = orders.take(parsed.orders)
-                    taken = await measure(server, server.place, single, IN_FLIGHT, len(single))
+                    taken = await measure(server, place, single, IN_FLIGHT, len(single))
                     many = [pb.PlaceOrdersRequest(orders=orders.take(BATCH)) for _ in range(parsed.orders // 10)]
-                    batched = await measure(server, server.place_many, many, IN_FLIGHT, len(many) * BATCH)
+                    batched = await measure(server, place_many, many, IN_FLIGHT, len(many) * BATCH)
                     # The first round warms both up.
                     if round_number:
                         measured.setdefault(name, []).append(taken)
@@ -226,18 +248,25 @@ def report(measured: dict[str, list[Measured]], parsed: argparse.Namespace) -> N
     names = {
         "echo": "bare grpc.aio echo, PlaceOrder",
         "engine": f"engine ({parsed.core}, journal on), PlaceOrder",
+        "frames": "engine over frames, PlaceOrder",
         f"echo, {BATCH} a call": f"bare grpc.aio echo, PlaceOrders of {BATCH}",
         f"engine, {BATCH} a call": f"engine, PlaceOrders of {BATCH}",
+        f"frames, {BATCH} a call": f"engine over frames, PlaceOrders of {BATCH}",
     }
     rows = []
     for side, name in names.items():
         rates = [one.rate for one in measured[side]]
-        cost = statistics.median(one.cost_us for one in measured[side])
-        rows.append([name, f"{statistics.median(rates):,.0f}", f"{min(rates):,.0f} – {max(rates):,.0f}", f"{cost:.1f}"])
+        costs = [
+            statistics.median(costs)
+            for costs in zip(*((one.cost_us, one.client_us) for one in measured[side]), strict=True)
+        ]
+        spread = f"{min(rates):,.0f} – {max(rates):,.0f}"
+        rows.append([name, f"{statistics.median(rates):,.0f}", spread, *(f"{cost:.1f}" for cost in costs)])
     print(f"medians of {parsed.rounds} rounds; {IN_FLIGHT} calls in flight")
-    table(("", "orders/s", "least – most", "server µs an order"), rows)
+    table(("", "orders/s", "least – most", "server µs an order", "client µs an order"), rows)
     for title, above, below, target in (
         ("engine / echo, PlaceOrder", "engine", "echo", TARGET_ECHO),
+        ("engine over frames / echo, PlaceOrder", "frames", "echo", TARGET_ECHO),
         (f"PlaceOrders of {BATCH} / PlaceOrder, engine", f"engine, {BATCH} a call", "engine", TARGET_BATCH),
     ):
         ratios = [first.rate / second.rate for first, second in zip(measured[above], measured[below], strict=True)]

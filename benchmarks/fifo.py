@@ -20,7 +20,6 @@ import psutil
 
 from openspot.domain.money import AMOUNT_SCALE, amount_to_text
 from openspot.positions.fifo import FifoBook
-from openspot.positions.fifo_replay import BookCheckpoint, replay
 from openspot.positions.fifo_transaction import FifoTransaction
 from openspot.positions.import_records import Refused, read_csv
 from openspot.positions.import_rules import AcceptedTransaction, ImportDefaults, parse_rows, sort_out_known
@@ -87,13 +86,14 @@ def stream(count: int) -> None:
     began = time.perf_counter()
     print(f"\n{count} lines of CSV, imported and computed one by one")
     gain = disposals = 0
-    for item in replay(FifoBook("owner"), accepted(count), every=max(count // 5, 1)):
-        if isinstance(item, BookCheckpoint):
-            memory = process.memory_info().rss / 2**20
-            print(f"  {item.key[1]}  {time.perf_counter() - began:>6.1f} s  {memory:>6.0f} MiB", flush=True)
-        else:
-            gain += item.gain
+    book = FifoBook("owner")
+    for number, transaction in enumerate(accepted(count), start=1):
+        for disposal in book.apply(transaction):
+            gain += disposal.gain
             disposals += 1
+        if number % max(count // 5, 1) == 0:
+            memory = process.memory_info().rss / 2**20
+            print(f"  {book.last_key[1]}  {time.perf_counter() - began:>6.1f} s  {memory:>6.0f} MiB", flush=True)
     seconds = time.perf_counter() - began
     print(f"  {count / seconds:,.0f} lines/s, {disposals} disposals, gain {amount_to_text(gain)}")
     # Three units bought for 100.32 each are sold for 299.82.

@@ -11,6 +11,8 @@ import random
 import statistics
 import time
 
+from openspot.domain.fair_price.crossing import AssetPrice
+from openspot.domain.fair_price.model import PriceState
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.margin.figures import AssetBalance
 from openspot.margin.scan import IndebtedAccounts
@@ -40,7 +42,8 @@ def main() -> None:
     accounts = IndebtedAccounts()
     fill(accounts, options.accounts)
     assert len(accounts) == options.accounts
-    marks = {asset: (number + 1) * AMOUNT_SCALE for number, asset in enumerate(ASSETS)}
+    prices = {asset: (number + 1) * AMOUNT_SCALE for number, asset in enumerate(ASSETS)}
+    marks = {asset: AssetPrice(each, each, each, each, PriceState.GOOD) for asset, each in prices.items()}
     accounts.scan(ASSETS, marks)
     for name, changed in (("every account due", ASSETS), ("one mark changed", ASSETS[:1])):
         seconds, looked_at = [], 0

@@ -3,16 +3,22 @@
 Each process has its own PostgreSQL and its own NATS, each test its own database and account of the bus.
 """
 
+import gc
+import os
+from collections.abc import Iterator
+
+import argon2
 import hypothesis
 import pytest
 import structlog
 from xdist.remote import Producer
 from xdist.scheduler.loadfile import LoadFileScheduling
 
+from openspot.kit import passwords
 from tests.support.fixtures import (  # noqa: F401  (fixtures are found by name)
     bus,
     bus_accounts,
-    cheap_passwords,
+    costly_passwords,
     database_url,
     databases,
     disk_folder,
@@ -41,20 +47,36 @@ structlog.configure(
     ]
 )
 
+# A hash of the platform's cost takes a tenth of a second of both cores, and each engine begins with one.
+passwords._HASHER = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
-FIRST = (
-    "tests/external/",
-    "tests/browser/",
-    "tests/e2e/",
-    "tests/integration/engine/",
-    "tests/integration/ledger/",
-    "tests/integration/reconcile/",
-    "tests/contract/",
-    "tests/simulation/",
-    "tests/integration/",
-)
-"""What begins first, so that the processes end together: long tests that wait, then long tests that compute. The rest,
-thousands of short tests, evens out."""
+# What is imported and collected stays until the end: nothing of it is garbage, and searching it takes seconds.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector search only what the tests make from now on."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+_UMASK = os.umask(0o022)
+os.umask(_UMASK)
+
+
+@pytest.fixture(autouse=True)
+def own_umask() -> Iterator[None]:
+    """Give the next test the umask of the start: the command `openspot`, run inside a test, makes it strict."""
+    yield
+    os.umask(_UMASK)
+
+
+PROCESSES_PER_CORE = 2
+"""A test waits half of its time, for a server, a timer or a page: with one process a core, cores would be half idle."""
+PROCESSES_MAX = 8
+"""With more, the folders of TOGETHER would still run when all others had ended."""
+
 TOGETHER = (
     "tests/browser/",
     "tests/e2e/",
@@ -64,6 +86,18 @@ TOGETHER = (
     "tests/integration/whole_edge/",
 )
 """Folders that one process runs, because their tests share a platform, a service or a browser."""
+FIRST = (
+    "tests/external/",
+    *TOGETHER,
+    "tests/integration/engine/",
+    "tests/integration/ledger/",
+    "tests/integration/reconcile/",
+    "tests/contract/",
+    "tests/simulation/",
+    "tests/integration/",
+)
+"""What begins first, so that the processes end together: what cannot be divided, then long tests that wait, then long
+tests that compute. The rest, thousands of short tests, evens out."""
 
 
 class FilesAndFolders(LoadFileScheduling):
@@ -72,6 +106,11 @@ class FilesAndFolders(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
         folder = next((folder for folder in TOGETHER if nodeid.startswith(folder)), None)
         return folder or str(super()._split_scope(nodeid))
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """How many processes `pytest -n auto` starts."""
+    return min(PROCESSES_PER_CORE * (os.cpu_count() or 1), PROCESSES_MAX)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesAndFolders:

@@ -1,8 +1,11 @@
-"""The house rules, one after the other; the first that is broken ends the run."""
+"""The house rules, side by side on all cores; the first that is broken ends the run."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 
 from setup import cargo_path
@@ -11,12 +14,14 @@ from web import NOT_POSSIBLE
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECKS = (
+    ("types", ("mypy",)),
     ("format", ("ruff", "format", "--check", "--quiet", ".")),
     ("lint", ("ruff", "check", "--quiet", ".")),
-    ("types", ("mypy",)),
     ("layers", ("lint-imports",)),
+    ("dead code", ("python", "tools/dead_code.py")),
     ("generated code", ("python", "tools/generate_protocol.py", "--check")),
     ("HTTP pages", ("python", "tools/http_pages.py", "--check")),
+    ("WebSocket document", ("python", "tools/websocket_document.py", "--check")),
     ("records of the client", ("python", "tools/client_records.py", "--check")),
     ("calls of the synchronous client", ("python", "tools/client_sync.py", "--check")),
     ("conformance", ("python", "tools/conformance.py", "--check")),
@@ -61,22 +66,33 @@ def pages_pass() -> bool:
     return True
 
 
-def main() -> int:
-    """Run every check; answers 1 and shows the output of the first that fails."""
-    for name, (program, *arguments) in CHECKS:
-        if not passes(name, [str(Path(sys.executable).parent / program), *arguments], ROOT):
-            return 1
-    if not pages_pass():
-        return 1
+def rust_passes() -> bool:
+    """Whether the checks of the Rust core pass. They run one after the other, since each locks the build folder."""
     cargo = cargo_path()
     if cargo is None:
         print("no Rust toolchain here: the Rust core is neither checked nor tested", flush=True)
-        return 0
+        return True
     for name, (component, *arguments) in RUST_CHECKS:
         if component != "test" and not has_component(cargo, component):
             print(f"check left out, cargo {component} is not installed: {name}", flush=True)
         elif not passes(name, [cargo, component, *arguments], ROOT / "rust/matching"):
-            return 1
+            return False
+    return True
+
+
+def main() -> int:
+    """Run every check; answers 1 and shows the output of the first that fails."""
+    # Those that take longest begin first, so that the cores end together.
+    checks: list[Callable[[], bool]] = [pages_pass, rust_passes]
+    checks += [
+        partial(passes, name, [str(Path(sys.executable).parent / program), *arguments], ROOT)
+        for name, (program, *arguments) in CHECKS
+    ]
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        for outcome in as_completed([threads.submit(check) for check in checks]):
+            if not outcome.result():
+                threads.shutdown(wait=False, cancel_futures=True)
+                return 1
     return 0
 
 

@@ -14,6 +14,7 @@ page says so. Every fact of money, orders and matching is proved in `make test`.
 
 import argparse
 import ast
+import itertools
 import re
 import sys
 from collections import defaultdict
@@ -67,10 +68,21 @@ def read_facts() -> list[Fact]:
 
 
 def python_marks(path: Path) -> list[Mark]:
-    """Every spec marker in a Python file, on a test or on one of its cases."""
+    """Every spec marker in a Python file, on a test or on one of its cases.
+
+    Cases may stand in a list of the module. Then the mark belongs to each test whose decorators use the list.
+    Raises ValueError for a mark that no test has.
+    """
     marks = []
     tree = ast.parse(path.read_text("utf-8"))
-    owners: dict[ast.AST, str] = {}
+    owners: dict[ast.AST, list[str]] = defaultdict(list)
+    lists = {
+        target.id: list(ast.walk(node.value))
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
     is_proof = _is_proof_file(tree)
     proofs: set[str] = set()
     for node in ast.walk(tree):
@@ -78,13 +90,19 @@ def python_marks(path: Path) -> list[Mark]:
             if PROOF in map(ast.unparse, node.decorator_list):
                 proofs.add(node.name)
             for decorator in node.decorator_list:
-                owners |= dict.fromkeys(ast.walk(decorator), node.name)
+                own = list(ast.walk(decorator))
+                used = [lists.get(name.id, []) for name in own if isinstance(name, ast.Name)]
+                for part in itertools.chain(own, *used):
+                    owners[part].append(node.name)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.spec":
-            owner = owners.get(node, path.stem)
+            if not owners[node]:
+                raise ValueError(f"{path.name}:{node.lineno}: no test has this mark")
             side = next((ast.literal_eval(keyword.value) for keyword in node.keywords if keyword.arg == "side"), None)
             facts = [str(argument.value) for argument in node.args if isinstance(argument, ast.Constant)]
-            marks += [Mark(fact_id, owner, side, is_proof or owner in proofs) for fact_id in facts]
+            marks += [
+                Mark(fact_id, owner, side, is_proof or owner in proofs) for owner in owners[node] for fact_id in facts
+            ]
     return marks
 
 

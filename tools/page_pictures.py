@@ -3,7 +3,7 @@
     .venv/bin/python tools/page_pictures.py            into docs/pictures/trade and docs/pictures/console
     .venv/bin/python tools/page_pictures.py FOLDER     every page at every width in both themes, to look at
 
-Builds the pages, starts `openspot up --demo` with its own data, waits until every market has candles and a book, lets
+Builds the pages, starts `openspot up --demo` with its own data, waits until every market has trades and a book, lets
 users trade and withdraw, and writes small PNG files.
 """
 

@@ -1,64 +1,31 @@
-"""An exchange that is worth a picture: the demo market with a past day, users with funds and orders, withdrawals.
+"""An exchange that is worth a picture: the demo market, users with funds and orders, withdrawals."""
 
-The demo market begins when it is started. Candles of a few minutes show nothing of a chart, so that a day of invented
-trades is written before its first one, into the tables of this platform, which is thrown away afterwards.
-"""
-
-import asyncio
 import json
 import os
-import random
 import subprocess
 import sys
 import time
 import urllib.request
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from decimal import ROUND_DOWN, Decimal
+from decimal import Decimal
+from functools import partial
+from http import HTTPStatus
 from typing import Any
+from urllib.error import HTTPError
 
-from openspot.kit.database import create_pool
-from openspot.market_data.store import AGGREGATE, intervals_sql
 from openspot.up.child_platform import ChildPlatform
 
 PASSWORD = "correct horse battery"
 TRADER = "ada@example.com"
 OTHERS = ("alan", "barbara", "edsger", "grace", "katherine")
 FUNDS = (("USD", "25000"), ("BTC", "0.5"), ("ETH", "6"), ("SOL", "5000"), ("USDT", "2000"))
-HOUSE = (
-    ("house:lending", "USD", "1000000"),
-    ("house:lending", "SOL", "1000"),
-    ("house:insurance", "USD", "10000"),
-    ("house:staking", "USDT", "10000"),
-)
 ADDRESS = "So11111111111111111111111111111111111111112"
 PERSON = {
     "firstName": "Ada", "lastName": "Lovelace", "dateOfBirth": "1990-12-10", "country": "GB", "city": "London",
     "street": "12 Square", "postalCode": "SW1Y 4JH",
 }  # fmt: skip
-PAST = timedelta(hours=30)
-PAST_STEP = timedelta(seconds=25)
-LARGEST_STEP = 0.0011
-"""The most that an invented price moves from one trade to the next, as a share of it."""
 WAIT_S = 300.0
 START_S_MAX = 480.0
-_WRITE_TRADES = """
-    INSERT INTO market_trades (trade_id, symbol, sequence, price, quantity, taker_side, executed_at)
-    SELECT * FROM unnest(
-        $1::text[], $2::text[], $3::bigint[], $4::numeric[], $5::numeric[], $6::text[], $7::timestamptz[]
-    )
-"""
-_WRITE_CANDLES = f"""
-    INSERT INTO market_candles (
-        symbol, interval, begins_at, open, high, low, close, volume, quote_volume, trades,
-        first_at, first_sequence, last_at, last_sequence
-    )
-    {AGGREGATE}
-    FROM market_trades CROSS JOIN ({intervals_sql()}) AS intervals
-    WHERE trade_id LIKE 'past-%'
-    GROUP BY symbol, name, date_bin(length, executed_at, origin)
-    ON CONFLICT DO NOTHING
-"""
 
 
 class Exchange:
@@ -110,58 +77,13 @@ def wait_until(condition: Callable[[], object], what: str) -> None:
 
 
 def fill(platform: ChildPlatform) -> None:
-    """Wait for the demo market's books and trades, give it a past, and let users do what they do."""
+    """Wait for the demo market's books and trades, and let users do what they do."""
     exchange = Exchange(platform)
     symbols = [market["symbol"] for market in exchange.call("GET", "/markets")]
     wait_until(lambda: len(exchange.prices()) == len(symbols), "every market has traded")
     wait_until(lambda: all(map(exchange.has_levels, symbols)), "every book has four levels on both sides")
-    asyncio.run(_write_past(platform, exchange.prices()))
-    # Market data reads the past day when it starts.
-    killed = platform.kill("market-data")
-    wait_until(lambda: platform.state.pids.get("market-data", killed) != killed, "market data runs again")
-    wait_until(lambda: _responds(exchange), "market data responds")
     _trade(exchange)
     exchange.run("reconcile", "--wait", "60")
-
-
-def _responds(exchange: Exchange) -> bool:
-    try:
-        return bool(exchange.prices()) and exchange.has_levels("BTC-USD")
-    except OSError:
-        return False
-
-
-async def _write_past(platform: ChildPlatform, prices: dict[str, Decimal]) -> None:
-    """Write invented trades before the first one of each market, and their candles."""
-    now = datetime.now(UTC)
-    pool = await create_pool(platform.settings, connections_max=1)
-    try:
-        for symbol, price in prices.items():
-            first = await pool.fetchval("SELECT min(executed_at) FROM market_trades WHERE symbol = $1", symbol)
-            rows = _past_of(symbol, price, first or now)
-            await pool.execute(_WRITE_TRADES, *map(list, zip(*rows, strict=True)))
-        await pool.execute(_WRITE_CANDLES)
-    finally:
-        await pool.close()
-
-
-def _past_of(symbol: str, price: Decimal, end: datetime) -> list[tuple[object, ...]]:
-    """Invented trades of a market, the newest first: a price that wanders, back from `price` at `end`."""
-    chance = random.Random(symbol)
-    places = -int(price.normalize().as_tuple().exponent)
-    tick = Decimal(1).scaleb(-max(places, 2))
-    value, drift = float(price), 0.0
-    rows: list[tuple[object, ...]] = []
-    for number in range(1, PAST // PAST_STEP):
-        drift = 0.97 * drift + chance.gauss(0, LARGEST_STEP / 60)
-        value *= 1 + max(-LARGEST_STEP, min(LARGEST_STEP, drift + chance.gauss(0, LARGEST_STEP / 5)))
-        # An invented figure becomes an amount here, and is exact from here on.
-        shown = Decimal(value).quantize(tick, ROUND_DOWN)
-        quantity = Decimal(chance.lognormvariate(4.5, 0.9) / value).quantize(Decimal("0.00000001"))
-        side = "buy" if drift <= 0 else "sell"
-        at = end - number * PAST_STEP
-        rows.append((f"past-{symbol}-{number}", symbol, -number, shown, quantity, side, at))
-    return rows
 
 
 def _trade(exchange: Exchange) -> None:
@@ -170,8 +92,8 @@ def _trade(exchange: Exchange) -> None:
     for name in OTHERS:
         exchange.register(f"{name}@example.com")
         exchange.run("deposit", f"{name}@example.com", "USD", "10000")
-    for account, asset, amount in (*((TRADER, *fund) for fund in FUNDS), *HOUSE):
-        exchange.run("deposit", account, asset, amount)
+    for asset, amount in FUNDS:
+        exchange.run("deposit", TRADER, asset, amount)
     last = exchange.prices()["BTC-USD"]
     orders = (
         {"side": "buy", "type": "market", "quantity": "0.02"},
@@ -199,6 +121,17 @@ def _trade(exchange: Exchange) -> None:
         exchange.call("POST", "/accounts/withdraw/crypto", token, sent)
     exchange.call("POST", "/staking/stake", token, {"productId": "usdt-flexible", "amount": "1500"})
     exchange.call("POST", "/margin/transfers", token, {"asset": "USD", "amount": "4000", "direction": "in"})
-    for symbol, side, quantity in (("ETH-USD", "buy", "1.5"), ("SOL-USD", "sell", "12")):
+    for symbol, side, quantity in (("SOL-USD", "sell", "12"), ("ETH-USD", "buy", "1.5")):
         position = {"symbol": symbol, "side": side, "quantity": quantity, "leverage": "3"}
+        # The fair price of a young market is sure, and what it absorbs is known, after a while.
+        wait_until(partial(_opens, exchange, token, position), f"a position in {symbol} is opened")
+
+
+def _opens(exchange: Exchange, token: str, position: dict[str, str]) -> bool:
+    try:
         exchange.call("POST", "/margin/positions", token, position)
+    except HTTPError as error:
+        if error.code != HTTPStatus.CONFLICT:
+            raise
+        return False
+    return True

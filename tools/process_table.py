@@ -29,6 +29,12 @@ def render() -> str:
     for package, tables in ((descriptor.name.replace("-", "_"), descriptor.tables) for descriptor in DESCRIPTORS):
         if tables.owns or tables.reads:
             lines.append(f"| `{package}` | {_codes(tables.owns)} | {_codes(tables.reads)} |")
+    for descriptor in DESCRIPTORS:
+        if descriptor.tables.repairs:
+            lines += [
+                "",
+                f"`{descriptor.name}` repairs {_codes(descriptor.tables.repairs)}, under their owners' locks.",
+            ]
     return "\n".join(lines)
 
 

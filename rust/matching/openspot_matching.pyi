@@ -30,7 +30,9 @@ class RustCore:
     def apply(self, commands: bytes) -> tuple[bytes, bytes]:
         """Apply whole command records in order; answer (results, events), one result a command.
 
-        Raises ValueError, with nothing applied, if the length is no multiple of the record size.
+        Raises ValueError, with nothing applied, if the length is no multiple of the record size. Raises
+        RuntimeError if the state broke one of its own rules: it is then unusable, and all later calls but
+        `restore` raise it too.
         """
 
     @property
@@ -42,14 +44,15 @@ class RustCore:
         """The sequence of the newest event, 0 before the first."""
 
     def snapshot(self) -> bytes:
-        """The whole state in its canonical form (docs/protocol/snapshot.md): equal states, equal bytes."""
+        """The whole state in its canonical form, with its checksum (docs/protocol/snapshot.md): equal states,
+        equal bytes."""
 
     def restore(self, snapshot: bytes) -> None:
         """Replace the state. Raises ValueError, with the state unchanged, on anything but a whole snapshot of
         a state that the rules allow. Undrained events are kept."""
 
     def state_hash(self) -> str:
-        """Hex SHA-256 of the snapshot."""
+        """Hex SHA-256 of the state in a snapshot."""
 
     def depth(self, symbol: int, levels: int) -> tuple[Sequence[_DepthRow], Sequence[_DepthRow]]:
         """(bids, asks), best first, at most `levels` each (0 = all): (price, total remaining, orders)."""
@@ -69,6 +72,9 @@ class RustCore:
     def account(self, account: int) -> _AccountRow | None:
         """(account, active, stp_mode, taker_fee_bps, maker_fee_bps), or None; the fees are None where the
         symbol's hold."""
+
+    def owner_links(self) -> Sequence[tuple[int, int]]:
+        """(account, owner) of each account that belongs to the owner of another, ascending."""
 
     def symbols(self) -> Sequence[_SymbolRow]:
         """(symbol, base, quote, base_scale_k, quote_scale_k, tick, lot, taker_fee_bps, maker_fee_bps, active)
@@ -91,7 +97,8 @@ class RustCore:
     ) -> int:
         """Apply one PLACE; its result code. Its events wait for `drain_events`.
 
-        The last amount is a BUY's reserve price (scaled as the price), or the budget of a FOK_BUDGET.
+        The last amount is a BUY's reserve price (scaled as the price), or the budget of a FOK_BUDGET. The test of a
+        FOK is not bounded here.
         Raises BufferError, with nothing applied, while more than 2 GiB of events wait; so do `cancel`,
         `move_order` and `reduce`.
         """

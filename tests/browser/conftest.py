@@ -130,11 +130,16 @@ def served(pages_folder: Path) -> Iterator[tuple[ChildPlatform, Callable[[PageCo
         "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
         "OPENSPOT_WITHDRAWAL_LIMIT_BASIC": "1000000",
         "OPENSPOT_CUSTODY_BLOCK_S": "0.05",
+        "OPENSPOT_CONVERSION_STANDING_S": "2",
         "OPENSPOT_CORS_ORIGINS": origins,
         # Every change of a book is an update of its own.
         "OPENSPOT_MARKET_DATA_BOOK_MS": "0",
         # A quote must not expire between two clicks on a busy machine.
         "OPENSPOT_CONVERSION_QUOTE_S": "60",
+        # What a market can absorb is known soon, and a liquidation need not wait for long between its slices.
+        "OPENSPOT_FAIR_PRICE_STANDING_S": "2",
+        "OPENSPOT_FAIR_PRICE_ABSORBED_SHARE_BPS": "10000",
+        "OPENSPOT_MARGIN_LIQUIDATION_PAUSE_S": "1",
     }
     platform = child_platform(folder, environment)
     try:

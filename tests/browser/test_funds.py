@@ -17,21 +17,23 @@ from tests.support.waiting import stretched
 pytestmark = pytest.mark.proof
 
 ADDRESS = "So11111111111111111111111111111111111111112"
-READ_MS = 1000 * stretched(180)
-"""The page reads some things again every half minute; on a machine that does much else it takes longer."""
 COMMAND_MS = 1000 * stretched(180)
 """A deposit is played by a command, whose process takes long to start on a machine that does much else."""
-STEPS = ("Requested", "Approved", "Signed", "Sent", "Confirmed", "Completed")
+DONE = ("Requested", "Approved", "Signed", "Sent", "Confirmed", "Completed")
+TO_COME = ("Request", "Approval", "Signature", "Sending", "Confirmation", "Completion")
 
 
-def assert_steps(screen: TradingScreen, amount: str, done: int, current: str = "") -> None:
-    """The steps of a withdrawal that is under way: so many are done, then `current` says what it waits for."""
+def assert_steps(screen: TradingScreen, amount: str, done: int, current: str, note: str = "") -> None:
+    """The steps of a withdrawal that is under way: so many are done, then `current`, with `note` below it."""
     steps = screen.page.get_by_role("list", name=f"Steps of {amount}").get_by_role("listitem")
-    expect(steps).to_have_count(len(STEPS))
-    for index, name in enumerate(STEPS):
-        state = "done" if index < done else "under way" if index == done else "to come"
-        words = f"{name}: {state}" + (current if index == done else "")
-        expect(steps.nth(index)).to_contain_text(words)
+    expect(steps).to_have_count(len(DONE))
+    for index, (before, after) in enumerate(zip(TO_COME, DONE, strict=True)):
+        if index < done:
+            expect(steps.nth(index)).to_have_text(f"{after}: done")
+        elif index == done:
+            expect(steps.nth(index)).to_have_text(f"{index + 1}{current}: under way{note}")
+        else:
+            expect(steps.nth(index)).to_have_text(f"{index + 1}{before}: to come")
 
 
 def test_a_withdrawal_is_seen_in_every_state(new_window: NewWindow, exchange: Exchange, operator: Operator) -> None:
@@ -43,7 +45,7 @@ def test_a_withdrawal_is_seen_in_every_state(new_window: NewWindow, exchange: Ex
     screen.go("/wallet", "Wallet")
     screen.act("SOL", "Withdraw SOL")
     expect(screen.heading("Withdraw")).to_be_visible()
-    review = page.get_by_role("button", name="Look it over")
+    review = page.get_by_role("button", name="Review")
     expect(review).to_have_accessible_description("Verification is needed before you can withdraw.")
     verification = page.get_by_role("link", name="Reach the next level")
     expect(verification).to_have_attribute("href", "/trade/account/verification")
@@ -55,7 +57,7 @@ def test_a_withdrawal_is_seen_in_every_state(new_window: NewWindow, exchange: Ex
     secret = exchange.call("POST", "users/me/mfa/setup", {"password": PASSWORD}, token)["secret"]
     codes = enable_second_factor(exchange, secret, token)
     page.reload()
-    expect(page.get_by_text("1,000,000 USD")).to_be_visible()
+    expect(page.get_by_text("1,000,000.00 USD")).to_be_visible()
     expect(review).to_have_accessible_description("Choose where it goes.")
     save_address(screen, codes.pop())
     page.get_by_role("textbox", name="Amount in SOL").fill("1000.1")
@@ -67,26 +69,26 @@ def test_a_withdrawal_is_seen_in_every_state(new_window: NewWindow, exchange: Ex
     # What the platform passes through too quickly to be seen is shown to the page in its place.
     item = page.get_by_role("list", name="Withdrawals under way").get_by_role("listitem").filter(has_text=ADDRESS)
     expect(item).to_have_count(1)
-    assert_steps(screen, "250 SOL", 1, "The exchange checks it")
+    assert_steps(screen, "250 SOL", 1, "Waiting for approval", "The exchange checks it")
     screen.look_over("a withdrawal under way")
-    for status, done, current in (
-        ("approved", 2, "It is being prepared"),
-        ("broadcasting", 3, "On its way to the network"),
-        ("confirming", 4, "3 of 32 confirmations"),
+    for status, done, current, note in (
+        ("approved", 2, "Being prepared", ""),
+        ("broadcasting", 3, "Being sent", "On its way to the network"),
+        ("confirming", 4, "Confirming", "3 of 32 confirmations"),
     ):
         pretend(screen, status)
-        assert_steps(screen, "250 SOL", done, current)
-        expect(page.get_by_role("button", name="Cancel it")).to_be_hidden()
+        assert_steps(screen, "250 SOL", done, current, note)
+        expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_hidden()
         screen.assert_accessible(status)
         page.unroute_all(behavior="ignoreErrors")
-    assert_steps(screen, "250 SOL", 1, "The exchange checks it")
+    assert_steps(screen, "250 SOL", 1, "Waiting for approval", "The exchange checks it")
 
     (withdrawal_id,) = (row["id"] for row in exchange.call("GET", "accounts/withdrawals", token=token))
     operator.approve(withdrawal_id, operator.login)
     operator.create("approver-of-funds", kind="SUPER_ADMIN")
     operator.approve(withdrawal_id, operator.log_in("approver-of-funds", "a-long-password"))
-    assert_steps(screen, "250 SOL", 2, "Waits for signatures")
-    expect(screen.row("Withdrawals", "250 SOL", "Waits for signatures")).to_be_visible()
+    assert_steps(screen, "250 SOL", 2, "Waiting for signatures")
+    expect(screen.row("Withdrawals", "250 SOL", "Waiting for signatures")).to_be_visible()
     for number in (1, 2, 3):
         operator.sign(withdrawal_id, f"warm-{number}")
     expect(screen.row("Withdrawals", "250 SOL", "Completed")).to_be_visible()
@@ -94,7 +96,7 @@ def test_a_withdrawal_is_seen_in_every_state(new_window: NewWindow, exchange: Ex
     screen.act("250 SOL", "Show its steps")
     dialog = screen.dialog("Withdrawal of 250 SOL")
     steps = dialog.get_by_role("list", name="Steps of 250 SOL").get_by_role("listitem")
-    expect(steps.filter(has_text=": done")).to_have_count(len(STEPS))
+    expect(steps.filter(has_text=": done")).to_have_count(len(DONE))
     expect(dialog.get_by_role("button", name=re.compile("^Copy transaction "))).to_be_visible()
     screen.assert_accessible("a completed withdrawal")
     page.keyboard.press("Escape")
@@ -110,7 +112,7 @@ def test_a_withdrawal_is_seen_in_every_state(new_window: NewWindow, exchange: Ex
     page.keyboard.press("Escape")
 
     withdraw(screen, "300", codes)
-    page.get_by_role("button", name="Cancel it").click()
+    page.get_by_role("button", name="Cancel", exact=True).click()
     dialog = screen.dialog("Cancel the withdrawal?")
     screen.assert_accessible("a cancellation")
     dialog.get_by_role("button", name="Cancel the withdrawal").click()
@@ -140,8 +142,8 @@ def test_a_deposit_is_played_and_credited(new_window: NewWindow, exchange: Excha
     page.get_by_role("button", name="Make a deposit").click()
     dialog = screen.dialog("Deposit")
     screen.choose("Asset", "SOL", dialog)
-    amount = dialog.get_by_role("textbox", name="Play a deposit in SOL")
-    confirm = dialog.get_by_role("button", name="Confirm it")
+    amount = dialog.get_by_role("textbox", name="Simulate a deposit in SOL")
+    confirm = dialog.get_by_role("button", name="Simulate", exact=True)
     amount.fill("0.001")
     expect(confirm).to_have_accessible_description("The least amount is 0.01 SOL.")
     expect(confirm).to_be_disabled()
@@ -150,14 +152,18 @@ def test_a_deposit_is_played_and_credited(new_window: NewWindow, exchange: Excha
     confirm.click()
     expect(screen.toast("The deposit is on its way")).to_be_visible(timeout=COMMAND_MS)
     screen.choose("Asset", "USD", dialog)
-    dialog.get_by_role("textbox", name="Play a deposit in USD").fill("1500")
-    dialog.get_by_role("button", name="Confirm it").click()
+    dialog.get_by_role("textbox", name="Simulate a deposit in USD").fill("1500")
+    dialog.get_by_role("button", name="Simulate", exact=True).click()
     expect(screen.toast("The transfer has arrived")).to_be_visible(timeout=COMMAND_MS)
     page.keyboard.press("Escape")
-    for held in ("12.5 SOL", "1,500 USD"):
+    for held in ("12.5 SOL", "1,500.00 USD"):
         expect(screen.row("Balances", held)).to_be_visible()
     screen.tab("Deposits")
     expect(screen.row("Deposits", "12.5 SOL", "Credited")).to_be_visible()
+    expect(screen.row("Deposits", "1,500.00 USD", "Credited")).to_be_visible()
+    # What `openspot deposit` books is found here too.
+    exchange.deposit([(trader, "BTC", "0.5")])
+    expect(screen.row("Deposits", "0.5 BTC", "Booked by the exchange", "Credited")).to_be_visible()
 
     # While its blocks are counted it is pending.
     page.route("**/accounts/deposits?*", unconfirmed)
@@ -200,6 +206,13 @@ def test_a_portfolio_shows_its_worth_history_and_shares(new_window: NewWindow, e
     exchange.call("POST", "orders", order | {"side": "buy"}, owner.tokens["accessToken"])
     screen = new_window(owner)
     page = screen.page
+
+    def at_another_moment(route: Route) -> None:
+        response = route.fetch()
+        *before, last = response.json()
+        route.fulfill(response=response, json=[*before, last | {"value": "1"}])
+
+    page.route("**/accounts/portfolio-history?*", at_another_moment)
     screen.go("/wallet", "Wallet")
     page.get_by_role("navigation", name="Funds").get_by_role("link", name="Portfolio").click()
     expect(screen.heading("Portfolio")).to_be_visible()
@@ -213,16 +226,18 @@ def test_a_portfolio_shows_its_worth_history_and_shares(new_window: NewWindow, e
         share = (100 * value / total).quantize(Decimal("0.01"), ROUND_DOWN)
         expect(screen.row("Assets", asset, f"{share} %").first).to_be_visible()
 
-    # The ledger follows the engine; the page reads the history again by itself.
-    graph = page.get_by_role("slider", name="Value, USD")
-    expect(graph).to_have_attribute("aria-valuetext", re.compile(f"^{re.escape(worth)} USD at "), timeout=READ_MS)
+    # The graph ends with the figure beside it, whatever the exchange's last point says.
+    graph = page.get_by_role("slider", name="Value of the wallet, USD")
+    expect(graph).to_have_attribute("aria-valuetext", re.compile(f"^{re.escape(worth)} USD at "))
     graph.press("Home")
     expect(graph).to_have_attribute("aria-valuetext", re.compile(r"^0\.00 USD at "))
-    expect(page.get_by_text(f"+{worth} USD in 30 days")).to_be_visible()
+    expect(page.get_by_text(f"value changed by +{worth} USD")).to_be_visible()
     screen.segment("Period", "24 hours")
-    expect(page.get_by_text(f"+{worth} USD in 24 hours")).to_be_visible()
+    # Nothing was held before, so nothing was gained: the deposit and the trade are no gain.
+    expect(page.get_by_text("Gain from prices 0.00 USD in 24 hours.")).to_be_visible()
     assert "period=24h" in page.url
     screen.look_over("a portfolio")
+    page.unroute_all(behavior="ignoreErrors")
 
     newcomer = new_window(exchange.register("no-portfolio@example.com"))
     newcomer.go("/portfolio", "Portfolio")
@@ -278,7 +293,7 @@ def test_funds_are_staked_and_taken_back(new_window: NewWindow, exchange: Exchan
 
 
 def enable_second_factor(exchange: Exchange, secret: str, token: str) -> list[str]:
-    """Switch the second factor on; returns recovery codes, each of which works once."""
+    """Switch two-factor authentication on; returns recovery codes, each of which works once."""
     code = pyotp.TOTP(secret).now()
     codes: list[str] = exchange.call("POST", "users/me/mfa/enable", {"code": code}, token)["recoveryCodes"]
     return codes
@@ -297,7 +312,7 @@ def save_address(screen: TradingScreen, code: str) -> None:
     screen.assert_accessible("an address of a wrong form")
     address.fill(ADDRESS)
     expect(save).to_have_accessible_description("Missing: the code.")
-    dialog.get_by_role("textbox", name="Code of your second factor").fill(code)
+    dialog.get_by_role("textbox", name="Two-factor authentication code").fill(code)
     save.click()
     expect(dialog).to_be_hidden()
     expect(screen.row("Saved addresses", "My wallet", "Now")).to_be_visible()
@@ -307,12 +322,12 @@ def withdraw(screen: TradingScreen, amount: str, codes: list[str], *, wrong_code
     """Fill in the form, look it over, and send it with a code."""
     page = screen.page
     page.get_by_role("textbox", name="Amount in SOL").fill(amount)
-    page.get_by_role("button", name="Look it over").click()
+    page.get_by_role("button", name="Review").click()
     dialog = screen.dialog(f"Withdraw {amount} SOL?")
     expect(dialog.get_by_text(ADDRESS)).to_be_visible()
     send = dialog.get_by_role("button", name=f"Withdraw {amount} SOL")
-    expect(send).to_have_accessible_description("Enter the code of your second factor.")
-    code = dialog.get_by_role("textbox", name="Code of your second factor")
+    expect(send).to_have_accessible_description("Enter your two-factor authentication code.")
+    code = dialog.get_by_role("textbox", name="Two-factor authentication code")
     if wrong_code_first:
         screen.expect_complaint("status of 400")
         code.fill("000000")
@@ -322,7 +337,7 @@ def withdraw(screen: TradingScreen, amount: str, codes: list[str], *, wrong_code
     code.fill(codes.pop())
     send.click()
     expect(dialog).to_be_hidden()
-    expect(screen.row("Withdrawals", f"{amount} SOL", "Waits for approval")).to_be_visible()
+    expect(screen.row("Withdrawals", f"{amount} SOL", "Waiting for approval")).to_be_visible()
 
 
 def pretend(screen: TradingScreen, status: str) -> None:

@@ -96,7 +96,8 @@ def trade(exchange: Exchange, maker: Trader, taker: Trader) -> None:
 
 def rows_of(exchange: Exchange, name: str, trader: Trader) -> list[dict[str, Any]]:
     """A list as the exchange gives it."""
-    rows: list[dict[str, Any]] = exchange.call("GET", f"{LISTS[name]}?limit=1000", token=trader.tokens["accessToken"])
+    token = trader.tokens["accessToken"]
+    rows: list[dict[str, Any]] = exchange.call("GET", f"{LISTS[name]}?limit=1000", token=token)
     return rows
 
 
@@ -168,6 +169,7 @@ def move_funds(exchange: Exchange, platform: ChildPlatform, trader: Trader) -> N
         house={"house:conversions": ("SOL", "10")},
     )
     order = {"symbol": "SOL-USD", "side": "sell", "type": "limit", "quantity": "1", "price": "200"}
+    exchange.set_price("SOL-USD", "200")
     exchange.call("POST", "orders", order, seller.tokens["accessToken"])
     found = exchange.call("GET", "accounts/deposit-address?asset=SOL&network=solana", token=token)
     command = [
@@ -195,9 +197,7 @@ def move_funds(exchange: Exchange, platform: ChildPlatform, trader: Trader) -> N
     withdrawal = exchange.call("POST", "accounts/withdraw/crypto", body, token)
     exchange.call("DELETE", f"accounts/withdrawals/{withdrawal['id']}", token=token)
 
-    quote = exchange.call(
-        "POST", "conversions/quote", {"fromAsset": "USD", "toAsset": "SOL", "fromAmount": "100"}, token
-    )
+    quote = exchange.quoted({"fromAsset": "USD", "toAsset": "SOL", "fromAmount": "100"}, token)
     exchange.call("POST", "conversions", {"quoteId": quote["quoteId"]}, token)
     product = next(
         row["id"]
@@ -218,11 +218,11 @@ def test_what_moved_the_funds_is_filtered_and_becomes_files(
     page.get_by_role("navigation", name="Funds").get_by_role("link", name="History").click()
     expect(screen.heading("History")).to_be_visible()
     for tab, texts, stranger in (
-        ("Deposits", ("12.5 SOL", "Credited"), "USDT"),
+        ("Deposits", ("12.5 SOL", "Credited"), "BTC"),
         ("Withdrawals", ("250 SOL", "Cancelled"), "USDT"),
-        ("Conversions", ("100 USD", "Done"), "USDT"),
+        ("Conversions", ("100.00 USD", "Done"), "USDT"),
         ("Staking", ("40 USDT", "Staked"), "SOL"),
-        ("Movements", ("+1,000 USD",), ""),
+        ("Movements", ("+1,000.00 USD",), ""),
     ):
         screen.tab(tab)
         expect(screen.row(tab, *texts)).to_have_count(1)
@@ -253,7 +253,7 @@ def test_days_are_those_of_the_reader(new_window: NewWindow, exchange: Exchange,
     screen = new_window(trader, timezone_id=zone)
     page = screen.page
     screen.go("/history?list=movements", "History")
-    row = screen.row("Movements", "+10 USD")
+    row = screen.row("Movements", "+10.00 USD")
     expect(row).to_have_count(1)
     shown = row.get_by_role("time")
     day = datetime.strptime(shown.inner_text()[:11], "%d %b %Y").replace(tzinfo=UTC).date()

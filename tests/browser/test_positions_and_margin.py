@@ -97,7 +97,7 @@ def test_positions_transfers_and_tax_lots(
     expect(screen.row("Holdings by lots", "BTC")).to_contain_text("1.5 BTC")
     gain = screen.row("Gains by tax year", "2024")
     # 30,000 - 10 for a quarter of what cost 80,020.
-    expect(gain).to_contain_text("+9,985 USD")
+    expect(gain).to_contain_text("+9,985.00 USD")
     screen.look_over("tax lots")
     page.get_by_label("File of transactions").set_input_files(history)
     expect(report).to_contain_text("0 lines imported, 2 known already, 1 refused")

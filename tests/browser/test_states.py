@@ -216,12 +216,12 @@ def test_old_data_stays_visible_and_marked_while_the_engine_is_silent(console: C
 
 
 @pytest.mark.proof
-def test_a_computer_that_is_offline_is_told_so(console: Console) -> None:
+def test_without_a_network_an_engine_of_this_computer_does_not_respond(console: Console) -> None:
     console.expect_complaint("ERR_INTERNET_DISCONNECTED")
     console.open("/risk?participant=grace", "Risk")
     expect(console.row("Risk metrics", "grace").first).to_be_visible()
     console.page.context.set_offline(True)
-    stale = console.problem().filter(has_text="This computer is offline")
+    stale = console.problem().filter(has_text="The engine does not respond")
     expect(stale).to_be_visible()
     console.page.context.set_offline(False)
     expect(stale).to_be_hidden()

@@ -125,7 +125,7 @@ def test_an_order_that_was_cancelled_meanwhile_is_explained(console: Console, op
     dialog.get_by_role("button", name="Cancel the order").click()
     expect(dialog.get_by_role("alert")).to_contain_text("there is no such open order")
     expect(dialog.get_by_role("alert")).to_contain_text("filled or cancelled meanwhile")
-    dialog.get_by_role("button", name="Keep as it is").click()
+    dialog.get_by_role("button", name="Keep it").click()
     expect(dialog).to_be_hidden()
 
 
@@ -226,7 +226,7 @@ def test_a_symbol_is_created_changed_and_deleted_once_its_orders_are_gone(
     create.click()
     expect(console.toast("AAA-BBB is created")).to_contain_text("Restart the order router")
     row = console.row("Symbols", "AAA-BBB")
-    expect(row).to_contain_text("-5 bps")
+    expect(row).to_contain_text("−5 bps")
     spec = operator.admin("GET", "/symbols/AAA-BBB")
     assert (spec["tickSize"], spec["lotSize"], spec["takerFee"], spec["makerFee"]) == ("0.01", "0.0001", 20, -5)
 
@@ -246,7 +246,7 @@ def test_a_symbol_is_created_changed_and_deleted_once_its_orders_are_gone(
     expect(dialog.get_by_role("alert")).to_contain_text("SYMBOL_HAS_OPEN_ORDERS")
     expect(dialog.get_by_role("alert")).to_contain_text("Cancel the symbol's open orders first.")
     console.assert_accessible("refused deletion")
-    dialog.get_by_role("button", name="Keep as it is").click()
+    dialog.get_by_role("button", name="Cancel", exact=True).click()
 
     console.act("AAA-BBB", "Deactivate…")
     dialog = console.dialog("Deactivate AAA-BBB?")

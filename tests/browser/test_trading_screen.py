@@ -229,21 +229,68 @@ def test_a_market_that_does_not_exist_says_so(new_window: NewWindow) -> None:
 
 
 @pytest.mark.proof
+def test_an_account_is_deleted_once_it_is_empty(new_window: NewWindow, exchange: Exchange) -> None:
+    trader = exchange.register("leaver@example.com")
+    exchange.deposit([(trader, "USD", "10")])
+    screen = new_window(trader)
+    screen.expect_complaint("status of 40[019]")
+    page = screen.page
+    screen.go("/account/security", "Security")
+    page.get_by_role("button", name="Delete the account").click()
+    dialog = screen.dialog("Delete your account?")
+    delete = dialog.get_by_role("button", name="Delete the account")
+    expect(delete).to_have_accessible_description("To go on, enter your password.")
+    screen.assert_accessible("deleting an account")
+    dialog.get_by_role("textbox", name="Your password").fill(PASSWORD)
+    dialog.get_by_role("textbox", name="Type leaver@example.com to confirm").fill("leaver@example.com")
+    delete.click()
+    expect(dialog.get_by_role("alert")).to_contain_text("There are balances left")
+    dialog.get_by_role("button", name="Cancel", exact=True).click()
+
+    newcomer = new_window(exchange.register("short-stay@example.com"))
+    # What was being read at that moment belongs to nobody any more.
+    newcomer.expect_complaint("status of 40[14]")
+    newcomer.go("/account/security", "Security")
+    newcomer.page.get_by_role("button", name="Delete the account").click()
+    dialog = newcomer.dialog("Delete your account?")
+    dialog.get_by_role("textbox", name="Your password").fill(PASSWORD)
+    dialog.get_by_role("textbox", name="Type short-stay@example.com to confirm").fill("short-stay@example.com")
+    dialog.get_by_role("button", name="Delete the account").click()
+    expect(newcomer.page.get_by_text("Your account is deleted.")).to_be_visible()
+
+
+@pytest.mark.proof
+def test_letters_work_after_any_click(new_window: NewWindow) -> None:
+    screen = new_window()
+    page = screen.page
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    screen.segment("Order type", "Market")
+    page.keyboard.press("s")
+    expect(page.get_by_role("radio", name="Sell")).to_be_checked()
+    screen.segment("Chart", "Depth")
+    page.keyboard.press("b")
+    expect(page.get_by_role("radio", name="Buy")).to_be_checked()
+    # Where somebody types, a letter is a letter.
+    page.get_by_role("textbox", name="Amount", exact=True).press("s")
+    expect(page.get_by_role("radio", name="Buy")).to_be_checked()
+
+
+@pytest.mark.proof
 def test_the_second_factor_is_set_up_and_switched_off(new_window: NewWindow, exchange: Exchange) -> None:
     trader = exchange.register("secure@example.com")
     screen = new_window(trader)
     screen.expect_complaint("status of 40[01]")
     page = screen.page
     screen.go("/account/security", "Security")
-    page.get_by_role("button", name="Set up the second factor").click()
-    dialog = screen.dialog("Set up the second factor")
+    page.get_by_role("button", name="Set up two-factor authentication").click()
+    dialog = screen.dialog("Set up two-factor authentication")
     dialog.get_by_role("textbox", name="Your password").fill("not the password")
     dialog.get_by_role("button", name="Go on").click()
     expect(dialog.get_by_role("alert")).to_contain_text("The password is wrong")
     dialog.get_by_role("textbox", name="Your password").fill(PASSWORD)
     dialog.get_by_role("button", name="Go on").click()
     expect(dialog.get_by_role("img", name="QR code for your authenticator app")).to_be_visible()
-    screen.assert_accessible("setting up the second factor")
+    screen.assert_accessible("setting up two-factor authentication")
     name = dialog.get_by_role("button", name=re.compile("^Copy secret ")).get_attribute("aria-label")
     assert name is not None
     secret = name.removeprefix("Copy secret ")
@@ -252,16 +299,29 @@ def test_the_second_factor_is_set_up_and_switched_off(new_window: NewWindow, exc
     codes = screen.dialog("Keep your recovery codes").get_by_role("list", name="Recovery codes").get_by_role("listitem")
     expect(codes).to_have_count(10)
     recovery = codes.first.inner_text()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    assert download.value.path().read_text().split() == codes.all_inner_texts()
+    # Closed by mistake, they are not lost.
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("The codes are never shown again.")).to_be_visible()
+    page.get_by_role("button", name="Back to the codes").click()
     page.get_by_role("button", name="I have kept them").click()
     expect(page.get_by_text("10 recovery codes left")).to_be_visible()
+    page.get_by_role("button", name="New recovery codes").click()
+    screen.dialog("New recovery codes").get_by_role("textbox", name="Two-factor authentication code").fill(recovery)
+    page.get_by_role("button", name="Make new codes").click()
+    screen.assert_accessible("new recovery codes")
+    recovery = codes.first.inner_text()
+    page.get_by_role("button", name="I have kept them").click()
     screen.tab("Activity")
-    expect(screen.row("Activity", "Second factor switched on")).to_be_visible()
+    expect(screen.row("Activity", "Two-factor authentication switched on")).to_be_visible()
     page.get_by_role("button", name="Switch it off").click()
-    dialog = screen.dialog("Switch the second factor off?")
+    dialog = screen.dialog("Switch two-factor authentication off?")
     dialog.get_by_role("textbox", name="Your password").fill(PASSWORD)
     dialog.get_by_role("textbox", name="Code").fill(recovery)
     dialog.get_by_role("button", name="Switch it off").click()
-    expect(page.get_by_role("button", name="Set up the second factor")).to_be_visible()
+    expect(page.get_by_role("button", name="Set up two-factor authentication")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 844})
     screen.assert_fits("security")
     screen.assert_accessible("security")
@@ -301,11 +361,13 @@ def test_the_wallet_shows_addresses_and_converts(new_window: NewWindow, exchange
     maker, owner = exchange.register("maker@example.com"), exchange.register("owner@example.com")
     exchange.deposit([(maker, "SOL", "5"), (owner, "USD", "1000")], house={"house:conversions": ("SOL", "10")})
     order = {"symbol": "SOL-USD", "side": "sell", "type": "limit", "quantity": "5", "price": "200"}
+    exchange.set_price("SOL-USD", "200")
     exchange.call("POST", "orders", order, maker.tokens["accessToken"])
+    exchange.quoted({"fromAsset": "USD", "toAsset": "SOL", "fromAmount": "100"}, owner.tokens["accessToken"])
     screen = new_window(owner)
     page = screen.page
     screen.go("/wallet", "Wallet")
-    expect(screen.row("Balances", "1,000 USD")).to_be_visible()
+    expect(screen.row("Balances", "1,000.00 USD")).to_be_visible()
     page.get_by_role("button", name="Deposit", exact=True).click()
     screen.choose("Asset", "BTC", screen.dialog("Deposit"))
     expect(page.get_by_role("img", name="QR code of your BTC address")).to_be_visible()
@@ -323,19 +385,19 @@ def test_the_wallet_shows_addresses_and_converts(new_window: NewWindow, exchange
     amount = page.get_by_role("textbox", name="Amount in USD")
     ask = page.get_by_role("button", name="Ask for a price")
     amount.fill("1001")
-    expect(ask).to_have_accessible_description("Not enough USD: 1,000 is free.")
+    expect(ask).to_have_accessible_description("Not enough USD: 1,000.00 is free.")
     amount.fill("100")
     ask.click()
     expect(page.get_by_role("group", name="Quote")).to_contain_text("You get")
     screen.assert_accessible("a quote")
     page.get_by_role("button", name=re.compile("^Convert .*left")).click()
     expect(screen.toast("Converted")).to_be_visible()
-    expect(screen.row("Conversions", "100 USD", "Done")).to_be_visible()
+    expect(screen.row("Conversions", "100.00 USD", "Done")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 844})
     screen.assert_fits("conversions")
     page.get_by_role("button", name="Page: Convert, choose another").click()
     page.get_by_role("menuitem", name="Wallet").click()
-    expect(screen.row("Balances", "900 USD")).to_be_visible()
+    expect(screen.row("Balances", "900.00 USD")).to_be_visible()
     screen.assert_fits("the wallet")
     screen.assert_accessible("the wallet")
 

@@ -64,6 +64,7 @@ def queries(core: MatchingCore) -> dict[str, object]:
         "balances": balances,
         "balances by account": [core.balances(account) for account in accounts],
         "accounts": [core.account(account) for account in accounts],
+        "owner links": core.owner_links(),
         "symbols": symbols,
         "currencies": core.currencies(),
         "depth": [core.depth(symbol.symbol, levels) for symbol in symbols for levels in (0, 1, 3)],

@@ -94,7 +94,7 @@ def test_a_deposit_or_withdrawal_that_the_engine_makes_is_one_that_the_ledger_ta
             assert checked_credit_or_debit(posting, sign).transaction_id == reference
 
 
-@pytest.mark.spec("A7-13", side="consumer")
+@pytest.mark.spec("A7-13")
 async def test_a_deposit_of_an_asset_without_a_scale_fails_as_an_unknown_currency() -> None:
     recorder: Any = Recorder()
     bridge = CustodyBridge(recorder, recorder, ASSETS, lambda: 0)

@@ -10,6 +10,7 @@ import pytest
 
 import openspot
 from openspot.kit.settings import generated_secrets
+from openspot.reconcile.money_checks import tables_compared
 from openspot.up.services import DESCRIPTOR_OF, DESCRIPTORS, SERVICES, PlatformSettings
 from tests.support.sql_texts import names_tables_by_placeholder, uses
 
@@ -22,6 +23,8 @@ ON_PLATFORM = [descriptor for descriptor in DESCRIPTORS if descriptor.database i
 OWN_DATABASES = {descriptor.name: descriptor for descriptor in DESCRIPTORS if descriptor.database is not None}
 OF_HTTP = {"audit_records", "idempotency_keys"}
 """Tables of the HTTP layer that a service's own database has too."""
+REPAIRED_BY_PLACEHOLDER = {"orders", "trades"}
+"""The repair of rows has one SQL for both tables."""
 TABLES_AND_SEQUENCES = """
     SELECT relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
     WHERE nspname = 'public' AND relkind IN ('r', 'p', 'v', 'm', 'S') AND relname <> 'alembic_version'
@@ -66,6 +69,8 @@ async def test_every_table_has_one_owner_and_nobody_reads_what_is_not_there(tabl
     assert owners == Counter(tables)
     for descriptor in ON_PLATFORM:
         assert set(descriptor.tables.reads) <= tables - set(descriptor.tables.owns)
+        assert set(descriptor.tables.repairs) <= tables
+        assert not (descriptor.tables.repairs and descriptor.processes), "a service writes its own tables only"
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -76,17 +81,28 @@ async def test_sql_touches_only_tables_that_its_package_owns_or_reads(
     own = TABLES_OF.get(package)
     owned, read = (set(own.owns), set(own.reads)) if own else (set(), set())
     found = [use for path in sorted((SOURCES / package).rglob("*.py")) for use in uses(path, tables)]
-    strangers = [use for use in found if use.table not in (owned if use.writes else owned | read)]
+    repaired = set(own.repairs) if own else set()
+    strangers = [use for use in found if use.table not in (owned | repaired if use.writes else owned | read | repaired)]
     assert strangers == []
-    # And nothing is claimed that the package has no use for.
-    assert {use.table for use in found} == owned | read
+    # And nothing is claimed that the package has no use for. The comparisons name their tables beside their SQL.
+    named = set(tables_compared()) if package == "reconcile" else set()
+    assert {use.table for use in found} | named == owned | read | repaired
+    assert repaired <= {use.table for use in found if use.writes} | REPAIRED_BY_PLACEHOLDER
 
 
 def test_only_shared_sql_takes_the_names_of_its_tables() -> None:
-    # The erasure's tables stand in a tuple beside it, and all of them in SQL of the same package.
+    # The erasure's tables stand in a tuple beside it, and all of them in SQL of the same package. Those of reconcile
+    # stand in its comparisons and in its descriptor.
     assert [
         str(path.relative_to(SOURCES)) for path in sorted(SOURCES.rglob("*.py")) if names_tables_by_placeholder(path)
-    ] == ["engine_transfers/store.py", "rest_edge/identity/users/erasure.py"]
+    ] == [
+        "engine_transfers/store.py",
+        "reconcile/money_checks.py",
+        "reconcile/rebuild_ledger_queries.py",
+        "reconcile/rebuild_rows.py",
+        "reconcile/tables.py",
+        "rest_edge/identity/users/erasure.py",
+    ]
 
 
 def test_the_command_line_has_no_sql_of_its_own() -> None:

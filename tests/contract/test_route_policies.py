@@ -17,7 +17,6 @@ from openspot.positions import app as positions
 from openspot.rest_edge.app import EdgeServices, make_app
 from openspot.rest_edge.common.payload_digest import payload_digest
 from openspot.rest_edge.funds.kyc.service import KycService
-from openspot.rest_edge.funds.service import FundServices
 from openspot.rest_edge.identity.service import KeyServices
 from openspot.subscriptions import app as subscriptions
 from openspot.up.services import PlatformSettings
@@ -113,7 +112,10 @@ class Broken:
 
 
 class Parts:
-    """A group of services, each of them broken."""
+    """A group of services, each of them broken but those that are given."""
+
+    def __init__(self, **given: Any) -> None:
+        self.__dict__.update(given)
 
     def __getattr__(self, name: str) -> Any:
         return Broken()
@@ -127,13 +129,11 @@ def edge() -> Any:
 def edge_with(settings: Any) -> Any:
     nothing: Any = Broken()
     groups: Any = Parts()
+    funds: Any = Parts(kyc=KycService(nothing, None, SECRET, (0, 0, 0), lambda: 0), fees=groups)
     services = EdgeServices(
         users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), notifications=groups, products=groups,
         orders=nothing, markets=nothing, margin=nothing, system=nothing,
-        health=Health(),
-        funds=FundServices(
-            nothing, nothing, nothing, nothing, KycService(nothing, None, SECRET, (0, 0, 0), lambda: 0), groups
-        ),
+        health=Health(), funds=funds,
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=nothing,
     )  # fmt: skip
     return make_app(settings, services)
@@ -143,7 +143,7 @@ def position_service_with(settings: Any) -> Any:
     nothing: Any = Broken()
     parts: Any = Parts()
     services = positions.Services(
-        parts, parts, parts, parts, Health(), UserTokens(SECRET), LogAudit(), idempotency=nothing
+        parts, parts, parts, parts, Health(), UserTokens(SECRET), {}, LogAudit(), idempotency=nothing
     )
     return positions.make_app(settings, services)
 
@@ -195,7 +195,8 @@ async def test_every_refusal_of_the_pipeline_is_documented(edge: Any, route: Rou
     documented = set(document["paths"][route.path][route.method.lower()]["responses"])
     path = route.path.replace("{", "").replace("}", "").replace("symbol", "BTC-USD").replace("asset", "BTC")
     path = path.replace("/notifications/event", "/notifications/order_filled")
-    token = sign(Claims("u1", "user", 2**33), SECRET, 1)
+    role = "user" if route.policy.is_open or route.policy.access & Access.USER else "admin"
+    token = sign(Claims("u1", role, 2**33), SECRET, 1)
     bearer = {"authorization": f"Bearer {token}"}
     seen = {(await ask(edge, route.method, path)).status}
     if not route.policy.is_open:

@@ -76,13 +76,16 @@ async def check_table(database: asyncpg.Pool | asyncpg.Connection, table: str) -
     assert "(next_attempt_at) WHERE (status = 'pending'::text)" in definitions
 
 
-def test_every_account_of_the_house_has_a_purpose_and_stands_in_the_architecture() -> None:
+def test_every_account_of_the_house_has_a_purpose_and_stands_in_the_documents() -> None:
     accounts = {
         value for name, value in vars(ids).items() if name.endswith("_ACCOUNT_ID") and value.startswith(HOUSE_PREFIX)
     }
     assert accounts == HOUSE_ACCOUNT_PURPOSES.keys()
     page = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
     assert [account for account in sorted(accounts - {ids.EXTERNAL_ACCOUNT_ID}) if f"`{account}`" not in page] == []
+    report = (ROOT / "docs/guides/reconcile.md").read_text("utf-8")
+    lines = [f" {account} ({purpose}): " for account, purpose in HOUSE_ACCOUNT_PURPOSES.items()]
+    assert [line for line in lines if line not in report] == []
 
 
 def test_the_protocol_names_every_kind_of_transfer() -> None:

@@ -15,12 +15,13 @@ from tests.support.fault_run import kept_after_failure
 from tests.support.platforms import child_platform
 from tests.support.waiting import START_S_MAX, stretched
 
-UNTHROTTLED = {"OPENSPOT_THROTTLE_ENABLED": "false"}
+UNTHROTTLED = {"OPENSPOT_THROTTLE_ENABLED": "false", "OPENSPOT_POSITIONS_THROTTLE_ENABLED": "false"}
 QUICK_MONEY = {
     "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
     "OPENSPOT_CUSTODY_BLOCK_S": "0.05",
+    "OPENSPOT_CONVERSION_STANDING_S": "2",
 }
-"""Saved addresses can be used at once, and blocks come quickly."""
+"""Saved addresses can be used at once, blocks come quickly, and orders count soon."""
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +46,7 @@ def breakable(request: pytest.FixtureRequest) -> Iterator[ChildPlatform]:
         "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
         "OPENSPOT_CUSTODY_BLOCK_S": "0.5",
         "OPENSPOT_CUSTODY_CONFIRMATIONS": "4",
+        "OPENSPOT_CONVERSION_STANDING_S": "2",
         "OPENSPOT_MARKET_DATA_LEASE_S": "2",
         "OPENSPOT_MARKET_DATA_BOOK_MS": "5",
         "OPENSPOT_EMBEDDED_POSTGRES_SYNCED": "true",

@@ -8,6 +8,7 @@ import pytest
 from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, FEE_ACCOUNT_ID, PAYMENTS_ACCOUNT_ID, STAKING_ACCOUNT_ID
 from openspot.up.child_platform import ChildPlatform
 from tests.support.money_user import assert_every_book_agrees, credit, house_totals, money_user, openspot
+from tests.support.operator_prices import set_operator_price
 
 HOUSE = (CONVERSIONS_ACCOUNT_ID, FEE_ACCOUNT_ID, PAYMENTS_ACCOUNT_ID, STAKING_ACCOUNT_ID)
 
@@ -22,6 +23,7 @@ async def house(platform: ChildPlatform) -> dict[tuple[str, str], Decimal]:
 @pytest.mark.spec("B4.1-55", "B4.1-57")
 async def test_money_moves_between_users_and_the_accounts_of_the_house(platform: ChildPlatform) -> None:
     await credit(platform, CONVERSIONS_ACCOUNT_ID, "SOL", "10")
+    await set_operator_price(platform, "SOL-USD", "200")
     before = await house(platform)
     async with money_user(platform) as maker, money_user(platform) as user:
         await asyncio.gather(maker.credit("SOL", "100"), user.credit("USD", "1000"), user.credit("USDT", "100"))
@@ -29,7 +31,7 @@ async def test_money_moves_between_users_and_the_accounts_of_the_house(platform:
         placed = await maker("POST", "/orders", order, status=201)
 
         wanted = {"fromAsset": "USD", "toAsset": "SOL", "fromAmount": "200"}
-        quote = await user("POST", "/conversions/quote", wanted, status=201)
+        quote = await user.quoted(wanted)
         assert (quote["toAmount"], quote["spreadAmount"]) == ("0.995", "1")
         body = {"quoteId": quote["quoteId"]}
         converted = await user("POST", "/conversions", body, status=201)

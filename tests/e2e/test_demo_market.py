@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,8 @@ import aiohttp
 import asyncpg
 import pytest
 
-from openspot.client import OpenSpotClient, Push
+from openspot.client import ApiError, OpenSpotClient, Push
+from openspot.demo.settings import DemoSettings
 from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS, DEMO_MAKER
 from openspot.up.child_platform import ChildPlatform
 from tests.support.platforms import child_platform
@@ -99,9 +100,20 @@ async def await_live_markets(platform: ChildPlatform, since_ms: int) -> None:
 async def deposits(platform: ChildPlatform) -> list[tuple[object, ...]]:
     return await fetch(
         platform,
-        "SELECT user_id, asset, amount FROM ledger_entries WHERE entry_type = 'deposit' AND user_id LIKE 'demo-%'"
-        " ORDER BY 1, 2",
+        "SELECT user_id, asset, amount FROM ledger_entries WHERE entry_type = 'deposit'"
+        " AND (user_id LIKE 'demo-%' OR user_id LIKE 'house:%') AND user_id <> 'house:external' ORDER BY 1, 2",
     )
+
+
+async def funded(platform: ChildPlatform) -> list[tuple[object, ...]]:
+    """The deposits once every bot and every account of the house has its own, in every asset."""
+    accounts = len(DEMO_ACCOUNTS) + len(DemoSettings().house_dollars)
+
+    async def all_funds() -> list[tuple[object, ...]]:
+        found = await deposits(platform)
+        return found if len(found) == accounts * ASSETS else []
+
+    return await eventually(all_funds, LIVE_S_MAX, PAUSE_S)
 
 
 async def lives(platform: ChildPlatform) -> set[str]:
@@ -138,9 +150,56 @@ async def test_every_market_has_a_book_trades_and_candles_and_a_stream_of_them(d
                 break
 
 
+async def test_a_stranger_converts_stakes_and_borrows_and_sees_a_past_and_positions(demo: ChildPlatform) -> None:
+    await funded(demo)
+    settings, credentials = demo.settings, ("stranger@example.com", "correct horse battery")
+    async with OpenSpotClient(settings.rest_url, settings.ws_url) as client:
+        user = await client.register(*credentials)
+        await client.login(*credentials)
+        for asset, amount in (("USD", "5000"), ("USDT", "500")):
+            given = await asyncio.to_thread(openspot, demo, "deposit", user.user_id, asset, amount)
+            assert given.returncode == 0, given.stderr
+
+        async def accepted(request: Callable[[], Awaitable[object]]) -> None:
+            """Wait until the platform does it: prices need some seconds of quotes and takes."""
+
+            async def is_done() -> bool:
+                try:
+                    await request()
+                except ApiError as error:
+                    if error.status not in (409, 503):
+                        raise
+                    return False
+                return True
+
+            await eventually(is_done, LIVE_S_MAX, 1.0)
+
+        async def convert() -> None:
+            quote = await client.quote_conversion("USD", "BTC", from_amount=100)
+            assert (await client.convert(quote.quote_id)).status == "completed"
+
+        await accepted(convert)
+        stake = await client.stake("usdt-flexible", 100)
+        await client.unstake(stake.id, amount=25)
+        await client.move_collateral("USD", 1000, "in")
+        await accepted(lambda: client.borrow("USD", 500))
+        await accepted(lambda: client.borrow("BTC", "0.003"))
+
+        async def is_sure() -> bool:
+            return (await client.fair_price("BTC-USD")).state == "good"
+
+        await eventually(is_sure, 2 * LIVE_S_MAX, 1.0)
+    [(past,)] = await fetch(
+        demo, "SELECT count(*) FROM market_candles WHERE symbol = 'BTC-USD' AND interval = '1m' AND is_imported"
+    )
+    assert isinstance(past, int)
+    assert past >= 12 * 60
+    assert await fetch(demo, "SELECT 1 FROM positions LIMIT 1")
+
+
 async def test_a_killed_bot_process_comes_back_and_clears_its_former_orders(demo: ChildPlatform) -> None:
     former = await maker_life(demo)
-    funds = await deposits(demo)
+    funds = await funded(demo)
     killed = demo.kill("demo")
     await eventually(lambda: demo.state.pids.get("demo") not in (None, killed), LIVE_S_MAX, PAUSE_S)
 
@@ -150,13 +209,13 @@ async def test_a_killed_bot_process_comes_back_and_clears_its_former_orders(demo
 
     await eventually(replaced, LIVE_S_MAX, PAUSE_S)
     assert await deposits(demo) == funds
-    assert await fetch(demo, "SELECT user_id, email FROM users ORDER BY 1") == sorted(DEMO_ACCOUNTS)
+    bots = "SELECT user_id, email FROM users WHERE user_id LIKE 'demo-%' ORDER BY 1"
+    assert await fetch(demo, bots) == sorted(DEMO_ACCOUNTS)
 
 
 async def test_it_stops_without_leftovers_and_starts_again_with_the_same_funds(demo: ChildPlatform) -> None:
     await await_live_markets(demo, 0)
-    funds = await deposits(demo)
-    assert len(funds) == len(DEMO_ACCOUNTS) * ASSETS
+    funds = await funded(demo)
     former = await maker_life(demo)
     assert demo.stop() == 0
     stopped = datetime.now(UTC)
@@ -171,13 +230,14 @@ async def test_it_stops_without_leftovers_and_starts_again_with_the_same_funds(d
     await eventually(lambda: no_rows(demo, left, f"{former}-%", OPEN, stopped), LIVE_S_MAX, PAUSE_S)
     await await_live_markets(demo, int(stopped.timestamp() * 1000))
     assert await deposits(demo) == funds
-    outcome = await asyncio.to_thread(reconcile, demo)
-    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    for check in ("reconcile",), ("market-data", "verify"):
+        outcome = await asyncio.to_thread(openspot, demo, *check, "--wait", str(stretched(120)))
+        assert outcome.returncode == 0, outcome.stdout + outcome.stderr
 
 
-def reconcile(platform: ChildPlatform) -> subprocess.CompletedProcess[str]:
+def openspot(platform: ChildPlatform, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "openspot.cli", "reconcile", "--wait", str(stretched(120))],
+        [sys.executable, "-m", "openspot.cli", *arguments],
         capture_output=True,
         text=True,
         check=False,

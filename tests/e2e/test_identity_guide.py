@@ -41,7 +41,7 @@ def bodies(printed: list[str]) -> list[Any]:
 
 
 def test_every_line_of_it_succeeds(printed: list[str]) -> None:
-    user, profile, phishing, codes, mfa, sessions, ended, activity, check_in, deleted = bodies(printed)
+    user, profile, phishing, codes, mfa, sessions, ended, activity, check_in, other, deleted = bodies(printed)
     assert profile["userId"] == user["userId"]
     assert phishing == {"code": "blue heron"}
     assert len(codes["recoveryCodes"]) == 10
@@ -49,6 +49,10 @@ def test_every_line_of_it_succeeds(printed: list[str]) -> None:
     assert (len(sessions), ended) == (2, {"ended": 1})
     assert [entry["kind"] for entry in activity] == ["other_sessions_ended", "logged_in", "recovery_code_used"]
     assert (check_in["checkedIn"], check_in["streak"]) == (True, 1)
+    assert [line for line in printed if "grace@example.com (" in line] == [
+        f"grace@example.com ({other['userId']}) is an administrator, from the next login or refresh on",
+        f"grace@example.com ({other['userId']}) is no administrator; all sessions have ended",
+    ]
     assert deleted == {"success": True}
 
 

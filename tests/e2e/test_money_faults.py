@@ -15,6 +15,7 @@ from openspot.up.services import SERVICES
 from openspot.up.supervisor import is_ready
 from tests.support.fault_run import HEALED_S_MAX
 from tests.support.money_user import WAIT_S, MoneyUser, assert_every_book_agrees, credit, house_totals, money_user
+from tests.support.operator_prices import set_operator_price
 from tests.support.rest_client import Reply
 from tests.support.waiting import eventually, stretched
 
@@ -98,12 +99,12 @@ async def stake(user: MoneyUser, stop: asyncio.Event, told: dict[str, str]) -> N
 
 
 async def withdraw(user: MoneyUser, stop: asyncio.Event, told: dict[str, str], address_id: str) -> None:
-    """Withdraw 0.5 SOL again and again, each time under an id of its own."""
+    """Withdraw 0.1 SOL again and again, each time under an id of its own."""
     for number in itertools.count():
         if stop.is_set():
             return
         body = {
-            "asset": "SOL", "network": "solana", "amount": "0.5", "addressId": address_id,
+            "asset": "SOL", "network": "solana", "amount": "0.1", "addressId": address_id,
             "clientWithdrawalId": f"stream-{number}",
         }  # fmt: skip
         reply = await until_told(user, "POST", "/accounts/withdraw/crypto", body)
@@ -223,6 +224,7 @@ async def test_engine_router_and_ledger_killed_under_a_stream_of_transfers_do_ea
         await asyncio.gather(
             maker.credit("SOL", "1000"), user.credit("USD", "1000000"), user.credit("USDT", "100000"),
             payer.credit("SOL", "10000"),
+            set_operator_price(breakable, "SOL-USD", "200"),
         )  # fmt: skip
         order = {"symbol": "SOL-USD", "side": "sell", "type": "limit", "quantity": "1000", "price": "200"}
         await maker("POST", "/orders", order, status=201)
@@ -277,7 +279,7 @@ async def test_engine_router_and_ledger_killed_under_a_stream_of_transfers_do_ea
         await user.has("USD", str(1_000_000 - 20 * converted))
         await user.has("SOL", str(Decimal("0.0995") * converted))
         await user.has("USDT", str(100_000 - staked))
-        await payer.has("SOL", str(10_000 - Decimal("0.5") * sent))
+        await payer.has("SOL", str(10_000 - Decimal("0.1") * sent))
     after = await house_totals(breakable, CONVERSIONS_ACCOUNT_ID), await house_totals(breakable, STAKING_ACCOUNT_ID)
     assert before[0]["SOL"] - after[0]["SOL"] == Decimal("0.0995") * converted
     assert after[1]["USDT"] - before[1].get("USDT", Decimal(0)) == staked

@@ -9,6 +9,7 @@ import pytest
 
 from openspot.up.child_platform import ChildPlatform
 from tests.support.money_user import assert_every_book_agrees, money_user
+from tests.support.operator_prices import set_operator_price
 from tests.support.waiting import stretched
 
 pytestmark = pytest.mark.proof
@@ -58,6 +59,7 @@ async def test_custody(platform: ChildPlatform, tmp_path: Path) -> None:
 
 
 async def test_conversions(platform: ChildPlatform, tmp_path: Path) -> None:
+    await set_operator_price(platform, "SOL-USD", "200")
     printed = await pasted(platform, tmp_path, "conversions.md")
     assert re.search(r'"status":"completed".*"toAmount":"0.4975"', printed)
 

@@ -9,7 +9,7 @@ import pytest
 
 from openspot.up.child_platform import ChildPlatform
 from tests.e2e.test_money_guides import pasted
-from tests.support.money_user import money_user
+from tests.support.money_user import assert_every_book_agrees, money_user
 from tests.support.waiting import eventually
 
 
@@ -44,8 +44,9 @@ async def test_a_user_with_a_stake_subscribes_upgrades_and_cancels(platform: Chi
         assert (cancelled["status"], cancelled["cancelAtPeriodEnd"]) == ("active", True)
         assert (await ask("GET", "/entitlements"))["planId"] == "premium"
         assert [row["kind"] for row in await ask("GET", "/payments")] == ["upgrade", "subscribe"]
-        # Payments are records: no balance changes.
-        await user.has("USDT", "500")
+        # 8.10 and 72.855 of the 500 that are not staked went to the house.
+        await user.has("USDT", "419.045")
+        await assert_every_book_agrees(platform)
         await user("POST", "/auth/logout")
 
         async def is_refused() -> bool:
@@ -66,5 +67,6 @@ async def test_a_user_with_a_stake_subscribes_upgrades_and_cancels(platform: Chi
 @pytest.mark.proof
 async def test_the_guide(platform: ChildPlatform, tmp_path: Any) -> None:
     printed = await pasted(platform, tmp_path, "subscriptions.md")
+    assert "credited 200 USDT" in printed
     assert '"cancelAtPeriodEnd":true' in printed
     assert '"kind":"upgrade"' in printed

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -90,6 +91,8 @@ async def test_start_stop_and_start_again(own_folder: Path) -> None:
     platform.start()
     epoch = answer(f"{platform.settings.engine_url}/health")[1]
     secrets = (own_folder / "secrets.json").read_bytes()
+    bus_users = {name: urlsplit(url).password for name, url in platform.state.bus_urls.items()}
+    assert len(set(bus_users.values())) == len(bus_users)
     pids = processes_of(platform)
     assert "password" in platform.output_path.read_text("utf-8")
     assert platform.stop() == 0
@@ -97,6 +100,8 @@ async def test_start_stop_and_start_again(own_folder: Path) -> None:
 
     platform.start()
     assert (own_folder / "secrets.json").read_bytes() == secrets
+    # A program on another host keeps working.
+    assert {name: urlsplit(url).password for name, url in platform.state.bus_urls.items()} == bus_users
     assert "password" not in platform.output_path.read_text("utf-8")
     assert json.loads(answer(f"{platform.settings.engine_url}/health")[1])["status"] == json.loads(epoch)["status"]
     pids = processes_of(platform)
@@ -107,6 +112,19 @@ async def test_start_stop_and_start_again(own_folder: Path) -> None:
     platform.start()
     assert platform.stop() == 0
     assert not [psutil.Process(pid).cmdline() for pid in pids if alive(pid)]
+
+
+def test_the_credentials_of_one_service_are_printed_for_another_host(platform: ChildPlatform) -> None:
+    done = openspot(platform, "bus", "credentials", "venue")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        f"NATS_URL={platform.state.bus_urls['venue']}",
+        "OPENSPOT_NATS_API_PREFIX=BUS.API",
+        "OPENSPOT_NATS_SYNCED=true",
+    ]
+    unknown = openspot(platform, "bus", "credentials", "engine")
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert unknown.stderr.startswith("openspot: 'engine' does not use the bus; one of: custody, demo, ")
 
 
 def platform_names(folder: Path) -> list[str]:

@@ -32,13 +32,14 @@ pytestmark = pytest.mark.proof
 LANE_S_MAX = stretched(600)
 LANES = (("--sync",), (), ("--ws",))
 PUBLIC_AND_PRIVATE = {
-    "afterConstruct", "features", "fetchBalance", "fetchClosedOrders", "fetchCurrencies", "fetchDeposits",
-    "fetchMyTrades", "fetchOHLCV", "fetchOpenOrders", "fetchOrderBook", "fetchOrders", "fetchStatus", "fetchTicker",
-    "fetchTickers", "fetchTrades", "fetchTradingFees", "fetchWithdrawals", "loadMarkets",
+    "afterConstruct", "features", "fetchBalance", "fetchBorrowInterest", "fetchClosedOrders", "fetchCurrencies",
+    "fetchDeposits", "fetchLedger", "fetchMyTrades", "fetchOHLCV", "fetchOpenOrders", "fetchOrderBook",
+    "fetchOrders", "fetchStatus", "fetchTicker", "fetchTickers", "fetchTrades", "fetchTradingFees",
+    "fetchWithdrawals", "loadMarkets",
 }  # fmt: skip
 STREAMS = {
-    "watchBalance", "watchMyTrades", "watchOHLCV", "watchOrderBook", "watchOrders", "watchTicker", "watchTickers",
-    "watchTrades",
+    "watchBalance", "watchBidsAsks", "watchMyTrades", "watchOHLCV", "watchOHLCVForSymbols", "watchOrderBook",
+    "watchOrderBookForSymbols", "watchOrders", "watchTicker", "watchTickers", "watchTrades", "watchTradesForSymbols",
 }  # fmt: skip
 NEVER_RUN = {"createOrder", "fetchL2OrderBook", "fetchMarkets", "fetchTradingFee"}
 """Methods that the suite has a file for and does not test without `--fundedTests`: trading.py places the orders."""
@@ -154,13 +155,15 @@ async def test_ccxts_own_suite_and_trades_through_the_class(run_folder_of_ccxt: 
     folder = run_folder_of_ccxt
     here = Path(__file__).parent
     data = Path(tempfile.mkdtemp(prefix="openspot-e2e-"))
-    platform = child_platform(data, {"OPENSPOT_THROTTLE_ENABLED": "false"} | QUICK_MONEY)
+    # With other reference prices than those of the flow, a person would have to approve withdrawals for minutes.
+    references = {"OPENSPOT_CUSTODY_REFERENCE_PRICES": "BTC=50000,ETH=2500,SOL=200,BRL=0.2,USDC=1,USDT=1"}
+    platform = child_platform(data, {"OPENSPOT_THROTTLE_ENABLED": "false"} | QUICK_MONEY | references)
     platform.start(stretched(START_S_MAX))
     try:
         async with (
             market_flow(platform, MARKETS, FUNDS, 0.4),
             trading_account(platform, history=True) as watched,
-            # The suite wants an account without rejected orders, and nobody else may cancel its open one.
+            # Nobody else may cancel the open order of the suite's account.
             trading_account(platform, history=False) as trading,
         ):
             (folder / "account.json").write_text(json.dumps(trading), "utf-8")

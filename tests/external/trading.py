@@ -73,6 +73,18 @@ async def orders(exchange: Any) -> None:
     third = await exchange.create_order(SYMBOL, "limit", "buy", 0.001, 45_000)
     assert third["id"] in [order["id"] for order in await exchange.cancel_all_orders(SYMBOL)]
 
+    named = await exchange.create_order(SYMBOL, "limit", "buy", 0.001, 45_000, {"clientOrderId": "named"})
+    cancelled = await exchange.cancel_order(None, SYMBOL, {"clientOrderId": "named"})
+    assert (cancelled["id"], cancelled["status"]) == (named["id"], "canceled"), cancelled
+    await raises(ccxt.InvalidOrder, exchange.cancel_order(None, SYMBOL, {"clientOrderId": "named"}))
+    await raises(ccxt.OrderNotFound, exchange.cancel_order(None, SYMBOL, {"clientOrderId": "nobody"}))
+
+    limit = {"symbol": SYMBOL, "type": "limit", "side": "buy", "amount": 0.001, "price": 45_000}
+    placed, refused = await exchange.create_orders([limit, limit | {"amount": 90, "price": 50_000}])
+    assert (placed["status"], refused["status"]) == ("open", "rejected"), (placed, refused)
+    assert "rejected" not in {order["status"] for order in await exchange.fetch_orders(SYMBOL)}
+    assert [order["id"] for order in await exchange.cancel_orders([placed["id"]])] == [placed["id"]]
+
     bought = await exchange.create_market_buy_order_with_cost(SYMBOL, 100)
     sold = await exchange.create_order(SYMBOL, "market", "sell", 0.001)
     for placed in (bought, sold):
@@ -125,6 +137,37 @@ async def streams(exchange: Any) -> None:
     await raises(ccxt.BadSymbol, exchange.watch_order_book("NO/USD"))
 
 
+async def markets(exchange: Any) -> None:
+    """Best prices, and several markets at once; what is left is subscribed to again."""
+    best = await exchange.watch_bids_asks([SYMBOL])
+    assert best[SYMBOL]["bid"] < best[SYMBOL]["ask"] and best[SYMBOL]["bidVolume"] > 0, best
+    both = [SYMBOL, "ETH/USD"]
+    assert (await exchange.watch_trades_for_symbols(both))[-1]["symbol"] in both
+    assert (await exchange.watch_order_book_for_symbols(both))["symbol"] in both
+    waiting = asyncio.create_task(after_next_update(exchange))
+    await exchange.watch_order_book(SYMBOL)
+    assert await exchange.un_watch_order_book_for_symbols(both)
+    await raises(ccxt.UnsubscribeError, waiting)
+    assert await exchange.un_watch_bids_asks() and await exchange.un_watch_trades_for_symbols(both)
+    await exchange.watch_order_book(SYMBOL)
+
+
+async def money(exchange: Any) -> None:
+    """The ledger adds up; a transfer opens the margin account, and nothing is borrowed from an empty pool."""
+    entries = await exchange.fetch_ledger("USD")
+    assert entries[-1]["after"] > 0 and {entry["direction"] for entry in entries} == {"in", "out"}, entries[-1]
+    assert await exchange.fetch_borrow_interest() == []
+    await raises(ccxt.AccountNotEnabled, exchange.borrow_cross_margin("USD", 1))
+    await exchange.transfer("USD", 10, "spot", "margin")
+    assert (await exchange.fetch_balance({"marginMode": "cross"}))["USD"]["free"] == 10
+    await raises(ccxt.OperationRejected, exchange.borrow_cross_margin("USD", 5))
+    await exchange.transfer("USD", 10, "margin", "spot")
+    assert "USD" in await exchange.fetch_convert_currencies()
+    for unknown in ("A" * 16, "no-such-id"):
+        await raises(ccxt.OrderNotFound, exchange.create_convert_trade(unknown, "USD", "BTC"))
+        await raises(ccxt.OrderNotFound, exchange.fetch_convert_trade(unknown))
+
+
 async def after_next_update(exchange: Any) -> None:
     """Watch until something is wrong."""
     while True:
@@ -141,6 +184,8 @@ async def main(account: dict[str, Any]) -> None:
                 if name == "hmac":
                     await errors(exchange, account)
                     await streams(exchange)
+                    await markets(exchange)
+                    await money(exchange)
                 await orders(exchange)
         finally:
             await exchange.close()

@@ -34,6 +34,7 @@ def settings_of(name: str, settings: Settings, folder: Path) -> Settings:
         SERVICES[name].host: ADDRESSES[name],
         "given_engine_url": f"http://{engine}:{settings.engine_http_port}/",
         "given_engine_grpc": f"{engine}:{settings.engine_grpc_port}",
+        "given_engine_frames": f"{engine}:{settings.engine_frames_port}",
     }
     given = settings.model_dump() | {field: value for field, value in own.items() if field in kind.model_fields}
     return kind.model_validate(given)

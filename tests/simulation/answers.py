@@ -60,6 +60,10 @@ class AnswerAuditor:
             is_cancelled = order is not None and order.final.status == "cancelled"
             self._demand(is_cancelled, f"order {order_id} was told as cancelled and is not")
             self._demand(record.status == "cancelled", f"order {order_id} was cancelled and told as {record.status}")
+        for order_id, user in told.swept.items():
+            order = self._history.orders.get(order_id)
+            is_cancelled = order is not None and (order.final.status, order.user) == ("cancelled", user)
+            self._demand(is_cancelled, f"order {order_id} was told as cancelled for {user} and is not")
         for order_id in told.foreign:
             self.findings.append(f"a stranger reached order {order_id}")
         for record in told.seen:

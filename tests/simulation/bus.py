@@ -151,6 +151,13 @@ class BusServer:
             if process.is_alive and not self.weather.strikes(0.05):
                 process.start(handle(subject, decode(payload)))  # type: ignore[arg-type]
 
+    def announce(self, subject: str, message: msgspec.Struct) -> None:
+        """Pass a message that no stream keeps to the followers of its subject, or of all its neighbours."""
+        for pattern in (subject, f"{subject.rpartition('.')[0]}.*"):
+            for process, decode, handle in self._followers.get(pattern, ()):
+                if process.is_alive and not self.weather.strikes(0.05):
+                    process.start(handle(subject, decode(encode(message))))  # type: ignore[arg-type]
+
     def provide(self, subject: str, listener: Listener) -> None:
         """Add a process that replies to requests for `subject`."""
         self._providers.setdefault(subject, []).append(listener)
@@ -246,7 +253,8 @@ class SimulatedBus:
             raise PublishError("subjects take nothing", left)
 
     async def announce(self, subject: str, message: msgspec.Struct) -> None:
-        """Do nothing: nobody in the simulation follows announcements."""
+        """Tell the present followers, of whom some do not hear it."""
+        self._server.announce(subject, message)
 
     def register(self, consumer: Any) -> None:
         """Nobody asks for the health of a consumer here."""

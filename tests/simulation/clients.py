@@ -10,6 +10,8 @@ from typing import Any
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    CancelOpenOrders,
+    CancelOpenOrdersReply,
     CancelOrder,
     CancelOrderReply,
     DepositConfirmed,
@@ -49,6 +51,8 @@ class Told:
     checked_anew: set[str] = field(default_factory=set)
     """Orders that are repeated even if a check may refuse one attempt and pass another."""
     cancelled: dict[str, OrderRecord] = field(default_factory=dict)
+    swept: dict[str, str] = field(default_factory=dict)
+    """Order id → the user whose bulk cancel was told to have cancelled it."""
     seen: list[OrderRecord] = field(default_factory=list)
     """Orders as `orders.get` showed them."""
     foreign: list[str] = field(default_factory=list)
@@ -147,6 +151,21 @@ class Traders:
         if asked.user_id == STRANGER:
             self._told.foreign.append(asked.order_id)
         self._told.cancelled[asked.order_id] = reply.order
+
+    def cancel_open(self) -> None:
+        """Cancel the open orders of a user, of every side and symbol or of one."""
+        chance = self._chance
+        asked = CancelOpenOrders(
+            chance.choice(USERS), chance.choice(("", *_SYMBOLS)), chance.choice(("", "buy", "sell"))
+        )
+        self._process.start(self._cancel_open(asked))
+
+    async def _cancel_open(self, asked: CancelOpenOrders) -> None:
+        reply: CancelOpenOrdersReply | None = await self._asked(
+            subjects.ORDERS_CANCEL_OPEN, asked, CancelOpenOrdersReply
+        )
+        if reply is not None:
+            self._told.swept |= dict.fromkeys(reply.cancelled, asked.user_id)
 
     def look(self) -> None:
         """Ask for an order's state."""

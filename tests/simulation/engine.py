@@ -21,10 +21,9 @@ from openspot.engine.intake.command_intake import CommandIntake
 from openspot.engine.intake.seed import seed_commands
 from openspot.engine.intake.sequencer import CommandOutcome
 from openspot.engine.state.directory import Note
-from openspot.engine.state.state_machine import AppliedBatch, StateMachine, placed_order_ids
+from openspot.engine.state.state_machine import AppliedBatch, StateMachine, placed_engine_order_ids
 from openspot.engine.stream.event_render import EventRenderer
-from openspot.engine.transport.account_service import AccountService
-from openspot.engine.transport.order_service import OrderService
+from openspot.engine.transport.frame_service import FrameMethods
 from tests.simulation.loop import VirtualLoop
 
 EPOCH = "sim"
@@ -101,8 +100,7 @@ class SimulatedEngine:
         self._renderer = EventRenderer(self.machine.directory, EPOCH)
         engine: Any = self
         self.intake = engine.intake = CommandIntake(self.machine, engine)
-        self.orders = OrderService(engine)
-        self.accounts = AccountService(engine)
+        self.methods = FrameMethods(engine)
 
     # What the door and the services ask of a sequencer
 
@@ -152,7 +150,11 @@ class SimulatedEngine:
 
     def take_snapshot(self) -> None:
         """Keep the present state, from which a restart may begin."""
-        pending = {order_id for submission in self._waiting for order_id in placed_order_ids(submission.commands)}
+        pending = {
+            engine_order_id
+            for submission in self._waiting
+            for engine_order_id in placed_engine_order_ids(submission.commands)
+        }
         self._snapshot = _Snapshot(len(self.journal), *self.machine.snapshot(pending))
 
     def kill(self, *, after_commit: bool = False) -> None:

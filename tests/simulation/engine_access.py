@@ -2,15 +2,14 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import cast
 
 import aiohttp
 import msgspec
 
 from openspot.contracts.engine_events import Hello
 from openspot.engine_client.commands import EngineCommands
-from openspot.engine_client.errors import EngineAmbiguousError, EngineUnreachableError
+from openspot.kit.frames import FrameClient, NoReplyError, NotConnectedError
 from tests.simulation.engine import EPOCH, EngineGoneError, SimulatedEngine
 from tests.simulation.process import Place, Process, Weather
 
@@ -22,41 +21,39 @@ FRAME_DELAY_S = 0.03
 """Longer than the time between two batches of the translator."""
 
 
-class _Service:
-    """A gRPC service. Each call goes to the engine's present life."""
-
-    def __init__(self, engine: SimulatedEngine, name: str) -> None:
-        self._engine = engine
-        self._name = name
-
-    def __getattr__(self, method: str) -> Callable[[Any], Awaitable[Any]]:
-        return lambda request: getattr(getattr(self._engine, self._name), method)(request, None)
-
-
-class SimulatedEngineClient(EngineCommands):
-    """The real client, which calls the engine directly."""
+class _Frames:
+    """A connection to the engine. Each request goes to its present life."""
 
     def __init__(self, engine: SimulatedEngine, process: Process, weather: Weather) -> None:
         self._engine = engine
         self._process = process
         self._weather = weather
-        self._place_timeout_s = self._query_timeout_s = 2.0
-        self._orders = _Service(engine, "orders")
-        self._accounts = _Service(engine, "accounts")
 
-    async def _call(self, method: Callable[[Any], Awaitable[Any]], request: Any, timeout_s: float) -> Any:
+    async def request(self, name: str, message: bytes, timeout_s: float, connect_timeout_s: float) -> bytes:
+        """The reply, unless the engine dies meanwhile or the reply is lost. Raises the errors of a FrameClient."""
         await self._process.act(Place.ENGINE, lambda: None)
         if not self._engine.is_up:
-            raise EngineUnreachableError("the matching engine is not reachable")
+            raise NotConnectedError(f"no connection within {connect_timeout_s} s")
         try:
             async with asyncio.timeout(timeout_s):
-                answer = await method(request)
+                reply = await self._engine.methods.answer(name, message)
                 await self._process.act(Place.ENGINE, lambda: None)
         except (EngineGoneError, TimeoutError) as error:
-            raise EngineAmbiguousError(repr(error)) from error
+            raise NoReplyError(repr(error)) from error
         if self._weather.strikes(0.01):
-            raise EngineAmbiguousError("the answer was lost")
-        return answer
+            raise NoReplyError("the reply was lost")
+        return reply
+
+    async def close(self) -> None:
+        """Do nothing: there is no real connection."""
+
+
+class SimulatedEngineClient(EngineCommands):
+    """The real client, with its messages, on a connection that the simulation makes."""
+
+    def __init__(self, engine: SimulatedEngine, process: Process, weather: Weather) -> None:
+        self._place_timeout_s = self._query_timeout_s = 2.0
+        self._frames = cast(FrameClient, _Frames(engine, process, weather))
 
 
 class SimulatedSession:

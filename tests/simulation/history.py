@@ -16,6 +16,7 @@ from typing import NamedTuple
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import Command, CommandKind, Event, EventType, decode_commands, decode_events
 from tests.simulation.engine import Committed
+from tests.support.linked_owners import LinkedOwners
 
 ONE = 10**18
 HOUSE = "house:fees"
@@ -141,6 +142,16 @@ class History:
         for command, note in zip(self._commands, self._notes, strict=True):
             if isinstance(command, Command) and command.kind in (CommandKind.DEPOSIT, CommandKind.MOVEMENT):
                 self._users[command.account] = note[0]
+        self._modes: dict[int, int] = {}
+        """Account → its mode of self-trade prevention, where it is not NONE."""
+        self._owners = LinkedOwners()
+        """Account → the account whose user owns it, too."""
+        self._decisions = [
+            (number, command)
+            for number, command in enumerate(self._commands, 1)
+            if isinstance(command, Command) and command.kind in (CommandKind.SET_ACCOUNT, CommandKind.SET_OWNER)
+        ][::-1]
+        """What operators decided and is not yet in the two above, the newest first, each with its command's number."""
         self._live: dict[int, OrderHistory] = {}
         self._moved: list[tuple[str, str, str, int]] = []
         """The movements of the transfer whose events are being read."""
@@ -189,7 +200,21 @@ class History:
         if order.final.status == "pending":
             order.states[-1] = order.final._replace(event="created", status="open")
 
+    def _decide_until(self, command_sequence: int) -> None:
+        while self._decisions and self._decisions[-1][0] < command_sequence:
+            _, command = self._decisions.pop()
+            assert command.account in self._users, "an account that nobody has was changed"
+            if command.kind == CommandKind.SET_ACCOUNT:
+                self._modes[command.account] = command.order_type
+            else:
+                assert command.order_id in (0, *self._users), "nobody became an owner"
+                self._owners.take(command)
+
     def _trade(self, event: Event) -> None:
+        self._decide_until(event.command_sequence)
+        if self._modes.get(event.account, 0):
+            is_one = self._owners.owner_of(event.account) == self._owners.owner_of(event.maker_account)
+            assert not is_one, f"{self._users[event.account]} traded with itself"
         taker, maker = self._live[event.order_id], self._live[event.maker_order_id]
         market = taker.market
         base_amount, base_rest = divmod(event.quantity * ONE, market.quantity_scale)

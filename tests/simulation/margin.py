@@ -14,13 +14,10 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import (
     BorrowMargin,
     CloseMarginPosition,
-    GetTickers,
-    GetTickersReply,
     MarginReply,
     OpenMarginPosition,
     RepayMargin,
     SubmitOrder,
-    TickerEvent,
     TransferCollateral,
 )
 from openspot.contracts.refusals import UNCERTAIN, RefusalCode
@@ -42,6 +39,7 @@ from tests.simulation.bus import BusServer, SimulatedBus
 from tests.simulation.clients import USERS, Told
 from tests.simulation.engine import SYMBOLS, SimulatedEngine, configuration
 from tests.simulation.engine_access import SimulatedEngineClient
+from tests.simulation.fair_prices import STALE_S
 from tests.simulation.margin_tables import MarginTables, SimulatedPool
 from tests.simulation.process import Place, Process, Weather
 from tests.simulation.rows import Rows
@@ -49,26 +47,6 @@ from tests.simulation.transfers import ToldOfTransfers, TransferRequest
 
 POOL, INTEREST, INSURANCE = "house:lending", "house:interest", "house:insurance"
 PRICES = ("40.00", "70.00", "88.00", "95.00", "100.00", "100.00", "104.00", "125.00", "180.00")
-STALE_S = 15.0
-
-
-class MarketData:
-    """Tells the last prices. The simulation sets them, so that they may fall without a trade."""
-
-    def __init__(self, process: Process, server: BusServer) -> None:
-        self.prices = dict.fromkeys(SYMBOLS, "100.00")
-        bus = SimulatedBus(server, process)
-        process.start(
-            bus.serve(subjects.MARKETDATA_TICKERS_GET, subjects.MARKET_DATA_QUEUE, GetTickers, self._reply, None)
-        )
-
-    async def _reply(self, _: GetTickers) -> GetTickersReply:
-        return GetTickersReply(
-            [
-                TickerEvent(symbol, price, None, None, None, None, None, "0", "0", None, None, 0, seq=1)
-                for symbol, price in self.prices.items()
-            ]
-        )
 
 
 class MarginBus(SimulatedBus):
@@ -165,13 +143,14 @@ class Margin:
         pool: Any = SimulatedPool(tables, rows, process, weather)
         queries: Any = SimulatedQueries(engine, process, dict(engine.machine.directory.symbols))
         self._bus = bus
+        self._marks = MarkPrices(bus, "USD", STALE_S, weather.loop.time)
         dependencies = Dependencies(
             settings=settings,
             pool=pool,
             bus=bus,
             commands=MarginEngineClient(engine, process, weather, transfers),
             queries=queries,
-            marks=MarkPrices(bus, "USD", STALE_S, weather.loop.time),
+            marks=self._marks,
             markets=configuration(),
             clock=engine.now,
         )
@@ -188,6 +167,7 @@ class Margin:
         return self.leader._scanner is not None
 
     async def _run(self) -> None:
+        await self._marks.follow()
         await self._handlers.serve(self._bus)
         await self.leader.follow()
         await self.leader.run()
@@ -245,9 +225,18 @@ class Borrowers:
 
     def move_in(self, user: str, asset: str, amount: str) -> None:
         """Move collateral in."""
-        request_id = f"m-{len(self.told.asked) + 1}"
-        self.told.asked[request_id] = TransferCollateral(request_id, user, asset, amount, "in")
-        self._send(request_id)
+        self._send_new(TransferCollateral(self._new_id(), user, asset, amount, "in"))
+
+    def open_position(self, user: str, symbol: str, side: str, quantity: str, leverage: str) -> None:
+        """Open a position."""
+        self._send_new(OpenMarginPosition(self._new_id(), user, symbol, side, quantity, leverage))
+
+    def _new_id(self) -> str:
+        return f"m-{len(self.told.asked) + 1}"
+
+    def _send_new(self, asked: MarginRequest) -> None:
+        self.told.asked[asked.request_id] = asked
+        self._send(asked.request_id)
 
     def _any(self, request_id: str, user: str) -> MarginRequest:
         chance = self._chance

@@ -14,11 +14,18 @@ from openspot.contracts.messages import BorrowMargin, MarginReply, OpenMarginPos
 from openspot.margin.lifecycle import LoanStatus, MarginPositionStatus
 from openspot.margin.records import MarginLoanRow, MarginPositionRow, Purpose, derived_id
 from tests.simulation.auditor import Messages, units
+from tests.simulation.fair_prices import Known, MarketData
 from tests.simulation.history import ONE, History, TransferHistory
 from tests.simulation.margin import INTEREST, POOL, ToldOfMargin
 from tests.simulation.margin_tables import MarginTables
 
 PREFIX = "margin:"
+VALUATION_ASSET = "USD"
+SURE = ("good", "thin")
+SMALLEST_AT_MOST = Decimal("0.3")
+"""The smallest order of a market is no larger at any price of the simulation. A slice is at least such an order."""
+LEAST, MOST = Decimal("0.98"), Decimal("1.02")
+"""The bounds of a liquidation's prices, as parts of the fair price."""
 _PAID_OUT = (LoanStatus.ACTIVE, LoanStatus.REPAID, LoanStatus.WRITTEN_OFF)
 _ENDED = (MarginPositionStatus.FAILED, MarginPositionStatus.CLOSED, MarginPositionStatus.LIQUIDATED)
 _ORDER_OF_EVENTS = (subjects.MARGIN_POSITION_CLOSED, subjects.NOTIFICATIONS_SEND, subjects.ORDERS_LIQUIDATION)
@@ -199,6 +206,31 @@ class MarginAuditor:
             real = order.market.symbol, order.side, order.quantity
             self._expect(f"liquidation order {order.order_id}", shown, real)
             self._expect(f"account of liquidation order {order.order_id}", order.user, event["marginAccountId"])
+
+    def look_at_prices(self, messages: Messages, market_data: MarketData) -> None:
+        """No slice goes beyond its bound or what the market absorbs, and nothing is decided at an unsure price."""
+        for (subject, message_id), event in self._firsts(messages).items():
+            if subject == subjects.ORDERS_LIQUIDATION:
+                seen = market_data.seen(event["symbol"], event["timestamp"])
+                name = f"liquidation order {message_id} at {event['price']}"
+                prices = [Decimal(each.price) for each in seen]
+                price, is_sale = Decimal(event["price"]), event["side"] == "sell"
+                is_fair = price >= min(prices) * LEAST if is_sale else price <= max(prices) * MOST
+                self._expect(f"whether the worst price of {name} is fair", is_fair, True)
+                self._expect_sure(name, seen)
+                most = max(SMALLEST_AT_MOST, *(Decimal(each.absorbed) for each in seen))
+                self._expect(f"whether the market absorbs {name}", Decimal(event["quantity"]) <= most, True)
+        for position in self._tables.positions:
+            at_ms = round(position.opened_at.timestamp() * 1000)
+            self._expect_sure(f"opening of {position.position_id}", market_data.seen(position.symbol, at_ms))
+        for loan in self._tables.loans:
+            if loan.asset != VALUATION_ASSET:
+                at_ms = round(loan.created_at.timestamp() * 1000)
+                seen = market_data.seen(f"{loan.asset}-{VALUATION_ASSET}", at_ms)
+                self._expect_sure(f"loan {loan.loan_id}", seen)
+
+    def _expect_sure(self, what: str, seen: list[Known]) -> None:
+        self._expect(f"whether the price of {what} was sure", any(each.state in SURE for each in seen), True)
 
     def look_at_levels(self, prices: dict[str, str]) -> None:
         """No account is left at or below 105 %."""

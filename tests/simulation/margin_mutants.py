@@ -5,15 +5,22 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
+from openspot.domain.fair_price.crossing import IDENTITY, AssetPrice
+from openspot.domain.fair_price.model import PriceState
+from openspot.domain.money import text_to_amount
+from openspot.domain.order import Side
 from openspot.domain.result_code import ResultCode
 from openspot.engine.intake import command_intake
 from openspot.engine_client.commands import TransferOutcome
 from openspot.engine_client.errors import EngineAmbiguousError
-from openspot.margin import liquidator, loans, orders, positions, transfers
+from openspot.margin import liquidation_plan, liquidator, loans, orders, positions, transfers
 from openspot.margin.interest import Repayment
 from openspot.margin.liquidation import Liquidation
+from openspot.margin.marks import MarkPrices
+from openspot.margin.slices import bound_price
 from tests.simulation.margin import MarginEngineClient
 from tests.simulation.mutants import Fault
+from tests.simulation.rows import Rows
 
 
 def loans_lose_their_reference() -> Fault:
@@ -136,3 +143,35 @@ def losses_are_forgiven() -> Fault:
 
     add = transfers.add_repayment
     return patch.object(liquidator, "add_repayment", strike_off)
+
+
+def unsure_prices_are_used() -> Fault:
+    """Disputed and stale prices decide like any other."""
+    return patch.object(PriceState, "is_usable", property(lambda _: True))
+
+
+def liquidations_have_no_floor() -> Fault:
+    """A liquidation takes the worst price that the router's band allows."""
+
+    def far_price(price: int, side: Side, bps: int, spec: Any) -> int:
+        return bound_price(price, side, 1_900, spec)
+
+    return patch.object(liquidation_plan, "bound_price", far_price)
+
+
+def liquidations_trade_all_at_once() -> Fault:
+    """A liquidation does not ask how much the market absorbs."""
+    return patch.object(liquidation_plan, "absorbed", lambda *_: None)
+
+
+def last_trades_are_believed(rows: Rows) -> Fault:
+    """Mark prices are the last trades of the markets."""
+
+    def current(marks: Any) -> dict[str, AssetPrice]:
+        last = {trade.symbol: text_to_amount(trade.price) for trade in rows.trades.values()}
+        exact = {
+            symbol.split("-")[0]: AssetPrice(each, each, each, each, PriceState.GOOD) for symbol, each in last.items()
+        }
+        return {"USD": IDENTITY} | exact
+
+    return patch.object(MarkPrices, "current", current)

@@ -1,4 +1,4 @@
-"""The margin tables of the simulation, and the functions of `openspot.margin.store` on them.
+"""The margin tables of the simulation, and the functions of `store` and `liquidation_store` on them.
 
 The rules are those of the SQL: a transaction is all or nothing, what it writes is seen by others when it commits, and
 its row locks last until it ends. A killed process loses its open transactions with their locks. A commit may arrive
@@ -17,7 +17,7 @@ from unittest.mock import patch
 import asyncpg
 
 from openspot.kit.clock import datetime_from_ms
-from openspot.margin import store
+from openspot.margin import liquidation_store, store
 from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import LoanAccrual
 from openspot.margin.lifecycle import AccountStatus, LoanStatus, MarginPositionStatus
@@ -302,6 +302,12 @@ async def set_risk_band(connection: Connection, account_id: str, risk_band: Risk
     await _change_account(connection, account_id, change, counts=False)
 
 
+async def accounts_of_same_owner(connection: Connection, user_id: str) -> list[str]:
+    """Nobody is linked in the simulation of margin."""
+    await connection.reach()
+    return []
+
+
 async def changed_accounts(pool: Connection, after: int, limit: int) -> list[tuple[str, int]]:
     await pool.reach()
     changed = sorted((row.changes, row.account.account_id) for row in pool.all("accounts") if row.changes > after)
@@ -346,6 +352,21 @@ async def loans_of_accounts(pool: Connection, account_ids: Iterable[str]) -> dic
         if each.account_id in wanted and each.status is LoanStatus.ACTIVE:
             found.setdefault(each.account_id, []).append(replace(each))
     return found
+
+
+async def open_debts(connection: Connection, asset: str | None = None) -> dict[str, int]:
+    await connection.reach()
+    found: dict[str, int] = {}
+    for each in connection.all("loans"):
+        if each.status in _DUE and asset in (None, each.asset):
+            accrual = each.accrual
+            found[each.asset] = found.get(each.asset, 0) + accrual.principal + accrual.posted - accrual.paid
+    return found
+
+
+async def lock_asset(connection: Connection, asset: str) -> None:
+    await connection.reach()
+    await connection.tables.lock(("assets", asset), connection)
 
 
 async def loan(connection: Connection, loan_id: str) -> MarginLoanRow | None:
@@ -485,10 +506,10 @@ async def save_liquidation(connection: Connection, changed: LiquidationRow, now_
     await connection.write(("liquidations", changed.liquidation.liquidation_id), replace(changed))
 
 
-async def exhausted_liquidations(pool: Connection, rounds: int) -> int:
+async def idle_liquidations(pool: Connection, rounds: int) -> int:
     await pool.reach()
-    rows = [each.liquidation for each in pool.all("liquidations")]
-    return sum(each.step is not None and each.round >= rounds for each in rows)
+    rows = pool.all("liquidations")
+    return sum(each.liquidation.step is not None and each.idle_rounds >= rounds for each in rows)
 
 
 async def uncovered_losses(pool: Connection) -> int:
@@ -505,16 +526,12 @@ async def open_orders(connection: Connection, account_id: str, limit: int) -> li
     ]
 
 
-def _functions() -> dict[str, Callable[..., Any]]:
-    """The functions of this module by the names that they replace."""
-    names = [name for name, found in vars(store).items() if inspect.iscoroutinefunction(found)]
-    return {name: globals()[name] for name in names}
-
-
 @contextmanager
 def stored_in_memory() -> Any:
-    """Let the margin service keep its rows in a `SimulatedPool`."""
+    """Let the margin service keep its rows in a `SimulatedPool`: functions here replace those of the same name."""
     with ExitStack() as stack:
-        for name, function in _functions().items():
-            stack.enter_context(patch.object(store, name, function))
+        for module in (store, liquidation_store):
+            for name, found in vars(module).items():
+                if inspect.iscoroutinefunction(found):
+                    stack.enter_context(patch.object(module, name, globals()[name]))
         yield

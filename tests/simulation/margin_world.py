@@ -8,14 +8,16 @@ from typing import Any
 
 from openspot.contracts.messages import OrderRequest, SubmitOrder
 from openspot.domain.accounts import margin_account_id
+from openspot.domain.fair_price.model import PriceState
 from openspot.margin.lifecycle import AccountStatus, MarginPositionStatus
 from openspot.margin.settings import MarginSettings
 from openspot.up.services import PlatformSettings
 from tests.simulation.auditor import units
 from tests.simulation.clients import USERS
 from tests.simulation.engine import SYMBOLS
+from tests.simulation.fair_prices import AGAIN_S, PLENTY, MarketData
 from tests.simulation.history import History
-from tests.simulation.margin import INSURANCE, POOL, PRICES, Borrowers, Margin, MarketData
+from tests.simulation.margin import INSURANCE, POOL, PRICES, Borrowers, Margin
 from tests.simulation.margin_auditor import MarginAuditor
 from tests.simulation.margin_tables import MarginTables
 from tests.simulation.process import Place, Process, Trap
@@ -33,6 +35,10 @@ MAKERS_FUNDS = {"USD": "900000.00", "BTC": "9000", "ETH": "9000"}
 COLLATERAL = {"ann": "40.00", "bob": "90.50", "cem": "250.00", "dua": "61.20"}
 LONG_S = (600.0, 3_600.0, 86_400.0)
 ENDINGS_MAX = 60
+STATES = (PriceState.DISPUTED, PriceState.STALE, PriceState.GOOD, PriceState.GOOD, PriceState.THIN)
+ABSORBED = ("0", "0.1", "0.4", PLENTY)
+LINKED = ("eve", "eva")
+"""Two accounts of one person."""
 TRAPS = {Place.ENGINE: 12, Place.PUBLISH: 4, Place.REQUEST: 6, Place.ROWS: 60, Place.KEY: 3}
 """Where a trap waits for a margin process, and for at most how many calls."""
 
@@ -51,7 +57,7 @@ class MarginWorld(World):
         super().__init__(seed)
         self.margin_tables = margin_tables()
         self._told_of_transfers = ToldOfTransfers()
-        self.market_data = MarketData(Process("market-data", self.weather), self.server)
+        self.market_data = MarketData(Process("market-data", self.weather), self.server, self.engine.now)
         self.borrowers = Borrowers(self.edge, self.server, self.chance)
         self.margins = [self._new_margin() for _ in range(MARGINS)]
         self._quotes = 0
@@ -64,7 +70,8 @@ class MarginWorld(World):
 
     def _prepare(self) -> None:
         super()._prepare()
-        for funds, owner in ((LENT, POOL), (INSURED, INSURANCE), (MAKERS_FUNDS, MAKER), (MAKERS_FUNDS, TAKER)):
+        rich = [(MAKERS_FUNDS, owner) for owner in (MAKER, TAKER, *LINKED)]
+        for funds, owner in ((LENT, POOL), (INSURED, INSURANCE), *rich):
             for asset, amount in funds.items():
                 self.custody.deposit(owner, asset, amount)
         for user, amount in COLLATERAL.items():
@@ -89,9 +96,18 @@ class MarginWorld(World):
         order = OrderRequest(order_id, symbol, side, "limit", quantity, price, time_in_force=time_in_force)
         self.traders.submit(SubmitOrder(user, order))
 
+    def print_at(self, symbol: str, price: str) -> None:
+        """Let two accounts of one person trade a little at `price`, after taking away whatever stands before it."""
+        buyer, seller = LINKED
+        side = "buy" if Decimal(price) > 100 else "sell"
+        self._place(seller, symbol, side, "60", price)
+        self._place(buyer, symbol, "sell" if side == "buy" else "buy", "0.05", price)
+        self.loop.run_ready()
+        self.commit()
+
     def come_to_rest(self) -> None:
-        """As `World.come_to_rest`; the insurance account is funded, and the mark price is that of a liquid market."""
-        self.market_data.prices = dict.fromkeys(SYMBOLS, "100.00")
+        """As `World.come_to_rest`; the insurance account is funded, and the fair price is that of a liquid market."""
+        self.market_data.be_sound()
         for asset, amount in TOP_UP.items():
             self.custody.deposit(INSURANCE, asset, amount)
         for _ in range(ENDINGS_MAX):
@@ -102,6 +118,8 @@ class MarginWorld(World):
             super().come_to_rest()
             # Rounds of a liquidation have pauses of up to a minute.
             self.loop.leap(61.0)
+            # After the sleep every price is stale until it comes again.
+            self.loop.advance(AGAIN_S + 1.0)
         raise AssertionError(f"margin is not finished: {self._margin_is_unfinished()}")
 
     def _margin_is_unfinished(self) -> list[str]:
@@ -189,6 +207,7 @@ class MarginWorld(World):
         auditor.look_at_requests()
         auditor.look_at_levels(self.market_data.prices)
         auditor.look_at_liquidations(self.server.stored)
+        auditor.look_at_prices(self.server.stored, self.market_data)
         return auditor.findings
 
 
@@ -202,9 +221,20 @@ def ask(world: Any) -> None:
 
 def move_price(world: Any) -> None:
     """A price jumps, and the margin service looks."""
-    world.market_data.prices[world.chance.choice(SYMBOLS)] = world.chance.choice(PRICES)
+    world.market_data.set(world.chance.choice(SYMBOLS), price=world.chance.choice(PRICES))
     if world.chance.random() < 0.5:
         world.loop.advance(1.1)
+
+
+def doubt_price(world: Any) -> None:
+    """A price becomes disputed or stale, or sure again; or a market absorbs less, or everything again."""
+    symbol, chance = world.chance.choice(SYMBOLS), world.chance
+    if chance.random() < 0.5:
+        world.market_data.set(symbol, state=chance.choice(STATES))
+    else:
+        world.market_data.set(symbol, absorbed=chance.choice(ABSORBED))
+    if chance.random() < 0.3:
+        world.loop.advance(chance.choice((1.1, 20.0)))
 
 
 def sleep_long(world: Any) -> None:
@@ -231,6 +261,7 @@ _WEIGHTS: dict[Callable[[Any], None], int] = {
     **WEIGHTS,
     ask: 45,
     move_price: 12,
+    doubt_price: 6,
     sleep_long: 3,
     lose_money: 8,
     trap_margin: 8,

@@ -1,14 +1,18 @@
 """Platforms with one deliberate fault each. The auditor must find every one of them."""
 
+import functools
 import itertools
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 from unittest.mock import patch
 
 from openspot.contracts.engine_events import TransferEvent
 from openspot.contracts.messages import ExecutedTransfer, SubmitOrderReply, TransferMovement
 from openspot.contracts.refusals import RefusalCode
+from openspot.engine.core.protocol import spot_account_of
+from openspot.engine.core.reference_state import CoreState
+from openspot.engine.core.selection import make_core
 from openspot.engine.intake import command_intake
 from openspot.engine.state.order_memory import OrderMemory
 from openspot.engine_client.position import StreamPosition
@@ -21,6 +25,7 @@ from openspot.router.tracked_order import TrackedOrder
 from openspot.router.translation import row_writer, translator
 from openspot.router.translation.order_state_machine import OrderStateMachine
 from openspot.router.translation.transfer_gathering import TransferGathering
+from tests.simulation import engine as simulated_engine
 from tests.simulation.engine import SimulatedEngine
 from tests.simulation.engine_access import SimulatedEngineClient
 from tests.simulation.ledger import Entry, LedgerTables
@@ -232,3 +237,21 @@ def transfers_lose_their_reference() -> Fault:
         return halves(f"{text} {next(numbers)}") if text.startswith("t-") else halves(text)
 
     return patch.object(command_intake, "_reference", always_new)
+
+
+def links_prevent_nothing() -> Fault:
+    """The core takes links of owners, and lets them trade with each other all the same."""
+    faults = ExitStack()
+    faults.enter_context(
+        patch.object(simulated_engine, "core_makers", lambda: [functools.partial(make_core, "reference")])
+    )
+    faults.enter_context(patch.object(CoreState, "owner_of", lambda _, account: spot_account_of(account)))
+    return faults
+
+
+def links_never_end() -> Fault:
+    """The engine takes new links of owners, and keeps those that are gone."""
+    changes_of = command_intake.owner_changes
+    return patch.object(
+        command_intake, "owner_changes", lambda *given: [change for change in changes_of(*given) if change.owner]
+    )

@@ -15,6 +15,7 @@ _LOGGING = (
     "openspot.kit.lease",
     "openspot.kit.leader",
     "openspot.margin.",
+    "openspot.market_data.owner_link_sync",
 )
 _TIMED = (*_LOGGING, "openspot.kit.pacing")
 

@@ -6,15 +6,17 @@ from decimal import Decimal
 from typing import Any
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import CancelOrder, ExecutedTrade, GetOrder, SubmitOrder
+from openspot.contracts.messages import CancelOpenOrders, CancelOrder, ExecutedTrade, GetOrder, SubmitOrder
 from openspot.domain.symbol import SymbolSpec
 from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.settings import Settings
 from openspot.router.custody.bridge import CustodyBridge
 from openspot.router.orders.available_funds import AvailableFunds
+from openspot.router.orders.bulk_cancellation import BulkCancellation
 from openspot.router.orders.cancellation import Cancellation
 from openspot.router.orders.engine_order_ids import OrderIds
 from openspot.router.orders.lookup import OrderLookup
+from openspot.router.orders.opening import Opening
 from openspot.router.orders.placements import Placements
 from openspot.router.orders.pre_trade import MarketRules
 from openspot.router.orders.recent_orders import RecentOrders
@@ -64,12 +66,14 @@ class Router:
             rejections=self.rejections,
             clock=engine.now,
             honour_time_in_force=True,
+            opening=Opening((), server.weather.loop.time, cancel_only_s=0, post_only_s_max=0),
         )
         lookup = OrderLookup(specs=specs, recent_orders=recent_orders, store=store, engine=client, clock=engine.now)
         self._lookup = lookup
         self._cancellation = Cancellation(
             specs=specs, lookup=lookup, recent_orders=recent_orders, engine=client, clock=engine.now
         )
+        self._bulk = BulkCancellation(lookup=lookup, recent_orders=recent_orders, engine=client, clock=engine.now)
         self._bridge = CustodyBridge(bus, client, configuration().assets, engine.now)
         process.start(self._run())
 
@@ -78,6 +82,7 @@ class Router:
         await bus.subscribe(subjects.TRADES_EXECUTED, ExecutedTrade, self._note_price)
         await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, self._submission.submit, None)
         await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, self._cancellation.cancel, None)
+        await bus.serve(subjects.ORDERS_CANCEL_OPEN, queue, CancelOpenOrders, self._bulk.cancel_open, None)
         await bus.serve(subjects.ORDERS_GET, queue, GetOrder, self._lookup.get, None)
         await asyncio.gather(self.rejections.run(), self.translator.run(), self._bridge.run(asyncio.Event()))
 

@@ -37,6 +37,11 @@ def cancel(world: "World") -> None:
     world.traders.cancel()
 
 
+def cancel_open(world: "World") -> None:
+    """A trader cancels whatever is open."""
+    world.traders.cancel_open()
+
+
 def look(world: "World") -> None:
     """A trader asks for an order's state."""
     world.traders.look()
@@ -70,6 +75,18 @@ def administer(world: "World") -> None:
             command = Command(CommandKind.SET_ACCOUNT_FEES, flags=1, account=account, order_id=taker, price=maker)
         work = intake.submit(command, (user,))
     work.add_done_callback(_look_at)
+
+
+def link_owners(world: "World") -> None:
+    """An operator links two users or ends a link, and the engine mostly hears of it at once."""
+    world.links.decide()
+    if world.chance.random() < 0.7:
+        world.links.compare()
+
+
+def compare_owners(world: "World") -> None:
+    """The engine's links of owners are compared again, as they are every two seconds."""
+    world.links.compare()
 
 
 def deposit(world: "World") -> None:
@@ -210,8 +227,11 @@ WEIGHTS: dict[Callable[["World"], None], int] = {
     go_on: 14,
     wait: 10,
     cancel: 12,
+    cancel_open: 1,
     look: 4,
     administer: 4,
+    link_owners: 2,
+    compare_owners: 2,
     deposit: 1,
     repeat_custody: 2,
     withdraw: 4,

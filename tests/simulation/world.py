@@ -19,6 +19,7 @@ from tests.simulation.engine_access import SimulatedEngineClient
 from tests.simulation.history import History
 from tests.simulation.ledger import Ledger, LedgerTables
 from tests.simulation.loop import VirtualLoop
+from tests.simulation.owner_links import OwnerLinks
 from tests.simulation.process import Process, Weather
 from tests.simulation.router import Router
 from tests.simulation.rows import Rows
@@ -68,6 +69,7 @@ class World:
         self.traders = Traders(self.edge, self.server, chance, self.told)
         client = SimulatedEngineClient(self.engine, self.edge, self.weather)
         self.transfers = Transfers(self.edge, client, chance)
+        self.links = OwnerLinks(self.edge, client, chance)
         self._specs = dict(self.engine.machine.directory.symbols)
         self.routers = [self._new_router() for _ in range(ROUTERS)]
         self.ledgers = [self._new_ledger() for _ in range(LEDGERS)]
@@ -114,6 +116,7 @@ class World:
             self.commit()
             self.custody.carry_out()
             self.transfers.repeat_unknown()
+            self.links.compare()
             for consumer in self.server.consumers.values():
                 consumer.deliver(self.weather, 100)
             self.loop.run_ready()
@@ -135,6 +138,7 @@ class World:
             "the engine's commits": self.engine.waits,
             "answers to traders": self.traders.waiting,
             "transfers": self.transfers.waiting or self.transfers.told.unknown,
+            "links of owners": self.links.waiting or self.links.differences(self.engine),
             "rows": (0 if cursor is None else cursor.sequence) < len(self.engine.messages),
             "the outbox": self.tables.outbox,
             "events that the bus did not take": self.rows.held

@@ -54,7 +54,7 @@ class Console:
 
     def _note(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            self._complaints.append(f"{message.type}: {message.text}")
+            self._complaints.append(f"{message.type}: {message.text} at {message.location.get('url', '')}")
 
     def expect_complaint(self, pattern: str) -> None:
         """The browser may complain in words that match: it reports every failed request by itself."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from openspot.domain.fees import fee_amount
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE, BASIS_POINTS
-from openspot.domain.order import EngineOrderType, Side
+from openspot.domain.order import EngineOrderType, Side, StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT, CoreBalance, MatchingCore, Symbol
 from openspot.engine.core.records import (
@@ -30,9 +30,10 @@ from openspot.engine.core.records import (
     decode_events,
     decode_results,
 )
-from openspot.engine.core.snapshot_records import COUNT_32, MOVEMENT
+from openspot.engine.core.snapshot_records import COUNT_32, MOVEMENT, OWNER_LINK, SEAL
+from tests.support.linked_owners import LinkedOwners
 
-_SEQUENCES_END = 24
+_SEQUENCES_END = SEAL.size + 24
 """Where a snapshot's header with the two sequences ends (docs/protocol/snapshot.md)."""
 
 
@@ -78,6 +79,15 @@ class _Order:
         return worst + fee_amount(worst, max(*self.fees, 0))
 
 
+def _without_movements(snapshot: bytes, waiting: int, links: int) -> bytes:
+    """The state behind the sequences once the movements that wait are dropped, as any other command does."""
+    links_at = len(snapshot) - (COUNT_32.size + OWNER_LINK.size * links if links else 0)
+    # The count of movements stands there if movements wait, or links follow.
+    count = COUNT_32.size if waiting or links else 0
+    end = links_at - count - MOVEMENT.size * waiting
+    return snapshot[_SEQUENCES_END:end] + (COUNT_32.pack(0) if links else b"") + snapshot[links_at:]
+
+
 class Auditor:
     """Applies commands to a core, and raises AssertionError at the first result that is wrong."""
 
@@ -89,6 +99,7 @@ class Auditor:
         self._arrivals = 0
         self._waiting = 0
         """Movements that wait for their TRANSFER."""
+        self._owners = LinkedOwners()
         self._command_sequence = core.command_sequence
         self._event_sequence = core.event_sequence
         # A symbol of an order may be deleted later, so the symbols are looked up before each command.
@@ -104,9 +115,10 @@ class Auditor:
         (result,), events = decode_results(results), list(decode_events(event_bytes))
         self._check_sequences(command, result, events)
         if result.status == ResultStatus.REJECTED:
-            # Any command but an accepted MOVEMENT drops the movements that wait, with which a snapshot ends.
-            end = len(before) - (COUNT_32.size + MOVEMENT.size * self._waiting if self._waiting else 0)
-            assert self.core.snapshot()[_SEQUENCES_END:] == before[_SEQUENCES_END:end], "a refusal changed the state"
+            expected = _without_movements(before, self._waiting, len(self._owners.links))
+            assert self.core.snapshot()[_SEQUENCES_END:] == expected, "a refusal changed the state"
+        elif isinstance(command, Command) and command.kind == CommandKind.SET_OWNER:
+            self._owners.take(command)
         is_movement = command.kind == CommandKind.MOVEMENT if isinstance(command, Command) else False
         taken = is_movement and result.status == ResultStatus.ACCEPTED
         self._waiting = self._waiting + 1 if taken else 0
@@ -122,6 +134,7 @@ class Auditor:
         self._orders = {number: order for number, order in self._orders.items() if order.remaining}
         self._check_balances()
         self._check_books()
+        assert self.core.owner_links() == sorted(self._owners.links.items())
         return result, events
 
     def _check_sequences(self, command: Command | CreateSymbol, result: Result, events: list[Event]) -> None:
@@ -167,7 +180,7 @@ class Auditor:
                 self._totals[event.maker_account, event.currency] += event.amount
             case EventType.REJECT:
                 assert command.kind == CommandKind.PLACE
-                assert event.code not in (ResultCode.SUCCESS, *range(60, 69))
+                assert event.code not in (ResultCode.SUCCESS, *range(60, 70))
 
     def _accept(self, command: Command, event: Event) -> None:
         assert event.order_id not in self._orders, "an order id is live twice"
@@ -195,6 +208,12 @@ class Auditor:
         assert (taker.account, maker.account) == (event.account, event.maker_account)
         assert taker.side == event.side
         assert taker.side != maker.side
+        settings = self.core.account(taker.account)
+        assert settings is not None
+        if settings.stp_mode != StpMode.NONE:
+            assert self._owners.owner_of(taker.account) != self._owners.owner_of(maker.account), (
+                "an owner traded with itself"
+            )
         opposite = (
             order
             for order in self._orders.values()

@@ -13,7 +13,14 @@ from openspot.domain.order import EngineOrderType, Side, StpMode
 from openspot.domain.symbol import SCALED_MAX
 from openspot.domain.transfer import MOVEMENTS_MAX
 from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore, RestingOrder
-from openspot.engine.core.records import COMMAND_SIZE, FLAG_ACTIVE, Command, CommandKind, CreateSymbol
+from openspot.engine.core.records import (
+    COMMAND_SIZE,
+    FLAG_ACTIVE,
+    FOK_STEPS_EXPONENT,
+    Command,
+    CommandKind,
+    CreateSymbol,
+)
 from openspot.engine.core.reference import ReferenceCore
 
 OPEN_ORDERS_MAX = 48
@@ -23,7 +30,8 @@ UNSIGNED_64 = 1 << 64
 _SIGNED_64_LIMIT = 1 << 63
 _SIGNED_128_LIMIT = 1 << 127
 _CURRENCIES = (1, 2, 3, 4, 5, 6)
-_ACCOUNTS = (2, 3, 4, 5, 6, 7, 8)
+_ACCOUNTS = (2, 3, 4, 5, 6, 3 << 32 | 7, 6 << 32 | 8)
+"""The last two are margin accounts of 3 and of 6."""
 _UNKNOWN_ACCOUNT = 77
 _UNKNOWN_SYMBOL = 99
 _UNKNOWN_CURRENCY = 66
@@ -116,6 +124,7 @@ class CommandStream:
             self._symbol_life,
             self._currency,
             self._transfer,
+            self._owner_link,
         )
         self._rest_of_transfer: list[Command] = []
 
@@ -132,7 +141,7 @@ class CommandStream:
         if len(core.open_orders()) >= OPEN_ORDERS_MAX:
             cancel = self._cancel(core)
             return cancel._replace(account=0, symbol=0).encode()
-        weights = (66, 4, 7, 3, 6, 4, 4, 2, 3, 1, 3)
+        weights = (66, 4, 7, 3, 6, 4, 4, 2, 3, 1, 3, 2)
         command: Command | CreateSymbol = self._random.choices(self._kinds, weights)[0](core)
         if isinstance(command, Command) and self._random.random() < 0.06:
             command = self._bent(command)
@@ -174,10 +183,12 @@ class CommandStream:
         order_type = self._random.choices(list(EngineOrderType), (55, 12, 12, 9, 12))[0]
         price, quantity = self._price(market), self._quantity(market)
         if order_type in (EngineOrderType.FOK, EngineOrderType.FOK_BUDGET):
-            # Small and at a good price, so that many of them find enough to fill.
-            quantity = self._random.randint(1, 3) * market.lot
+            # Mostly small and at a good price, so that many of them find enough to fill. The others look further.
+            quantity = self._random.choice((1, 2, 3, market.lots_max)) * market.lot
             price += (6 if side == Side.BUY else -6) * market.tick
         amount = 0
+        # Small bounds, which a small book reaches; the engine's own; and none, as in journals of before.
+        flags = self._random.choice((0, 1, 1, 2, 2, 3, FOK_STEPS_EXPONENT))
         if order_type == EngineOrderType.FOK_BUDGET:
             unit = AMOUNT_SCALE // (market.base_scale_k * market.quote_scale_k)
             amount = price * quantity * unit + self._random.choice((0, 0, 1, -1))
@@ -192,6 +203,7 @@ class CommandStream:
             CommandKind.PLACE,
             side=side,
             order_type=order_type,
+            flags=flags,
             symbol=market.symbol,
             order_id=order_id,
             account=self._random.choice(_ACCOUNTS),
@@ -313,6 +325,14 @@ class CommandStream:
         mode = self._random.choice((*StpMode, *StpMode, 5))
         return self._command(kind, account=account, flags=active, order_type=mode)
 
+    def _owner_link(self, core: MatchingCore) -> Command:
+        account, owner = (
+            self._random.choice((*_ACCOUNTS, *_ACCOUNTS, FEE_ACCOUNT, _UNKNOWN_ACCOUNT)) for _ in range(2)
+        )
+        return self._command(
+            CommandKind.SET_OWNER, account=account, order_id=owner if self._random.random() < 0.7 else 0
+        )
+
     def _fees(self) -> tuple[int, int]:
         if self._random.random() < 0.5:
             taker = self._random.randint(0, 1_000)
@@ -339,7 +359,9 @@ class CommandStream:
         if missing and self._random.random() < 0.8:
             return create
         if self._random.random() < 0.3:
-            return self._command(CommandKind.DELETE_SYMBOL, symbol=market.symbol)
+            busy = {order.symbol for order in core.open_orders()}
+            idle = [symbol for symbol in known if symbol not in busy]
+            return self._command(CommandKind.DELETE_SYMBOL, symbol=self._random.choice(sorted(idle) or [market.symbol]))
         bent_field = self._random.choice(create._fields[2:])
         edges = {
             "base": (0, market.quote, _UNKNOWN_CURRENCY),

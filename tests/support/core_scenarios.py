@@ -15,6 +15,7 @@ wrong answer shows as a difference of two texts. The rules of that writing:
   that type, once one of them does.
 - Prices and quantities are scaled integers, `2^62+1` is one too. Amounts are decimals of the currency, or,
   with a trailing `u`, units of its 18th place.
+- `steps 4` bounds the test of a FOK; it is a power of two.
 """
 
 import re
@@ -48,11 +49,15 @@ from tests.support.core_commands import unsigned_64, with_reference
 
 FOLDER = Path(__file__).resolve().parent.parent / "scenarios"
 
-_ACCOUNTS = {"admin": 0, "house": 1, "alice": 2, "bob": 3, "carol": 4, "dave": 5, "erin": 6, "nobody": 99}
+_ACCOUNTS = {"admin": 0, "house": 1, "alice": 2, "bob": 3, "carol": 4, "dave": 5, "erin": 6, "nobody": 99} | {
+    "bob-margin": 3 << 32 | 7,
+    "bob-margin-2": 3 << 32 | 8,
+    "carol-margin": 4 << 32 | 9,
+}
 _CURRENCIES = {"BTC": 1, "USD": 2, "ETH": 3, "DOGE": 9}
 _SYMBOLS = {"BTC-USD": 1, "ETH-USD": 2, "ETH-BTC": 3, "DOGE-USD": 9}
 _ARGUMENTS_OF_OPTION = {
-    **{"@": 1, "reserve": 1, "budget": 1, "on": 1, "by": 1, "ref": 1},
+    **{"@": 1, "reserve": 1, "budget": 1, "on": 1, "by": 1, "ref": 1, "steps": 1},
     **{"scales": 2, "tick": 1, "lot": 1, "fees": 2, "assets": 2, "inactive": 0},
 }
 _MONEY_KINDS = frozenset(range(CommandKind.DEPOSIT, CommandKind.ADJUST + 1))
@@ -340,6 +345,9 @@ def _command(words: list[str]) -> Command | CreateSymbol:
         case CommandKind.CREATE_ACCOUNT | CommandKind.SET_ACCOUNT:
             mode = _member(StpMode, positional[1])
             return Command(kind, flags=active, order_type=mode, account=_number(_ACCOUNTS, positional[0]))
+        case CommandKind.SET_OWNER:
+            account, owner = (_number(_ACCOUNTS, name) for name in positional)
+            return Command(kind, account=account, order_id=owner)
         case CommandKind.SET_ACCOUNT_FEES:
             owner = _number(_ACCOUNTS, positional[0])
             if positional[1] == "none":
@@ -370,6 +378,7 @@ def _place(positional: list[str], options: dict[str, list[str]]) -> Command:
         CommandKind.PLACE,
         side=side,
         order_type=order_type,
+        flags=_number({}, options.get("steps", ["1"])[0]).bit_length() - 1,
         symbol=_number(_SYMBOLS, options.get("on", ["BTC-USD"])[0]),
         order_id=int(order_id),
         account=_number(_ACCOUNTS, account),

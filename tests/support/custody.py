@@ -21,8 +21,10 @@ from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.wallet_policy import Wallet
 from openspot.custody.withdrawal_store import Withdrawal
 from openspot.custody.withdrawals import Withdrawals
+from openspot.domain.fair_price.crossing import AssetPrice
 from openspot.domain.networks import load_networks
 from openspot.kit.clock import utc_datetime
+from tests.support.fair_prices import asset_price
 
 SEED = b"seed of a test"
 BITCOIN_ADDRESS = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"
@@ -85,13 +87,25 @@ class FakeTime:
 
 
 class CustodyBench:
-    """Decisions and progress of one custody; `restarted` is a new process on the same database."""
+    """Decisions and progress of one custody; `restarted` is a new process on the same database.
 
-    def __init__(self, pool: asyncpg.Pool, prices: str = "BTC=10000,USDC=1") -> None:
+    `fair_prices` are the present fair prices in dollars, which a test may change.
+    """
+
+    def __init__(self, pool: asyncpg.Pool, prices: str = "", *, hot_share_percent: int = 100) -> None:
         self.pool = pool
         self.time = FakeTime()
         self.router = StandInRouter()
-        self.withdrawals = Withdrawals(pool, load_networks(), parse_prices(prices), self.time, confirmations=2)
+        self.fair_prices: dict[str, AssetPrice] = {"BTC": asset_price("10000"), "USDC": asset_price("1")}
+        self.withdrawals = Withdrawals(
+            pool,
+            load_networks(),
+            lambda: self.fair_prices,
+            parse_prices(prices),
+            self.time,
+            confirmations=2,
+            hot_share_percent=hot_share_percent,
+        )
         self.chain: Any = SimulatedChain(pool, 1.0)
         self.bus: Any = self.router
         self.automatic = frozenset({Wallet.HOT})

@@ -30,6 +30,7 @@ from openspot.rest_edge.products.service import ProductServices, make_product_se
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.site_settings.system import SystemSettings
 from tests.support.asgi import Reply, ask
+from tests.support.fair_prices import KnownPrices
 from tests.support.fake_transfers import FakeQueries, FakeTransfers
 
 SECRET = "test-secret-of-at-least-thirty-two-bytes"
@@ -62,14 +63,22 @@ class EdgeProducts:
     """One edge. Several on the same database and engine are several edges."""
 
     def __init__(
-        self, pool: asyncpg.Pool, transfers: FakeTransfers | None = None, clock: Any = None, **settings: Any
+        self,
+        pool: asyncpg.Pool,
+        transfers: FakeTransfers | None = None,
+        clock: Any = None,
+        fair_prices: KnownPrices | None = None,
+        **settings: Any,
     ) -> None:
         self.pool = pool
         self.transfers = transfers or FakeTransfers()
         self.queries = FakeQueries(self.transfers)
+        self.fair_prices = fair_prices or KnownPrices()
         self.bus = HeardBus()
         self.now = BEGINNING
-        self.settings = RestEdgeSettings(jwt_secret=SECRET, payment_callback_secret=CALLBACK_SECRET, **settings)
+        self.settings = RestEdgeSettings(
+            jwt_secret=SECRET, payment_callback_secret=CALLBACK_SECRET, **({"conversion_standing_s": 0} | settings)
+        )
         anything: Any = self.queries
         bus: Any = self.bus
         configuration = load_markets()
@@ -80,6 +89,7 @@ class EdgeProducts:
             bus=bus,
             engine=anything,
             transfers=self.transfers,
+            fair_prices=self.fair_prices,
             configuration=configuration,
             clock=self._clock,
         )

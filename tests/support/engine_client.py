@@ -45,6 +45,7 @@ def engine_settings(folder: Path, **changes: Any) -> Settings:
         engine_api_secret="test-secret",
         engine_http_port=free_port(),
         engine_grpc_port=free_port(),
+        engine_frames_port=free_port(),
         engine_open_orders_expected=OPEN_ORDERS_EXPECTED,
     ).model_copy(update=changes)
 

@@ -62,6 +62,18 @@ def _apply_and_die(self, *arguments):
     return applied
 StateMachine.apply = _apply_and_die
 """
+BROKEN_STATE = f"""{_DYING}
+from openspot.engine.state.state_machine import StateMachine
+_apply = StateMachine.apply
+def _forget_holds_and_apply(self, *arguments):
+    if _flag.exists():
+        _flag.unlink()
+        for account in self.core._state.accounts.values():
+            account.held.clear()
+    return _apply(self, *arguments)
+StateMachine.apply = _forget_holds_and_apply
+"""
+"""Not death: the state of the reference core loses every hold."""
 KILLED_IN_HALF_A_SNAPSHOT = f"""{_DYING}
 _fsync = os.fsync
 def _tear_and_die(descriptor):

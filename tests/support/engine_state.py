@@ -22,7 +22,12 @@ def deposit(account: int, participant: str, amount: int, currency: int = 1, refe
 
 
 def place(
-    order_id: int, account: int, side: Side = Side.BUY, price: int = 10_000, quantity: int = 10**8, external: str = ""
+    engine_order_id: int,
+    account: int,
+    side: Side = Side.BUY,
+    price: int = 10_000,
+    quantity: int = 10**8,
+    order_id: str = "",
 ) -> Commands:
     """A GTC order on BTC-USD."""
     command = Command(
@@ -31,18 +36,18 @@ def place(
         order_type=EngineOrderType.GTC,
         symbol=1,
         timestamp=3,
-        order_id=order_id,
+        order_id=engine_order_id,
         account=account,
         price=price,
         quantity=quantity,
         amount=price if side == Side.BUY else 0,
     )
-    return command.encode(), [(external or f"external-{order_id}", "{}")]
+    return command.encode(), [(order_id or f"order-{engine_order_id}", "{}")]
 
 
-def cancel(order_id: int) -> Commands:
+def cancel(engine_order_id: int) -> Commands:
     """A cancel by an administrator."""
-    return Command(CommandKind.CANCEL, timestamp=4, order_id=order_id).encode(), [()]
+    return Command(CommandKind.CANCEL, timestamp=4, order_id=engine_order_id).encode(), [()]
 
 
 def together(*parts: Commands) -> Commands:

@@ -122,12 +122,6 @@ class Witness:
         await self._check_sums(engine)
         self._check_replay(child, core)
 
-    def forget_after(self, sequence: int) -> None:
-        """Forget events after `sequence`, and the responses to their commands: a failed disk has lost them."""
-        self.events = self.events[:sequence]
-        self._unchecked = [answer for answer in self._unchecked if answer.sequence <= sequence]
-        self._transferred = {name: place for name, place in self._transferred.items() if place <= sequence}
-
     async def check_history(self, engine: EngineClient) -> None:
         """Check that the engine still sends the whole history unchanged."""
         await self._read_events(engine, 1)

@@ -4,13 +4,18 @@ from datetime import datetime
 
 import asyncpg
 
+from openspot.domain.fair_price.estimate import Remembered
+from openspot.domain.fair_price.model import FairPrice
 from openspot.engine_client.position import StreamPosition
 from openspot.kit.bus import Bus
-from openspot.kit.settings import Settings
+from openspot.kit.settings import Settings, as_part
 from openspot.market_data.book import BookBase
+from openspot.market_data.fair_price_store import FairPriceStore
+from openspot.market_data.fair_price_work import FairPriceWork
 from openspot.market_data.leader_session import StaleError
 from openspot.market_data.markets import Markets
 from openspot.market_data.requests import RequestHandlers
+from openspot.market_data.settings import MarketDataSettings
 from openspot.market_data.store import MarketDataStore
 
 EPOCH = "e"
@@ -31,6 +36,9 @@ class FakeMarketData:
         self._now = now
         self._bus: Bus | None = None
         self.markets = Markets(DEPTH)
+        self.fair_prices = FairPriceWork(
+            as_part(settings, MarketDataSettings), FairPriceStore(pool), token=0, clock=self._nanoseconds
+        )
         self.fault: str | None = None
 
     async def start(self) -> None:
@@ -57,6 +65,10 @@ class FakeMarketData:
         """The book of `symbol` from now on."""
         levels = [[(price, quantity) for price, quantity in side] for side in (bids, asks)]
         self.markets.set_base(symbol, BookBase(sequence, 1_700_000_000_000, *levels))
+
+    def set_fair_prices(self, *prices: FairPrice) -> None:
+        """The fair prices from now on, of these markets alone."""
+        self.fair_prices.board.begin({price.symbol: Remembered(price) for price in prices}, [])
 
     def check_current(self) -> None:
         """Raise StaleError if there is a fault."""

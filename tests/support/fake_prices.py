@@ -5,8 +5,11 @@ from datetime import datetime
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
     Candle,
+    FairPriceEvent,
     GetCandles,
     GetCandlesReply,
+    GetFairPrices,
+    GetFairPricesReply,
     GetTickers,
     GetTickersReply,
     TickerEvent,
@@ -25,6 +28,7 @@ class FakePrices:
         self._time = 1_700_000_000_000
         self._candles: dict[tuple[str, str, int], str] = {}
         self.prices: dict[str, str | None] = {}
+        self.fair_prices: dict[str, FairPriceEvent] = {}
         self.fault: str | None = None
         self.asked = 0
         """How often the tickers were asked for."""
@@ -38,6 +42,9 @@ class FakePrices:
         )
         await self._bus.serve(
             subjects.MARKETDATA_CANDLES_GET, queue, GetCandles, self._candles_of, GetCandlesReply.refused
+        )
+        await self._bus.serve(
+            subjects.MARKETDATA_FAIR_PRICES_GET, queue, GetFairPrices, self._fair, GetFairPricesReply.refused
         )
         await self._bus.check()
 
@@ -53,6 +60,7 @@ class FakePrices:
     def forget(self) -> None:
         """Have no prices and no fault."""
         self.prices.clear()
+        self.fair_prices.clear()
         self._candles.clear()
         self.fault = None
 
@@ -65,6 +73,11 @@ class FakePrices:
         return GetTickersReply(
             [TickerEvent(symbol, price, *nothing, self._time, 1) for symbol, price in self.prices.items()]
         )
+
+    async def _fair(self, _: GetFairPrices) -> GetFairPricesReply:
+        if self.fault is not None:
+            return GetFairPricesReply.refused(Refusal(RefusalCode.UNAVAILABLE, self.fault))
+        return GetFairPricesReply(list(self.fair_prices.values()))
 
     async def _candles_of(self, request: GetCandles) -> GetCandlesReply:
         if self.fault is not None:

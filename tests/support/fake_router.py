@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    CancelOpenOrders,
+    CancelOpenOrdersReply,
     CancelOrder,
     CancelOrderReply,
     GetOrder,
@@ -21,35 +23,22 @@ from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.result_code import ResultCode
 from openspot.kit.bus import Bus
 from openspot.kit.clock import iso_from_ms
+from tests.support.order_records import order_record
 
 SubmitAnswer = Callable[[SubmitOrder], Awaitable[SubmitOrderReply]]
 
 
 def record_of(request: SubmitOrder, status: str = "open", reject_reason: str | None = None) -> OrderRecord:
-    """The record of an order that nothing has filled."""
+    """The record of an order that nothing has filled: it has what the request says."""
     order = request.order
-    quantity = order.quantity or "0"
-    return OrderRecord(
-        order_id=order.order_id,
-        client_order_id=order.client_order_id,
-        user_id=request.user_id,
-        symbol=order.symbol,
-        side=order.side,
-        type=order.type,
-        time_in_force=order.time_in_force,
-        margin_mode=order.margin_mode,
-        price=order.price,
-        quantity=quantity,
-        filled_quantity="0",
-        remaining_quantity=quantity,
-        average_price=None,
-        fee="0",
-        fee_currency=order.symbol.partition("-")[2],
-        status=status,
-        reject_reason=reject_reason,
-        created_at=iso_from_ms(1_700_000_000_000),
-        updated_at=iso_from_ms(1_700_000_000_000),
-    )
+    quantity, now = order.quantity or "0", iso_from_ms(1_700_000_000_000)
+    given = {name: getattr(order, name) for name in OrderRecord.__struct_fields__ if hasattr(order, name)}
+    made = {
+        "user_id": request.user_id, "quantity": quantity, "remaining_quantity": quantity, "status": status,
+        "fee_currency": order.symbol.partition("-")[2], "reject_reason": reject_reason, "created_at": now,
+        "updated_at": now,
+    }  # fmt: skip
+    return order_record(**given | made)
 
 
 class FakeRouter:
@@ -57,13 +46,18 @@ class FakeRouter:
 
     `reject_with` is the reason of a rejected order, the name of an engine's result code or the words of the pre-trade
     check. `refusal` and `cancel_refusal` are returned as they are; with `shows_order` a refused cancel comes with the
-    order. `silent` never replies.
+    order. `silent` never replies. `bulk_replies` are the replies to the next bulk cancels, in turn; without one, a bulk
+    cancel finds nothing open. It waits for `bulk_gate`.
     """
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self.submitted: list[SubmitOrder] = []
         self.cancelled: list[CancelOrder] = []
+        self.bulk_cancels: list[CancelOpenOrders] = []
+        self.bulk_replies: list[CancelOpenOrdersReply] = []
+        self.bulk_gate = asyncio.Event()
+        self.bulk_gate.set()
         self.orders: dict[str, OrderRecord] = {}
         self.reject_with: str | None = None
         self.refusal: Refusal | None = None
@@ -76,6 +70,8 @@ class FakeRouter:
         queue, serve = subjects.ORDER_ROUTER_QUEUE, self._bus.serve
         await serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, self._submit, SubmitOrderReply.refused)
         await serve(subjects.ORDERS_CANCEL, queue, CancelOrder, self._cancel, CancelOrderReply.refused)
+        bulk = subjects.ORDERS_CANCEL_OPEN
+        await serve(bulk, queue, CancelOpenOrders, self._cancel_open, CancelOpenOrdersReply.refused)
         await serve(subjects.ORDERS_GET, queue, GetOrder, self._get, GetOrderReply.refused)
         await self._bus.check()
 
@@ -103,6 +99,11 @@ class FakeRouter:
         if record is None or record.user_id != request.user_id:
             return CancelOrderReply.refused(Refusal(RefusalCode.NOT_FOUND, "order not found"))
         return CancelOrderReply(True, order=record)
+
+    async def _cancel_open(self, request: CancelOpenOrders) -> CancelOpenOrdersReply:
+        self.bulk_cancels.append(request)
+        await self.bulk_gate.wait()
+        return self.bulk_replies.pop(0) if self.bulk_replies else CancelOpenOrdersReply(True)
 
     async def _get(self, request: GetOrder) -> GetOrderReply:
         record = self.orders.get(request.order_id)

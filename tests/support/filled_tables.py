@@ -31,6 +31,8 @@ FINAL_STATES: dict[str, dict[str, Any]] = {
     "margin_positions": {"side": "buy", "status": "closed"},
     "margin_transfers": {"purpose": "in", "status": "done"},
     "orders": {"side": "buy", "type": "limit", "time_in_force": "gtc", "status": "filled"},
+    # No id of a user comes after this one.
+    "owner_links": {"second_user_id": "~"},
     "payments": {"status": "complete", "payment_status": "paid", "credited": True},
     "position_trades": {"side": "buy", "source": "fill"},
     "position_transfers": {"kind": "deposit", "status": "completed"},
@@ -40,7 +42,7 @@ FINAL_STATES: dict[str, dict[str, Any]] = {
 }
 """What a table's checks want; everything that can be under way is over."""
 
-USER_COLUMNS = {"trades": "buyer_id", "mail_outbox": "email"} | dict.fromkeys(
+USER_COLUMNS = {"trades": "buyer_id", "mail_outbox": "email", "owner_links": "first_user_id"} | dict.fromkeys(
     (
         "positions", "position_trades", "position_balances", "position_transfers", "position_snapshots",
         "broker_exceptions",

@@ -135,6 +135,7 @@ def platform_settings(data_dir: Path, database_url: str, nats_url: str) -> Platf
         engine_api_secret="test-api-secret",
         admin_password="test-admin-password",
         throttle_enabled=False,
+        positions_throttle_enabled=False,
         engine_open_orders_expected=OPEN_ORDERS_EXPECTED,
         **free_ports(),
     )
@@ -150,6 +151,6 @@ async def bus(settings: Settings) -> AsyncIterator[Bus]:
 
 
 @pytest.fixture
-def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hash passwords of this process with the least work, where a test is not about that work."""
-    monkeypatch.setattr(passwords, "_HASHER", argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+def costly_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash passwords with the work that the platform does, where a test is about that work."""
+    monkeypatch.setattr(passwords, "_HASHER", argon2.PasswordHasher())

@@ -1,4 +1,4 @@
-"""A market with margin: engine, router, ledger and market data, a lending pool, and a client of the margin service."""
+"""A market with margin: engine, router, ledger, fair prices, a lending pool, and a client of the margin service."""
 
 import asyncio
 import itertools
@@ -17,8 +17,6 @@ from openspot.contracts.messages import (
     CloseMarginPosition,
     GetMarginAccount,
     GetMarginLevel,
-    GetTickers,
-    GetTickersReply,
     MarginAccount,
     MarginLevelReply,
     MarginReply,
@@ -27,6 +25,7 @@ from openspot.contracts.messages import (
     TransferCollateral,
 )
 from openspot.domain.market import load_markets
+from openspot.domain.money import parse_decimal, to_amount
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.commands import EngineCommands, TransferOutcome
 from openspot.engine_client.queries import EngineQueries
@@ -43,6 +42,7 @@ from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.nats_configuration import NatsConfiguration
 from openspot.up.services import PlatformSettings
 from tests.support.engine_client import OPEN_ORDERS_EXPECTED, EngineClient
+from tests.support.fair_prices import FakeFairPrices
 from tests.support.in_process_platform import running
 from tests.support.mirrored_market import METADATA, MirroredMarket
 from tests.support.ports import free_port, free_ports
@@ -50,15 +50,18 @@ from tests.support.waiting import eventually
 
 _serial = itertools.count(1)
 
-MIRRORS = ("engine", "router", "ledger", "market-data")
+MIRRORS = ("engine", "router", "ledger")
 ORDER_IDS_FROM = 10**12
 
 
 class MarginMarket(MirroredMarket):
     """A market on which margin accounts trade, and requests to the margin service."""
 
-    def __init__(self, settings: Settings, bus: Bus, pool: asyncpg.Pool, engine: EngineClient) -> None:
+    def __init__(
+        self, settings: Settings, bus: Bus, pool: asyncpg.Pool, engine: EngineClient, prices: FakeFairPrices
+    ) -> None:
         super().__init__(settings, bus, pool, engine)
+        self.prices = prices
         self._requests = itertools.count(1)
 
     async def fund_house(self, **amounts: str) -> None:
@@ -79,13 +82,19 @@ class MarginMarket(MirroredMarket):
         return number
 
     async def trade_at(self, price: str, quantity: str = "0.01") -> None:
-        """Let bob and carol trade, so that the mark price is `price`, and wait until market data knows it."""
+        """Let bob and carol trade at `price`, wait until the router has written it, and make it the fair price."""
+        await self.print_at(price, quantity)
+        await self.prices.publish("BTC-USD", price)
+
+    async def print_at(self, price: str, quantity: str = "0.01") -> None:
+        """Let bob and carol trade at `price`, and wait until the router has written it. The fair price stays."""
+        written = "SELECT count(*) FROM trades"
+        before = await self.pool.fetchval(written)
         await self.place("buy", price, quantity, "bob")
         await self.place("sell", price, quantity, "carol")
 
         async def is_known() -> bool:
-            reply = await self.bus.request(subjects.MARKETDATA_TICKERS_GET, GetTickers("BTC-USD"), GetTickersReply)
-            return not reply.error and reply.tickers[0].last_price == price
+            return bool(await self.pool.fetchval(written) > before)
 
         await eventually(is_known)
 
@@ -170,6 +179,7 @@ async def margin_market(folder: Path, postgres: EmbeddedPostgres, margins: int =
             engine_api_secret="test-api-secret",
             engine_open_orders_expected=OPEN_ORDERS_EXPECTED,
             margin_scan_s=0.3,
+            margin_liquidation_pause_s=0.3,
             **free_ports(),
         )
         async with _running_market(settings, margins) as market:
@@ -191,7 +201,10 @@ async def _running_market(settings: Settings, margins: int) -> AsyncIterator[Mar
         pool = await stack.enter_async_context(asyncpg.create_pool(settings.database_url, min_size=1, max_size=12))
         engine = EngineClient(settings)
         stack.push_async_callback(engine.close)
-        market = MarginMarket(settings, bus, pool, engine)
+        prices = FakeFairPrices(settings)
+        await prices.start()
+        stack.push_async_callback(prices.stop)
+        market = MarginMarket(settings, bus, pool, engine, prices)
         await market.fund()
         await market.fund_house()
         await market.trade_at("100")
@@ -285,8 +298,17 @@ class Process:
         """Begin again as a new process, which is killed at that place."""
         countdown = self._commands.countdown = Countdown(kill_at)
         self.dependencies.bus = DeadlyBus(self.market.bus, countdown)
-        await self.dependencies.marks.current(0)
+        await self.know_prices()
         return countdown
+
+    async def know_prices(self) -> None:
+        """Wait until this process knows the fair price that was set last."""
+        await eventually(self._knows_prices)
+
+    def _knows_prices(self) -> bool:
+        event = self.market.prices.events["BTC-USD"]
+        known = self.dependencies.marks.current().get("BTC")
+        return known is not None and (known.price, known.state) == (to_amount(parse_decimal(event.price)), event.state)
 
     async def finish_liquidation(self, account_id: str) -> None:
         """Take a liquidation to its end, with whatever it has to wait for."""
@@ -306,6 +328,7 @@ async def margin_process(market: MarginMarket) -> AsyncIterator[Process]:
     commands, queries = DeadlyCommands(market.settings), EngineQueries(market.settings)
     try:
         process = Process(market, commands, queries)
+        await process.dependencies.marks.follow()
         await process.restart()
         yield process
     finally:

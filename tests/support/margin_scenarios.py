@@ -3,29 +3,33 @@
 The margin service decides, and the trading screen computes the same figures to show them beforehand. Both read these
 tables: `tests/unit/margin/test_scenarios.py` and `web/trade/src/margin/scenarios.test.ts`. A line of a case is one of
 
-    price BTC-USD 100                           the last price of a market
+    price BTC 100                               the price of an asset in USD, with options as below
     holds BTC 3 owes 2 interest 1 free 2        a balance; without `free` all that is held is free
     bound 190                                   the required margin of an open position
     ? question                    -> answer     what both sides must say
     # spec: A8-16                               facts that the case proves
 
-Accounts are valued in USD. Amounts are decimals of at most 18 places. The questions are
+Accounts are valued in USD. Amounts are decimals of at most 18 places. The options of a price are `low 90` and
+`high 110` (its bounds), `day_median 95` (without it the price), `state disputed` (without it `good`), `sellable 3`
+(what the market absorbs) and `borrowable 2` (what may still be borrowed). The questions are
 
     level                        the level, or `none`, and its band
-    mark BTC                     the price of an asset in USD, or `none`
     most-out BTC                 the largest amount that may leave the account
     most-borrowed BTC            the largest amount that may be borrowed
     liquidation-price BTC-USD    the price of the base at which the account is liquidated, or `none`
     open buy 8 BTC-USD x4        the verdict about an opening; the figures with it unless it cannot be judged
 
-`unpriced` is the answer where an asset has no price.
+`unpriced` is the answer where an asset has no price, `unsure` where a price is not sure.
 """
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from openspot.domain.fair_price.crossing import IDENTITY, AssetPrice
+from openspot.domain.fair_price.model import PriceState
 from openspot.domain.money import parse_decimal, to_amount
 from openspot.margin.figures import AssetBalance
+from tests.support.marks import mark
 
 FOLDER = Path(__file__).resolve().parent.parent / "scenarios/margin"
 VALUATION_ASSET = "USD"
@@ -36,7 +40,8 @@ class MarginCase:
     """An account and the questions about it, each with its place in the file and its answer."""
 
     name: str
-    prices: dict[str, int] = field(default_factory=dict)
+    marks: dict[str, AssetPrice] = field(default_factory=lambda: {VALUATION_ASSET: IDENTITY})
+    borrowable: dict[str, int] = field(default_factory=dict)
     balances: dict[str, AssetBalance] = field(default_factory=dict)
     free: dict[str, int] = field(default_factory=dict)
     required: list[int] = field(default_factory=list)
@@ -62,8 +67,13 @@ def read_margin_cases(path: Path) -> list[MarginCase]:
                 cases[-1].facts += [fact.rstrip(",") for fact in facts]
             case [] | ["#", *_]:
                 pass
-            case ["price", symbol, price]:
-                cases[-1].prices[symbol] = amount_of(price)
+            case ["price", asset, price, *options] if len(options) % 2 == 0:
+                given = dict(zip(options[::2], options[1::2], strict=True))
+                state = PriceState(given.pop("state", "good"))
+                amounts = {name: amount_of(value) for name, value in given.items()}
+                if "borrowable" in amounts:
+                    cases[-1].borrowable[asset] = amounts.pop("borrowable")
+                cases[-1].marks[asset] = mark(amount_of(price), state=state, **amounts)
             case ["holds", asset, held, *options] if len(options) % 2 == 0:
                 parts = {name: amount_of(value) for name, value in zip(options[::2], options[1::2], strict=True)}
                 cases[-1].free[asset] = parts.pop("free", amount_of(held))

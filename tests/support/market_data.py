@@ -1,9 +1,6 @@
 """What the market data service publishes, as a client of the bus keeps it; and the service as a child process."""
 
 import asyncio
-import os
-import subprocess
-import sys
 import zlib
 from collections import defaultdict
 from collections.abc import AsyncIterator
@@ -13,11 +10,12 @@ from decimal import Decimal
 import msgspec
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import CandleEvent, MarketTradeEvent, OrderBookEvent, TickerEvent
+from openspot.contracts.messages import CandleEvent, FairPriceEvent, MarketTradeEvent, OrderBookEvent, TickerEvent
 from openspot.kit.bus import Bus
-from openspot.kit.settings import Settings, environment_of
+from openspot.kit.settings import Settings
 from openspot.market_data.service import run
 from openspot.up.supervisor import is_ready
+from tests.support.service_process import ServiceProcess
 from tests.support.waiting import eventually
 
 Levels = list[tuple[str, str]]
@@ -80,6 +78,7 @@ class Heard:
         self.book_messages: dict[str, list[OrderBookEvent]] = defaultdict(list)
         self.trades: dict[str, list[MarketTradeEvent]] = defaultdict(list)
         self.tickers: dict[str, list[TickerEvent]] = defaultdict(list)
+        self.fair_prices: dict[str, list[FairPriceEvent]] = defaultdict(list)
         self.candles: dict[tuple[str, str, int], CandleEvent] = {}
         """The newest message of each candle, by symbol, interval and begin."""
 
@@ -96,6 +95,10 @@ class Heard:
         message = msgspec.json.decode(payload, type=TickerEvent)
         self.tickers[message.symbol].append(message)
 
+    def fair_price(self, _: str, payload: bytes) -> None:
+        message = msgspec.json.decode(payload, type=FairPriceEvent)
+        self.fair_prices[message.symbol].append(message)
+
     def candle(self, _: str, payload: bytes) -> None:
         message = msgspec.json.decode(payload, type=CandleEvent)
         key = message.symbol, message.interval, message.timestamp
@@ -110,6 +113,7 @@ async def listening(bus: Bus) -> Heard:
     await bus.listen(f"{subjects.MARKETDATA_TRADE}.*", heard.trade)
     await bus.listen(f"{subjects.MARKETDATA_TICKER}.*", heard.ticker)
     await bus.listen(f"{subjects.MARKETDATA_CANDLE}.*", heard.candle)
+    await bus.listen(f"{subjects.MARKETDATA_FAIR_PRICE}.*", heard.fair_price)
     await bus.check()
     return heard
 
@@ -139,50 +143,18 @@ async def market_data_ready(settings: Settings, task: asyncio.Task[None] | None 
     await eventually(ready, 60)
 
 
-class MarketDataProcess:
-    """The service as a child process, to be killed or paused."""
+class MarketDataProcess(ServiceProcess):
+    """The service as a child process. `market_data_ready` tells when it is up."""
 
     def __init__(self, settings: Settings, preparation: str = "") -> None:
         """`preparation` is Python that the child runs before the service."""
-        self.settings = settings
-        self._preparation = preparation
-        self.log_path = settings.data_dir / f"market-data-{settings.market_data_port}.log"
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Start it; `market_data_ready` tells when it is up."""
         code = (
-            "import sys\n"
             "from openspot.market_data.service import run\n"
-            "from openspot.kit.service import run_service\n"
             "from openspot.market_data.settings import MarketDataSettings\n"
-            f"{self._preparation}\n"
-            'sys.exit(run_service("market-data", run, MarketDataSettings()))\n'
+            f"{preparation}\n"
+            'sys.exit(run_service("market-data", run, MarketDataSettings()))'
         )
-        environment = os.environ | environment_of(self.settings)
-        with self.log_path.open("ab") as log:
-            self.process = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=log, stdout=log)
-
-    def signal(self, number: int) -> None:
-        """Send a signal: SIGSTOP pauses it, SIGCONT lets it go on."""
-        assert self.process is not None
-        self.process.send_signal(number)
-
-    def kill(self) -> None:
-        """kill -9."""
-        assert self.process is not None
-        self.process.kill()
-        self.process.wait()
-
-    @property
-    def exit_code(self) -> int | None:
-        """The exit code, None while it runs."""
-        assert self.process is not None
-        return self.process.poll()
-
-    def log(self) -> str:
-        """What it logged."""
-        return self.log_path.read_text("utf-8")
+        super().__init__(settings, code, f"market-data-{settings.market_data_port}.log")
 
 
 @asynccontextmanager

@@ -96,6 +96,16 @@ class MoneyUser:
         """Deposit at once, without a chain."""
         await credit(self.platform, self.user_id, asset, amount)
 
+    async def quoted(self, wanted: dict[str, str]) -> Any:
+        """A quote of a conversion, as soon as the orders that it needs have stood for long enough."""
+
+        async def given() -> Any:
+            reply: Reply = await self.client("POST", "/conversions/quote", wanted)
+            assert reply.status in (201, 409), reply.body
+            return reply.body if reply.status == 201 else None
+
+        return await eventually(given, WAIT_S, 0.2)
+
     async def shows(self, path: str, **values: Any) -> Any:
         """Wait until a response has these values, and return it."""
 

@@ -2,9 +2,6 @@
 
 import asyncio
 import itertools
-import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -16,6 +13,8 @@ from nats.aio.msg import Msg
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    CancelOpenOrders,
+    CancelOpenOrdersReply,
     CancelOrder,
     CancelOrderReply,
     ExecutedTrade,
@@ -27,8 +26,9 @@ from openspot.contracts.messages import (
     SubmitOrderReply,
 )
 from openspot.kit.bus import Bus
-from openspot.kit.settings import Settings, environment_of
+from openspot.kit.settings import Settings
 from openspot.router.service import run
+from tests.support.service_process import ServiceProcess
 from tests.support.waiting import eventually, stretched, subscribed
 
 _serial = itertools.count(1)
@@ -68,6 +68,11 @@ class RouterClient:
         request = CancelOrder(user_id, order_id, symbol)
         return await self._bus.request(subjects.ORDERS_CANCEL, request, CancelOrderReply)
 
+    async def cancel_open(self, user_id: str = "alice", symbol: str = "", side: str = "") -> CancelOpenOrdersReply:
+        """Cancel the user's open orders, as many as one call takes."""
+        request = CancelOpenOrders(user_id, symbol, side)
+        return await self._bus.request(subjects.ORDERS_CANCEL_OPEN, request, CancelOpenOrdersReply)
+
     async def get(self, order_id: str, user_id: str = "alice") -> GetOrderReply:
         """Ask for an order."""
         return await self._bus.request(subjects.ORDERS_GET, GetOrder(user_id, order_id), GetOrderReply)
@@ -80,6 +85,9 @@ class Published:
         self.messages: list[tuple[str, bytes, str]] = []
 
     async def take(self, message: Msg) -> None:
+        if message.reply.startswith("$JS.ACK."):
+            # A stream hands the event to one of its consumers: it was published before.
+            return
         headers = message.headers or {}
         self.messages.append((message.subject, message.data, headers.get("Nats-Msg-Id", "")))
 
@@ -155,41 +163,16 @@ async def running_router(settings: Settings) -> AsyncIterator[asyncio.Task[None]
         await task
 
 
-class RouterProcess:
-    """A router as a child process, to be killed or paused."""
+class RouterProcess(ServiceProcess):
+    """A router as a child process. `router_ready` tells when it is up."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.log_path = settings.data_dir / f"router-{settings.router_port}.log"
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Start it; `router_ready` tells when it is up."""
-        environment = os.environ | environment_of(self.settings)
         code = (
-            "import sys\n"
             "from openspot.router.service import run\n"
-            "from openspot.kit.service import run_service\n"
             "from openspot.router.settings import RouterSettings\n"
-            'sys.exit(run_service("router", run, RouterSettings()))\n'
+            'sys.exit(run_service("router", run, RouterSettings()))'
         )
-        with self.log_path.open("ab") as log:
-            self.process = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=log, stdout=log)
-
-    def signal(self, number: int) -> None:
-        """Send a signal: SIGSTOP pauses it, SIGCONT lets it go on."""
-        assert self.process is not None
-        self.process.send_signal(number)
-
-    def kill(self) -> None:
-        """kill -9."""
-        assert self.process is not None
-        self.process.kill()
-        self.process.wait()
-
-    def log(self) -> str:
-        """What it logged."""
-        return self.log_path.read_text("utf-8")
+        super().__init__(settings, code, f"router-{settings.router_port}.log")
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from openspot.up.child_platform import ChildPlatform
 from tests.support.console import WAIT_MS, Console
 from tests.support.mailbox import token_of
 from tests.support.money_user import credit
+from tests.support.operator_prices import set_operator_price
 from tests.support.own_thread import in_own_thread
 
 PASSWORD = "correct horse battery"
@@ -43,6 +45,21 @@ class Exchange:
         request = urllib.request.Request(f"{self.url}/{path}", data, headers, method=method)
         with urllib.request.urlopen(request, timeout=WAIT_MS / 1000) as response:
             return json.loads(response.read())
+
+    def quoted(self, wanted: dict[str, str], token: str) -> Any:
+        """A quote of a conversion, as soon as the orders that it needs have stood for long enough."""
+        deadline = time.monotonic() + WAIT_MS / 1000
+        while True:
+            try:
+                return self.call("POST", "conversions/quote", wanted, token)
+            except urllib.error.HTTPError as error:
+                if error.code != 409 or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.2)
+
+    def set_price(self, symbol: str, price: str) -> None:
+        """Let the operator set the fair price of a market."""
+        in_own_thread(lambda: set_operator_price(self._platform, symbol, price))
 
     def register(self, email: str) -> Trader:
         """A new user with a session."""

@@ -1,17 +1,17 @@
 /** Counts, sizes and durations: whole numbers that are no money, so they may be JavaScript numbers. */
+import { formatDecimal } from "./decimal.ts";
 
 const COUNT = /^\d{1,9}$/;
-const GROUPED = new Intl.NumberFormat("en-US");
-const ONE_PLACE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
+const ONE_PLACE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1, useGrouping: false });
 
 /** A whole number with its thousands in groups. */
 export function formatCount(count: number | bigint): string {
-  return GROUPED.format(count);
+  return formatDecimal(String(count));
 }
 
 /** A rate or average with at most one digit after the point. */
 export function formatRate(rate: number): string {
-  return ONE_PLACE.format(rate);
+  return formatDecimal(ONE_PLACE.format(rate));
 }
 
 /** The whole number that a text of the address bar or a field writes, or null. */
@@ -30,7 +30,7 @@ export function formatBytes(bytes: bigint): string {
     size /= 1024;
     unit += 1;
   }
-  return `${ONE_PLACE.format(size)} ${units[unit] ?? ""}`;
+  return `${formatRate(size)} ${units[unit] ?? ""}`;
 }
 
 /** A duration in its two largest units: 93 784 000 ms → "1 d 2 h". Seconds stand alone below a minute. */

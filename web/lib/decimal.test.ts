@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   addDecimals,
   compareDecimals,
+  cutDecimal,
   formatDecimal,
   isDecimal,
   parseDecimal,
@@ -52,6 +53,17 @@ describe("decimals", () => {
     ["not a decimal", 2, "not a decimal"],
   ])("writes %s with %i places as %s", (text, places, written) => {
     expect(formatDecimal(text, places)).toBe(written);
+  });
+
+  it.each([
+    ["0.123456789", 8, "0.12345678"],
+    ["-1.999", 2, "-1.99"],
+    ["1.5", 8, "1.5"],
+    ["27873.0747284621", 2, "27873.07"],
+    ["0.00000000000001", 8, "0.00000000000001"],
+    ["not a decimal", 2, "not a decimal"],
+  ])("cuts %s after %i places to %s, and never to nothing", (text, places, cut) => {
+    expect(cutDecimal(text, places)).toBe(cut);
   });
 
   it("counts places with their zeros", () => {

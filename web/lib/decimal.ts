@@ -3,6 +3,7 @@
  * strict mode, which takes no JavaScript numbers at all; nothing here ever rounds unless the name says so.
  */
 import Big from "big.js";
+import { separators } from "./separators.ts";
 
 Big.strict = true;
 Big.NE = -40;
@@ -48,17 +49,25 @@ export function placesOf(text: string): number {
   return text.split(".")[1]?.length ?? 0;
 }
 
+/** A decimal with at most `places` digits after the point, cut; what is less than the last place stays whole. */
+export function cutDecimal(text: string, places: number): string {
+  if (!isDecimal(text) || placesOf(text) <= places) return text;
+  const cut = parseDecimal(text).round(places, Big.roundDown);
+  return cut.eq("0") ? text : cut.toFixed();
+}
+
 /**
- * A decimal for reading: thousands in groups, at least `placesMin` digits after the point. No digit is ever dropped.
- * A text that is no decimal is returned as it is.
+ * A decimal for reading: in groups, with the page's separators and at least `placesMin` digits after the decimal sign.
+ * No digit is ever dropped. A text that is no decimal is returned as it is.
  */
 export function formatDecimal(text: string, placesMin = 0): string {
   if (!isDecimal(text)) return text;
   const [whole = "", fraction = ""] = text.replace("-", "").split(".");
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  const { decimal, group, boundary } = separators();
+  const grouped = whole.replace(boundary, group);
   const padded = fraction.padEnd(placesMin, "0");
   const sign = text.startsWith("-") ? "−" : "";
-  return sign + grouped + (padded ? `.${padded}` : "");
+  return sign + grouped + (padded ? decimal + padded : "");
 }
 
 /**

@@ -1,4 +1,8 @@
-/** The time zone: what a person has chosen for this browser, else that of the account. (The theme is kept by Mantine.) */
+/**
+ * The time zone: what a person has chosen for this browser, else that of the account. The separators of figures: what a
+ * person has chosen for this browser, else the browser's own. (The theme is kept by Mantine.)
+ */
+import { separatorsOf, setSeparators } from "./separators.ts";
 import { createStore, keep, readKept, useStore } from "./store.ts";
 import { isZone, LOCAL_ZONE } from "./time.ts";
 
@@ -42,4 +46,43 @@ export function setAccountZone(zone: string | null): void {
   const known = zone !== null && isZone(zone) ? zone : null;
   accountZoneStore.set(known);
   keep(() => localStorage, ACCOUNT_ZONE_KEY, known);
+}
+
+const FIGURES_KEY = "openspot.figures";
+/** A locale for each way to write figures that can be chosen. */
+export const FIGURES = ["en", "de", "fr", "de-CH", "en-IN"] as const;
+export type Figures = (typeof FIGURES)[number];
+
+const isFigures = (text: string | null): text is Figures => FIGURES.some((locale) => locale === text);
+
+function keptFigures(): Figures | null {
+  const kept = readKept(() => localStorage, FIGURES_KEY);
+  return isFigures(kept) ? kept : null;
+}
+
+const figuresStore = createStore<Figures | null>(null);
+
+/** The locale of the browser, as its user has set it. */
+export const browserLocale = () => navigator.language;
+
+/** Begin with the separators that were chosen for this browser, or with its own. */
+export function startFigures(): void {
+  showFigures(keptFigures());
+}
+
+/** Whose separators figures have: those of a locale, or null for the browser's own. */
+export function useFigures(): Figures | null {
+  return useStore(figuresStore);
+}
+
+/** Show figures with other separators, from now on and after a reload; null leaves them to the browser. */
+export function setFigures(figures: string | null): void {
+  if (figures !== null && !isFigures(figures)) return;
+  keep(() => localStorage, FIGURES_KEY, figures);
+  showFigures(figures);
+}
+
+function showFigures(figures: Figures | null): void {
+  setSeparators(separatorsOf(figures ?? browserLocale()));
+  figuresStore.set(figures);
 }

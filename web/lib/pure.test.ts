@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { formatBytes, formatCount, formatDuration, formatRate, parseCount, plural } from "./counts.ts";
+import { isLoopback, isOffline } from "./network.ts";
 import { readPageConfig } from "./pageConfig.ts";
 import { clampPage, pageCount, pageRange } from "./paging.ts";
 import { appendSample, axisTicks, nearestIndex, ratesOf } from "./series.ts";
@@ -218,5 +219,25 @@ describe("colours", () => {
     for (const [shape, behind] of SHAPE_PAIRS) {
       expect(contrast(colours[shape], colours[behind]), `${shape} on ${behind}`).toBeGreaterThanOrEqual(3);
     }
+  });
+});
+
+describe("a network that is gone", () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it("is no reason for silence of this computer's own addresses", () => {
+    vi.stubGlobal("navigator", { onLine: false });
+    expect(isOffline("https://exchange.example:3001")).toBe(true);
+    for (const own of [
+      "http://127.0.0.1:3001",
+      "http://127.9.8.7",
+      "http://localhost:3001",
+      "http://[::1]:3001",
+    ])
+      expect([isLoopback(own), isOffline(own)]).toEqual([true, false]);
+    for (const other of ["http://localhost.example", "http://128.0.0.1", "nonsense"])
+      expect(isLoopback(other)).toBe(false);
+    vi.stubGlobal("navigator", { onLine: true });
+    expect(isOffline("https://exchange.example:3001")).toBe(false);
   });
 });

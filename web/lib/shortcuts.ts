@@ -9,7 +9,9 @@ export interface Shortcut {
 }
 
 const SUCCESSION_MS = 1200;
-const TYPING = "input, textarea, select, [contenteditable=true], [role=textbox], [role=dialog], [role=menu]";
+/** Fields that take letters: a choice of buttons or of a list keeps the focus after a click, but takes none. */
+const FIELD = "input:not([type=radio], [type=checkbox], [type=button], [type=submit], [readonly])";
+const TYPING = `${FIELD}, textarea, select, [contenteditable=true], [role=textbox], [role=dialog], [role=menu]`;
 
 /** The shortcut that a key completes, given the key before it. A pair goes before a single key. */
 export function findShortcut<Known extends { keys: string }>(

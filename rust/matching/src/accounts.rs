@@ -10,7 +10,9 @@
 
 use crate::amount::{add, subtract};
 use crate::hash_index::HashIndex;
+use crate::invariant::{broken, require};
 use crate::key_hash::HashSeed;
+use crate::owners::{Owners, spot_account_of};
 use crate::slab::Slab;
 use crate::types::{CommandKind, FEE_ACCOUNT, NIL, StpMode};
 
@@ -84,12 +86,14 @@ impl Balance {
     pub fn release(&mut self, held: i128, locked: i128) {
         self.held = subtract(self.held, held);
         self.locked = subtract(self.locked, locked);
+        require(self.held >= 0 && self.locked >= 0, "more is released than is held");
     }
 
     /// Subtracts `amount` from the total.
     #[inline]
     pub fn debit(&mut self, amount: i128) {
         self.total = subtract(self.total, amount);
+        require(self.total >= 0, "a balance is below zero");
     }
 
     /// Adds `amount` to the total.
@@ -168,6 +172,8 @@ pub struct Accounts {
     /// Accounts.
     pub accounts: Slab<Account>,
     account_index: HashIndex<u64>,
+    /// Who owns which account.
+    pub owners: Owners,
     /// Balances of all accounts.
     pub balances: Slab<Balance>,
     /// Transfers that have a reference.
@@ -185,6 +191,7 @@ impl Accounts {
             currency_index: HashIndex::with_capacity(0, seed),
             accounts: Slab::with_capacity(capacity / 4),
             account_index: HashIndex::with_capacity(0, seed),
+            owners: Owners::default(),
             balances: Slab::with_capacity(capacity),
             transfers: Slab::with_capacity(capacity / 4),
             transfer_index: HashIndex::with_capacity(0, seed),
@@ -234,7 +241,14 @@ impl Accounts {
         let account = Account { number, active, stp_mode, ..Account::default() };
         let index = self.accounts.insert(account);
         self.account_index.insert(number, index);
+        self.owners.add_account(number);
         index
+    }
+
+    /// Whether the account `number` may belong to another owner, or be one: a margin account says whose it is.
+    #[must_use]
+    pub fn may_be_linked(&self, number: u64) -> bool {
+        number != FEE_ACCOUNT && spot_account_of(number) == number && self.find_account(number) != NIL
     }
 
     /// Indices of the accounts by ascending number.
@@ -278,8 +292,9 @@ impl Accounts {
         if place >= entry.balances.len() {
             entry.balances.resize(place + 1, NIL);
         }
-        if let Some(slot) = entry.balances.get_mut(place) {
-            *slot = index;
+        match entry.balances.get_mut(place) {
+            Some(slot) => *slot = index,
+            None => broken("an account has no place for a new balance"),
         }
         index
     }
@@ -301,8 +316,10 @@ impl Accounts {
     pub fn change_total(&mut self, balance: u32, amount: i128) -> i128 {
         let entry = self.balances.at_mut(balance);
         entry.credit(amount);
+        require(entry.total >= 0, "a balance is below zero");
         let currency = self.currencies.at_mut(entry.currency);
         currency.supply = add(currency.supply, amount);
+        require(currency.supply >= 0, "the supply of a currency is below zero");
         entry.total
     }
 
@@ -340,6 +357,32 @@ mod tests {
 
     fn accounts() -> Accounts {
         Accounts::with_capacity(0, HashSeed::random())
+    }
+
+    #[test]
+    #[should_panic(expected = "more is released than is held")]
+    fn a_release_of_more_than_is_held_ends_the_core() {
+        let mut balance = Balance { held: 5, locked: 5, ..Balance::default() };
+        balance.release(6, 5);
+    }
+
+    #[test]
+    #[should_panic(expected = "a balance is below zero")]
+    fn a_debit_of_more_than_there_is_ends_the_core() {
+        Balance { total: 5, ..Balance::default() }.debit(6);
+    }
+
+    #[test]
+    #[should_panic(expected = "the supply of a currency is below zero")]
+    fn a_supply_that_does_not_cover_its_balances_ends_the_core() {
+        let mut accounts = accounts();
+        accounts.add_currency(1);
+        let account = accounts.add_account(2, true, StpMode::None);
+        let balance = accounts.balance_or_new(account, accounts.find_currency(1));
+        accounts.change_total(balance, 5);
+        let currency = accounts.find_currency(1);
+        accounts.currencies.at_mut(currency).supply = 3;
+        accounts.change_total(balance, -5);
     }
 
     #[test]

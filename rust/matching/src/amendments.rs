@@ -92,7 +92,7 @@ impl Engine {
         let mut incoming = IncomingOrder {
             order_id: order.id,
             account_number: balance.account_number,
-            account: balance.account,
+            owner: self.accounts.owners.of(balance.account_number),
             base_balance,
             quote_balance,
             fee_balance: book.fee_balance,

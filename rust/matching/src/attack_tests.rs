@@ -7,7 +7,9 @@ use crate::hash_index::BLOCK;
 use crate::key_hash::{HashSeed, Key};
 use crate::order_books::LevelKey;
 use crate::records::Command;
-use crate::types::{AMOUNT_SCALE, CommandKind, FLAG_ACTIVE, OrderType, ResultCode, SCALED_MAX, Side};
+use crate::types::{
+    AMOUNT_SCALE, CommandKind, FLAG_ACTIVE, OrderType, ResultCode, SCALED_MAX, Side, StpMode,
+};
 use crate::work;
 
 const SELLER: u64 = 1_000;
@@ -223,9 +225,60 @@ fn results_events_and_state_do_not_depend_on_the_seed() {
             let cancel = Command { order_id, ..command(CommandKind::Cancel) };
             results.push(engine.apply(&cancel));
         }
-        let mut snapshot = Vec::new();
-        engine.write_snapshot(&mut snapshot);
-        (results, snapshot, engine.state_hash(), engine.events)
+        (results, engine.snapshot(), engine.state_hash(), engine.events)
     };
     assert_eq!(run(HashSeed::random()), run(HashSeed::random()));
+}
+
+#[test]
+fn a_fill_or_kill_that_cannot_fill_visits_a_bounded_part_of_a_deep_book() {
+    const BUYER: u64 = 1_001;
+    const STEPS: u64 = 1 << 12;
+    let mut engine = market(HashSeed::random());
+    let rich = 10_000_000_000 * i128::from(AMOUNT_SCALE);
+    for (account, symbol) in [(BUYER, QUOTE), (BUYER, BASE)] {
+        engine.apply(&Command { account, symbol, amount: rich, ..command(CommandKind::Deposit) });
+    }
+    // Deep in levels, and deep in orders of one level behind them.
+    let levels = (1..=20_000).map(|id| sell(id, id.cast_signed()));
+    let orders = (20_001..=40_000).map(|id| sell(id, 20_001));
+    for place in levels.chain(orders) {
+        assert_eq!(engine.apply(&place).code, ResultCode::Success);
+    }
+    let buy = |order_type, flags, price, quantity| Command {
+        side: Side::Buy as u8,
+        order_type: order_type as u8,
+        flags,
+        order_id: 50_000,
+        account: BUYER,
+        quantity,
+        amount: rich / 2,
+        ..sell(0, price)
+    };
+    let buy_limit =
+        |flags, quantity| Command { amount: 30_000, ..buy(OrderType::Fok, flags, 30_000, quantity) };
+    let mut steps_of = |command: &Command| {
+        work::take();
+        let code = engine.apply(command).code;
+        // Each search of an index takes a few steps more.
+        (code, work::take() / 1_000)
+    };
+    let too_deep = (ResultCode::FokTooDeep, STEPS / 1_000);
+    assert_eq!(steps_of(&buy_limit(12, 40_001)), too_deep);
+    assert_eq!(steps_of(&buy(OrderType::FokBudget, 12, 0, 40_001)), too_deep);
+    // Journals of before have no bound.
+    assert_eq!(steps_of(&buy_limit(0, 40_001)), (ResultCode::FokNotFillable, 20));
+    // A bound beyond every number is none.
+    assert_eq!(steps_of(&buy_limit(255, 40_001)), (ResultCode::FokNotFillable, 20));
+
+    // Behind all others, so that each order must be looked at.
+    let mode = StpMode::CancelResting as u8;
+    let own = Command { account: BUYER, ..sell(49_999, 30_000) };
+    let set_mode = Command { order_type: mode, account: BUYER, ..command(CommandKind::SetAccount) };
+    for prepare in [set_mode, own] {
+        assert_eq!(steps_of(&prepare).0, ResultCode::Success);
+    }
+    assert_eq!(steps_of(&buy_limit(12, 40_001)), too_deep);
+    assert_eq!(steps_of(&buy(OrderType::FokBudget, 12, 0, 40_001)), too_deep);
+    assert_eq!(steps_of(&buy_limit(0, 40_001)), (ResultCode::FokNotFillable, 40));
 }

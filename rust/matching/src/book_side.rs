@@ -8,6 +8,7 @@
 //! entries of one chunk and, once in `CHUNK` / 2 insertions, the list of chunks: 0.1 ms at four million levels.
 //! Memory: 16 to 64 bytes a level.
 
+use crate::invariant::{broken, require};
 use crate::types::NIL;
 use crate::work;
 
@@ -99,13 +100,10 @@ impl BookSide {
         let key = -rank;
         let place = self.chunk_of(key);
         let Some(chunk) = self.chunks.get_mut(place) else {
-            return;
+            broken("a price level is removed from an empty side");
         };
         let within = chunk.partition_point(|&(other, _)| other < key);
-        if chunk.get(within).is_none_or(|&(other, _)| other != key) {
-            debug_assert!(false, "no level at rank {rank}");
-            return;
-        }
+        require(chunk.get(within).is_some_and(|&(other, _)| other == key), "a side has no such price level");
         chunk.remove(within);
         work::count(chunk.len() - within);
         self.count -= 1;
@@ -196,6 +194,20 @@ mod tests {
     use super::*;
     use crate::key_hash::{HashSeed, Key};
     use std::collections::BTreeMap;
+
+    #[test]
+    #[should_panic(expected = "removed from an empty side")]
+    fn a_removal_from_an_empty_side_ends_the_core() {
+        BookSide::default().remove(3);
+    }
+
+    #[test]
+    #[should_panic(expected = "a side has no such price level")]
+    fn a_removal_of_another_level_ends_the_core() {
+        let mut side = BookSide::default();
+        side.add(5, 50);
+        side.remove(3);
+    }
 
     #[test]
     fn the_best_level_has_the_lowest_rank() {

@@ -5,6 +5,8 @@
 //! costs what it costs in a `Vec`. Behind it the array allocates one more chunk at a time. So no push costs more
 //! than the allocation of [`CHUNK`] elements: 64 pages for elements of one cache line.
 
+use crate::invariant::broken;
+
 /// Elements in each chunk but the first.
 pub const CHUNK: usize = 4_096;
 
@@ -44,35 +46,44 @@ impl<T: Default> ChunkedVec<T> {
         self.first.is_empty()
     }
 
-    /// The element at `index`, or `default`. Behind the last element it may also be a default value.
+    /// The element at `index`. Far behind the last element the core ends; close behind it there is a default value.
     #[must_use]
     #[inline]
-    pub fn get_or<'a>(&'a self, index: usize, default: &'a T) -> &'a T {
+    pub fn at(&self, index: usize) -> &T {
         match self.first.get(index) {
             Some(value) => value,
-            None => self.get_later(index).unwrap_or(default),
+            None => self.at_later(index),
         }
     }
 
     #[cold]
-    fn get_later(&self, index: usize) -> Option<&T> {
+    fn at_later(&self, index: usize) -> &T {
         let index = index.wrapping_sub(self.first.capacity());
-        self.later.get(index / CHUNK)?.get(index % CHUNK)
+        match self.later.get(index / CHUNK).and_then(|chunk| chunk.get(index % CHUNK)) {
+            Some(value) => value,
+            None => broken("an index lies behind the end of its array"),
+        }
     }
 
     /// The element at `index`, to change.
     #[inline]
-    pub fn get_mut_or<'a>(&'a mut self, index: usize, default: &'a mut T) -> &'a mut T {
-        if index < self.first.len() {
-            return self.first.get_mut(index).unwrap_or(default);
+    pub fn at_mut(&mut self, index: usize) -> &mut T {
+        if index >= self.first.len() {
+            return self.at_mut_later(index);
         }
-        self.get_later_mut(index).unwrap_or(default)
+        match self.first.get_mut(index) {
+            Some(value) => value,
+            None => broken("an index lies behind the end of its array"),
+        }
     }
 
     #[cold]
-    fn get_later_mut(&mut self, index: usize) -> Option<&mut T> {
+    fn at_mut_later(&mut self, index: usize) -> &mut T {
         let index = index.wrapping_sub(self.first.capacity());
-        self.later.get_mut(index / CHUNK)?.get_mut(index % CHUNK)
+        match self.later.get_mut(index / CHUNK).and_then(|chunk| chunk.get_mut(index % CHUNK)) {
+            Some(value) => value,
+            None => broken("an index lies behind the end of its array"),
+        }
     }
 
     /// Appends `value`.
@@ -92,12 +103,15 @@ impl<T: Default> ChunkedVec<T> {
             let chunk: Box<[T]> = (0..CHUNK).map(|_| T::default()).collect();
             self.later.extend(chunk.try_into());
         }
-        if let Some(chunk) = self.later.get_mut(self.later_len / CHUNK)
-            && let Some(place) = chunk.get_mut(self.later_len % CHUNK)
-        {
-            *place = value;
-            self.later_len += 1;
-        }
+        let place = self
+            .later
+            .get_mut(self.later_len / CHUNK)
+            .and_then(|chunk| chunk.get_mut(self.later_len % CHUNK));
+        let Some(place) = place else {
+            broken("an array has no room for its next element");
+        };
+        *place = value;
+        self.later_len += 1;
     }
 
     /// Removes the last element and returns it. Its chunk stays allocated for the next push.
@@ -145,28 +159,42 @@ mod tests {
         expected.push(7);
         assert_eq!((array.len(), array.is_empty()), (expected.len(), false));
         assert!(array.iter().eq(&expected));
-        assert!((0..expected.len()).all(|index| Some(array.get_or(index, &0)) == expected.get(index)));
+        assert!((0..expected.len()).all(|index| Some(array.at(index)) == expected.get(index)));
         for index in [0, CHUNK, expected.len() - 1] {
-            *array.get_mut_or(index, &mut 0) = 9;
-            assert_eq!(array.get_or(index, &0), &9);
+            *array.at_mut(index) = 9;
+            assert_eq!(array.at(index), &9);
         }
-        assert_eq!(array.get_or(9 * CHUNK, &5), &5);
-        assert_eq!(array.get_mut_or(9 * CHUNK, &mut 5), &5);
         for _ in 0..expected.len() {
             assert!(array.pop().is_some());
         }
-        assert_eq!((array.pop(), array.len(), array.get_or(0, &5)), (None, 0, &5));
+        assert_eq!((array.pop(), array.len()), (None, 0));
+    }
+
+    #[test]
+    #[should_panic(expected = "an index lies behind the end of its array")]
+    fn a_read_behind_the_end_ends_the_core() {
+        let mut array = ChunkedVec::with_capacity(0);
+        array.push(1);
+        let _ = array.at(9 * CHUNK);
+    }
+
+    #[test]
+    #[should_panic(expected = "an index lies behind the end of its array")]
+    fn a_change_behind_the_end_ends_the_core() {
+        let mut array = ChunkedVec::with_capacity(0);
+        array.push(1);
+        *array.at_mut(9 * CHUNK) = 2;
     }
 
     #[test]
     fn growing_moves_no_element() {
         let mut array = ChunkedVec::with_capacity(0);
         array.push(1);
-        let address = std::ptr::from_ref(array.get_or(0, &0));
+        let address = std::ptr::from_ref(array.at(0));
         for value in 0..10 * CHUNK {
             array.push(value);
         }
-        assert_eq!(std::ptr::from_ref(array.get_or(0, &0)), address);
+        assert_eq!(std::ptr::from_ref(array.at(0)), address);
     }
 
     #[test]
@@ -174,13 +202,13 @@ mod tests {
         let mut array = ChunkedVec::with_capacity(0);
         array.push(1);
         let mut copy = array.clone();
-        let address = std::ptr::from_ref(copy.get_or(0, &0));
+        let address = std::ptr::from_ref(copy.at(0));
         for value in 2..3 * CHUNK {
             copy.push(value);
         }
-        assert_eq!(std::ptr::from_ref(copy.get_or(0, &0)), address);
+        assert_eq!(std::ptr::from_ref(copy.at(0)), address);
         assert!(copy.iter().copied().eq(1..3 * CHUNK));
-        assert!((0..3 * CHUNK - 1).all(|index| *copy.get_or(index, &0) == index + 1));
+        assert!((0..3 * CHUNK - 1).all(|index| *copy.at(index) == index + 1));
     }
 
     #[test]
@@ -192,6 +220,6 @@ mod tests {
     fn without_address_space_the_first_chunk_is_small() {
         let mut array = ChunkedVec::with_capacity(usize::MAX);
         array.push(5u64);
-        assert_eq!((*array.get_or(0, &0), array.allocated_bytes()), (5, CHUNK * 8));
+        assert_eq!((*array.at(0), array.allocated_bytes()), (5, CHUNK * 8));
     }
 }

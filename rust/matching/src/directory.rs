@@ -132,4 +132,20 @@ impl Engine {
         self.accounts.accounts.at_mut(index).fees = fees;
         Ok(CommandResult::ACCEPTED)
     }
+
+    pub(crate) fn set_owner(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
+        let (account, owner) = (command.account, command.order_id);
+        if !self.accounts.may_be_linked(account) {
+            return Err(ResultCode::AuthInvalidUser);
+        }
+        if owner == 0 {
+            self.accounts.owners.unlink(account);
+            return Ok(CommandResult::ACCEPTED);
+        }
+        if owner == account || !self.accounts.may_be_linked(owner) {
+            return Err(ResultCode::AuthInvalidUser);
+        }
+        self.accounts.owners.link(account, owner);
+        Ok(CommandResult::ACCEPTED)
+    }
 }

@@ -4,10 +4,11 @@
 //! The rules are `docs/protocol/matching.md`: orders in `placement`, `matching` and `amendments`, money in
 //! `transfers` and `movements`, accounts, currencies and symbols in `directory`. A command first checks everything and then
 //! changes the state, so a rejected command has changed nothing but the sequences.
-//! There is no clock, no IO and no thread here, and nothing panics.
+//! There is no clock, no IO and no thread here, and nothing panics but a broken invariant.
 
 use crate::accounts::Accounts;
 use crate::batch_prefetch::{BatchPrefetch, GROUP};
+use crate::invariant::broken;
 use crate::key_hash::HashSeed;
 use crate::order_books::OrderBooks;
 use crate::pending_movements::PendingMovements;
@@ -79,7 +80,8 @@ impl Engine {
             for record in group {
                 let before = self.event_sequence;
                 let result = self.apply(&Command::from_record(record));
-                let events = u32::try_from(self.event_sequence - before).unwrap_or(u32::MAX);
+                let events = u32::try_from(self.event_sequence - before)
+                    .unwrap_or_else(|_| broken("a command has more events than its result can count"));
                 append(result.to_record(events));
             }
         }
@@ -121,6 +123,7 @@ impl Engine {
             CommandKind::CreateAccount => self.create_account(command),
             CommandKind::SetAccount => self.set_account(command),
             CommandKind::SetAccountFees => self.set_account_fees(command),
+            CommandKind::SetOwner => self.set_owner(command),
         }
         .unwrap_or_else(CommandResult::rejected)
     }

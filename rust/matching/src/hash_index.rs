@@ -17,6 +17,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::invariant::require;
 use crate::key_hash::{HashSeed, Key};
 use crate::prefetch::prefetch;
 use crate::work;
@@ -225,7 +226,7 @@ impl<K: Key> HashIndex<K> {
         let block = self.home_mut(hash);
         if !block.is_some_and(|block| take_out(block, hash as usize, entry(hash, index))) {
             let overflowed = self.overflow.remove(&key);
-            debug_assert!(overflowed == Some(index), "{index} is not in the index");
+            require(overflowed == Some(index), "an index does not have the entry that is removed");
         }
     }
 
@@ -404,6 +405,14 @@ mod tests {
             let found = index.find(key(number), |candidate| key(candidate) == key(number));
             assert_eq!(found, map.get(&key(number)).copied().unwrap_or(0), "key {number}");
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "an index does not have the entry that is removed")]
+    fn a_removal_of_an_unknown_entry_ends_the_core() {
+        let mut index = HashIndex::with_capacity(0, HashSeed::random());
+        index.insert(Chosen(1), 7);
+        index.remove(Chosen(1), 8);
     }
 
     #[test]

@@ -7,13 +7,13 @@
 //!
 //! Layout: [`types`], [`amount`], [`chunked_vec`], [`slab`], [`key_hash`], [`hash_index`] and [`prefetch`] are
 //! tools. [`order`], [`level`], [`book_side`], [`order_book`] and [`order_books`] hold orders; [`accounts`]
-//! holds money, `pending_movements` transfers that are not complete. [`engine`] applies commands by the rules in
+//! holds money, [`owners`] who owns which account, `pending_movements` transfers that are not complete. [`engine`] applies commands by the rules in
 //! `placement`, `matching`, `amendments`, `transfers`, `movements` and `directory`; [`batch_prefetch`] makes deep
 //! books fast. [`records`] has the records, [`snapshot`], [`restore`] and `state_hash` the state as bytes. `work` counts steps in tests. `python` binds all of this to
 //! Python; nothing else knows about Python.
 //!
-//! There is no unsafe code, no clock, no IO and no thread, and nothing panics: an operation on money that
-//! leaves its range makes the command be rejected. The only randomness is the seed of the hash indexes, which
+//! There is no unsafe code, no clock, no IO and no thread, and no command panics: an operation on money that
+//! leaves its range makes the command be rejected. Only a state that contradicts itself does (`invariant`). The only randomness is the seed of the hash indexes, which
 //! no result depends on.
 
 #![forbid(unsafe_code)]
@@ -30,6 +30,7 @@ pub mod level;
 pub mod order;
 pub mod order_book;
 pub mod order_books;
+pub mod owners;
 pub mod prefetch;
 pub mod records;
 pub mod restore;
@@ -39,6 +40,7 @@ pub mod types;
 
 mod amendments;
 mod directory;
+mod invariant;
 mod matching;
 mod movements;
 mod pending_movements;

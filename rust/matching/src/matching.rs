@@ -6,6 +6,7 @@
 
 use crate::amount::{add, subtract};
 use crate::engine::Engine;
+use crate::invariant::broken;
 use crate::records::{Event, EventType, MAKER_COMPLETED, MAKER_REBATE, TAKER_COMPLETED};
 use crate::types::{NIL, OrderType, ResultCode, Side, StpMode};
 
@@ -13,7 +14,8 @@ use crate::types::{NIL, OrderType, ResultCode, Side, StpMode};
 pub(crate) struct IncomingOrder {
     pub(crate) order_id: u64,
     pub(crate) account_number: u64,
-    pub(crate) account: u32,
+    /// The account whose user owns this one.
+    pub(crate) owner: u64,
     pub(crate) base_balance: u32,
     pub(crate) quote_balance: u32,
     pub(crate) fee_balance: u32,
@@ -72,16 +74,21 @@ impl Engine {
             let level = self.books.levels.at(best);
             let (resting, price) = (level.head, level.price);
             if resting == NIL {
-                debug_assert!(false, "a level without orders");
-                return;
+                broken("a level has no orders");
             }
-            let owner = self.accounts.balances.at(self.books.orders.at(resting).held_balance).account;
-            if owner == incoming.account && incoming.stp_mode != StpMode::None {
+            if incoming.stp_mode != StpMode::None && self.has_owner_of(incoming, resting) {
                 self.prevent_self_trade(incoming, resting);
             } else {
                 self.trade(incoming, resting, price);
             }
         }
+    }
+
+    /// Whether one user owns the accounts of an incoming order and of the resting order at `index`.
+    #[inline]
+    pub(crate) fn has_owner_of(&self, incoming: &IncomingOrder, index: u32) -> bool {
+        let resting = self.accounts.balances.at(self.books.orders.at(index).held_balance).account_number;
+        self.accounts.owners.of(resting) == incoming.owner
     }
 
     /// One fill of `taker` against the resting order at `index`, at that order's price.
@@ -154,12 +161,12 @@ impl Engine {
         });
     }
 
-    /// Reduces the two orders of one account as the account's mode says, instead of a trade.
+    /// Reduces the two orders of one owner as the incoming account's mode says, instead of a trade.
     #[cold]
     fn prevent_self_trade(&mut self, incoming: &mut IncomingOrder, index: u32) {
         let resting = self.books.orders.at(index).remaining;
         match incoming.stp_mode {
-            StpMode::None => debug_assert!(false, "in this mode the orders of one account trade"),
+            StpMode::None => broken("self-trade prevention in a mode without it"),
             StpMode::CancelResting => self.reduce_resting(index, resting, ResultCode::StpCancelResting),
             StpMode::CancelIncoming => self.cancel_incoming(incoming, ResultCode::StpCancelIncoming),
             StpMode::CancelBoth => {

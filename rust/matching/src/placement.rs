@@ -8,6 +8,7 @@ use crate::order::{Order, Terms};
 use crate::order_book::OrderBook;
 use crate::records::{Command, CommandResult, Event, EventType, ResultStatus};
 use crate::types::{AMOUNT_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode};
+use crate::work;
 
 /// Check 5 of PLACE: the quantity is in range and a multiple of the lot.
 fn check_quantity(book: &OrderBook, quantity: i64) -> Result<(), ResultCode> {
@@ -158,7 +159,7 @@ impl Engine {
         let incoming = IncomingOrder {
             order_id: command.order_id,
             account_number: command.account,
-            account: account_index,
+            owner: self.accounts.owners.of(command.account),
             base_balance,
             quote_balance,
             fee_balance,
@@ -196,8 +197,8 @@ impl Engine {
             ..Event::new(EventType::Accepted).of_order(incoming.side, incoming.order_type)
         });
         let fill_or_kill = matches!(incoming.order_type, OrderType::Fok | OrderType::FokBudget);
-        if fill_or_kill && !self.fills_entirely(&incoming, budget) {
-            self.cancel_incoming(&mut incoming, ResultCode::FokNotFillable);
+        if fill_or_kill && let Some(refusal) = self.fill_or_kill_refusal(&incoming, budget, command.flags) {
+            self.cancel_incoming(&mut incoming, refusal);
         }
         self.match_order(&mut incoming);
         let mut resting = 0;
@@ -250,29 +251,40 @@ impl Engine {
         self.books.add(order, incoming.book, incoming.side, incoming.price);
     }
 
-    /// Whether matching would fill a FOK or `FOK_BUDGET` order entirely, within its budget. Changes nothing.
+    /// Why a FOK or `FOK_BUDGET` order is killed; `None` if matching will fill it entirely, within its budget.
+    /// Changes nothing.
     ///
-    /// Cost: O(levels) if the book has too little quantity, or in the STP mode NONE; else O(orders).
-    fn fills_entirely(&self, incoming: &IncomingOrder, budget: i128) -> bool {
+    /// Cost: O(levels), or O(orders) if the order may meet one of its own owner; at most
+    /// 2^`steps_exponent` of them, or any number if that is 0.
+    #[inline(never)]
+    fn fill_or_kill_refusal(
+        &self,
+        incoming: &IncomingOrder,
+        budget: i128,
+        steps_exponent: u8,
+    ) -> Option<ResultCode> {
         let book = self.books.book(incoming.book);
-        let levels = || book.side(incoming.side.opposite()).crossed_by(incoming.limit_rank);
-        let mut available = 0;
-        for level in levels() {
-            available += self.books.levels.at(level).total;
-            if available >= i128::from(incoming.remaining) {
-                break;
-            }
-        }
-        if available < i128::from(incoming.remaining) {
-            return false;
-        }
-        let mut unfilled = incoming.remaining;
+        let receiving = incoming.paying_and_receiving().1;
+        let mut walk = FillWalk {
+            unfilled: incoming.remaining,
+            steps_left: match steps_exponent {
+                0 => u64::MAX,
+                exponent => 1u64.checked_shl(exponent.into()).unwrap_or(u64::MAX),
+            },
+            // The orders of the opposite side hold what this one receives.
+            may_meet_itself: incoming.stp_mode != StpMode::None
+                && (self.accounts.balances.at(receiving).locked != 0
+                    || self.accounts.owners.has_several(incoming.owner)),
+        };
         let mut notional = 0i128;
-        for level in levels() {
-            let fillable = self.fillable(incoming, level, unfilled);
-            unfilled -= fillable.quantity;
-            notional = add(notional, book.notional(self.books.levels.at(level).price, fillable.quantity));
-            if fillable.stops || unfilled == 0 {
+        for level in book.side(incoming.side.opposite()).crossed_by(incoming.limit_rank) {
+            let before = walk.unfilled;
+            if let Err(refusal) = self.fill_at_level(incoming, level, &mut walk) {
+                return Some(refusal);
+            }
+            let quantity = before - walk.unfilled;
+            notional = add(notional, book.notional(self.books.levels.at(level).price, quantity));
+            if walk.unfilled == 0 {
                 break;
             }
         }
@@ -281,36 +293,53 @@ impl Engine {
             Side::Buy => notional <= budget,
             Side::Sell => notional >= budget,
         };
-        unfilled == 0 && within_budget
+        (walk.unfilled != 0 || !within_budget).then_some(ResultCode::FokNotFillable)
     }
 
-    /// How much of `unfilled` matching would fill at `level`.
-    fn fillable(&self, incoming: &IncomingOrder, level: u32, unfilled: i64) -> Fillable {
-        if incoming.stp_mode == StpMode::None {
+    /// Subtracts from `walk.unfilled` what matching would fill at `level`, or returns why the order is killed.
+    fn fill_at_level(
+        &self,
+        incoming: &IncomingOrder,
+        level: u32,
+        walk: &mut FillWalk,
+    ) -> Result<(), ResultCode> {
+        if !walk.may_meet_itself {
+            walk.step()?;
             let total = self.books.levels.at(level).total;
-            let quantity = i64::try_from(total).map_or(unfilled, |total| total.min(unfilled));
-            return Fillable { quantity, stops: false };
+            walk.unfilled -= i64::try_from(total).map_or(walk.unfilled, |total| total.min(walk.unfilled));
+            return Ok(());
         }
-        let mut quantity = 0;
-        for (_, order) in self.books.queue(level) {
-            if self.accounts.balances.at(order.held_balance).account == incoming.account {
+        for (index, order) in self.books.queue(level) {
+            walk.step()?;
+            if self.has_owner_of(incoming, index) {
                 if incoming.stp_mode == StpMode::CancelResting {
                     continue;
                 }
-                return Fillable { quantity, stops: true };
+                return Err(ResultCode::FokNotFillable);
             }
-            quantity += order.remaining.min(unfilled - quantity);
-            if quantity == unfilled {
+            walk.unfilled -= order.remaining.min(walk.unfilled);
+            if walk.unfilled == 0 {
                 break;
             }
         }
-        Fillable { quantity, stops: false }
+        Ok(())
     }
 }
 
-/// What a FOK order would fill at one level.
-struct Fillable {
-    quantity: i64,
-    /// Whether an order of the same account stops the walk there.
-    stops: bool,
+/// The test of a FOK on its way through the opposite side.
+struct FillWalk {
+    unfilled: i64,
+    steps_left: u64,
+    /// Whether a resting order may be of the same owner, so that each one must be looked at.
+    may_meet_itself: bool,
+}
+
+impl FillWalk {
+    /// Takes one step, if one is left.
+    #[inline]
+    fn step(&mut self) -> Result<(), ResultCode> {
+        work::count(1);
+        self.steps_left = self.steps_left.checked_sub(1).ok_or(ResultCode::FokTooDeep)?;
+        Ok(())
+    }
 }

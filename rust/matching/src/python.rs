@@ -5,7 +5,10 @@
 //! means and raises. The interpreter lock is held throughout: a core belongs to one thread, and a batch is
 //! short.
 
-use pyo3::exceptions::{PyBufferError, PyValueError};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -22,6 +25,10 @@ const UNDRAINED_BYTES_MAX: usize = 1 << 31;
 /// First size of a buffer of events, in bytes.
 const EVENT_BYTES_EXPECTED: usize = 4_096 * EVENT_SIZE;
 
+/// Why a core answers nothing any more.
+const UNUSABLE: &str =
+    "the core is unusable since a command found its state broken: end the process and replay";
+
 type DepthRow = (i64, i128, u32);
 type OrderRow = (u64, u64, u32, u8, u8, i64, i64, i64, i64, u64);
 type BalanceRow = (u64, u32, i128, i128, i128);
@@ -37,6 +44,8 @@ struct RustCore {
     batch: Vec<u8>,
     /// Open orders that address space is set aside for.
     open_orders_expected: usize,
+    /// Whether a command is being applied. It stays so if one ends in a panic, and the state is unusable.
+    applying: bool,
 }
 
 impl RustCore {
@@ -46,7 +55,20 @@ impl RustCore {
         if self.engine.events.len() > UNDRAINED_BYTES_MAX {
             return Err(PyBufferError::new_err("too many events wait: call drain_events()"));
         }
-        Ok(self.engine.apply_single(command).code as u16)
+        self.require_usable()?;
+        self.applying = true;
+        let code = self.engine.apply_single(command).code as u16;
+        self.applying = false;
+        Ok(code)
+    }
+
+    /// An error if an earlier command ended in a panic.
+    #[inline]
+    fn require_usable(&self) -> PyResult<()> {
+        if self.applying {
+            return Err(PyRuntimeError::new_err(UNUSABLE));
+        }
+        Ok(())
     }
 
     fn order_row(&self, order: &Order) -> OrderRow {
@@ -82,7 +104,12 @@ impl RustCore {
         }
         let mut engine = Engine::new(open_orders_expected);
         engine.events.reserve(EVENT_BYTES_EXPECTED);
-        Ok(Self { engine, batch: Vec::with_capacity(EVENT_BYTES_EXPECTED), open_orders_expected })
+        Ok(Self {
+            engine,
+            batch: Vec::with_capacity(EVENT_BYTES_EXPECTED),
+            open_orders_expected,
+            applying: false,
+        })
     }
 
     /// Apply whole command records in order and return (results, events).
@@ -97,23 +124,30 @@ impl RustCore {
             let message = format!("{length} bytes are not a whole number of {COMMAND_SIZE}-byte commands");
             return Err(PyValueError::new_err(message));
         }
+        self.require_usable()?;
+        self.applying = true;
         let gathered = std::mem::replace(&mut self.engine.events, std::mem::take(&mut self.batch));
         let engine = &mut self.engine;
         let results = PyBytes::new_with(py, records.len() * RESULT_SIZE, |buffer| {
             let (words, _) = buffer.as_chunks_mut::<8>();
             let (results, _) = words.as_chunks_mut::<{ RESULT_SIZE / 8 }>();
             let mut results = results.iter_mut();
-            engine.apply_batch(records, |result| {
-                if let Some(place) = results.next() {
-                    *place = result;
-                }
+            let batch = AssertUnwindSafe(|| {
+                engine.apply_batch(records, |result| {
+                    if let Some(place) = results.next() {
+                        *place = result;
+                    }
+                });
             });
-            Ok(())
+            // The state is used no more after a panic, so it need not be consistent.
+            catch_unwind(batch).map_err(|payload| broken_by(&*payload))
         });
+        let results = results.map_err(|error| in_command(&error, engine.command_sequence))?;
+        self.applying = false;
         self.batch = std::mem::replace(&mut self.engine.events, gathered);
         let events = PyBytes::new(py, &self.batch);
         self.batch.clear();
-        Ok((results?, events))
+        Ok((results, events))
     }
 
     #[getter]
@@ -127,18 +161,20 @@ impl RustCore {
     }
 
     /// The whole state in its canonical form.
-    fn snapshot<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let mut bytes = Vec::new();
-        self.engine.write_snapshot(&mut bytes);
-        PyBytes::new(py, &bytes)
+    fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.require_usable()?;
+        Ok(PyBytes::new(py, &self.engine.snapshot()))
     }
 
     /// Replace the state by the one in a snapshot.
     fn restore(&mut self, snapshot: &[u8]) -> PyResult<()> {
         let mut engine = Engine::from_snapshot(snapshot, self.open_orders_expected)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        engine.events = std::mem::take(&mut self.engine.events);
+        if !self.applying {
+            engine.events = std::mem::take(&mut self.engine.events);
+        }
         self.engine = engine;
+        self.applying = false;
         Ok(())
     }
 
@@ -200,6 +236,11 @@ impl RustCore {
         let entry = self.engine.accounts.accounts.at(index);
         let (taker, maker) = entry.fees.unzip();
         (index != NIL).then_some((entry.number, entry.active, entry.stp_mode as u8, taker, maker))
+    }
+
+    /// The accounts that belong to the owner of another, ascending, each with that owner.
+    fn owner_links(&self) -> Vec<(u64, u64)> {
+        self.engine.accounts.owners.links().collect()
     }
 
     /// All symbols by ascending number.
@@ -270,6 +311,20 @@ impl RustCore {
     fn memory_bytes(&self) -> usize {
         self.engine.books.allocated_bytes()
     }
+}
+
+/// The error for a panic with this payload, which is the text of a broken invariant.
+fn broken_by(payload: &(dyn Any + Send)) -> PyErr {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    PyRuntimeError::new_err(text.unwrap_or("broken invariant of the matching core").to_owned())
+}
+
+/// `error` with the number of the command that met it.
+fn in_command(error: &PyErr, command_sequence: u64) -> PyErr {
+    Python::attach(|py| {
+        PyRuntimeError::new_err(format!("{}, in command {command_sequence}", error.value(py)))
+    })
 }
 
 /// An amount from Python. Nearly all fit 64 bits, which convert faster.

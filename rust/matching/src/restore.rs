@@ -7,14 +7,17 @@
 
 use std::fmt;
 
+use sha2::{Digest, Sha256};
+
 use crate::accounts::{Transfer, TransferStatus};
 use crate::engine::Engine;
+use crate::invariant::broken;
 use crate::order::{Order, Terms};
 use crate::order_book::OrderBook;
 use crate::pending_movements::Movement;
 use crate::placement::check_price;
 use crate::records::CreateSymbol;
-use crate::snapshot::{MAGIC, SnapshotSink};
+use crate::snapshot::{MAGIC, SEAL_MAGIC, SEAL_SIZE, SnapshotSink};
 use crate::types::{
     AMOUNT_MAX, CommandKind, FEE_ACCOUNT, MOVEMENTS_MAX, NIL, OrderType, SCALED_MAX, Side, StpMode,
     fees_valid,
@@ -31,6 +34,7 @@ const BALANCE_SIZE: usize = 20;
 const ORDER_SIZE: usize = 70;
 const TRANSFER_SIZE: usize = 46;
 const MOVEMENT_SIZE: usize = 36;
+const OWNER_LINK_SIZE: usize = 16;
 
 /// Why bytes are not a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +68,13 @@ impl SnapshotSink for Comparison<'_> {
 }
 
 impl Engine {
-    /// The engine that wrote `bytes`, with a new hash seed and address space for `capacity` open orders.
+    /// The engine that wrote `snapshot`, with a new hash seed and address space for `capacity` open orders.
+    /// A snapshot of an older version is a state without a seal.
     ///
     /// # Errors
-    /// If `bytes` are anything but a whole snapshot, in canonical form, of a state that the rules allow.
-    pub fn from_snapshot(bytes: &[u8], capacity: usize) -> Result<Self, RestoreError> {
+    /// If `snapshot` is anything but whole and, in canonical form, of a state that the rules allow.
+    pub fn from_snapshot(snapshot: &[u8], capacity: usize) -> Result<Self, RestoreError> {
+        let bytes = state_of(snapshot)?;
         let mut reader = Reader { rest: bytes };
         let mut header = reader.record(HEADER_SIZE)?;
         require(header.array() == MAGIC, "it has another format")?;
@@ -98,6 +104,11 @@ impl Engine {
         if !reader.rest.is_empty() {
             engine.read_movements(&mut reader)?;
         }
+        if !reader.rest.is_empty() {
+            for _ in 0..reader.count_32()? {
+                engine.read_owner_link(&mut reader.record(OWNER_LINK_SIZE)?)?;
+            }
+        }
         require(
             engine.accounts.balances.iter().all(|(_, balance)| balance.free() >= 0),
             "an account holds more than it owns",
@@ -108,7 +119,7 @@ impl Engine {
         };
         require(!engine.books.books().any(crossed), "a book is crossed")?;
         let mut comparison = Comparison { rest: bytes, equal: true };
-        engine.write_snapshot(&mut comparison);
+        engine.write_state(&mut comparison);
         require(comparison.equal && comparison.rest.is_empty(), "it is not in canonical form")?;
         Ok(engine)
     }
@@ -260,7 +271,9 @@ impl Engine {
 
     fn read_movements(&mut self, reader: &mut Reader) -> Result<(), RestoreError> {
         let count = reader.count_32()?;
-        let right = usize::try_from(count).is_ok_and(|count| (1..=MOVEMENTS_MAX).contains(&count));
+        // Links of owners come after the movements, also after none.
+        let right = usize::try_from(count).is_ok_and(|count| count <= MOVEMENTS_MAX)
+            && (count > 0 || !reader.rest.is_empty());
         require(right, "a wrong number of movements waits")?;
         for _ in 0..count {
             let mut record = reader.record(MOVEMENT_SIZE)?;
@@ -274,6 +287,26 @@ impl Engine {
         }
         Ok(())
     }
+
+    fn read_owner_link(&mut self, record: &mut Record) -> Result<(), RestoreError> {
+        let (account, owner) = (record.u64(), record.u64());
+        let new = self.accounts.may_be_linked(account) && !self.accounts.owners.is_linked(account);
+        require(new, "a link has no account that may be linked, or is repeated")?;
+        let may_own = owner != account && self.accounts.may_be_linked(owner);
+        require(may_own, "a link has no account that may be its owner")?;
+        self.accounts.owners.link(account, owner);
+        Ok(())
+    }
+}
+
+/// The state in a snapshot, with or without a seal.
+fn state_of(snapshot: &[u8]) -> Result<&[u8], RestoreError> {
+    if !snapshot.starts_with(&SEAL_MAGIC) {
+        return Ok(snapshot);
+    }
+    let (seal, state) = snapshot.split_at_checked(SEAL_SIZE).ok_or(RestoreError("it breaks off"))?;
+    require(seal.ends_with(&Sha256::digest(state)), "it fails its checksum")?;
+    Ok(state)
 }
 
 fn checked_fees((taker, maker): (i32, i32)) -> Result<(i16, i16), RestoreError> {
@@ -311,8 +344,7 @@ struct Record<'a> {
 impl Record<'_> {
     fn array<const N: usize>(&mut self) -> [u8; N] {
         let Some((bytes, rest)) = self.rest.split_first_chunk() else {
-            debug_assert!(false, "a record ends before its fields");
-            return [0; N];
+            broken("a record ends before its fields");
         };
         self.rest = rest;
         *bytes

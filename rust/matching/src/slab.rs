@@ -1,10 +1,11 @@
 //! A slab: values at stable 32-bit indices. A freed index is reused last in, first out.
 //!
-//! Index 0 ([`NIL`]) stands for "nothing". Reading an index without a value returns the default value, so no
-//! access can panic. Insert, remove and access are O(1), and growing moves no value. A slab holds at most
+//! Index 0 ([`NIL`]) stands for "nothing", and reading it returns the default value. Changing it, or using an index
+//! that was never given out, ends the core. Insert, remove and access are O(1), and growing moves no value. A slab holds at most
 //! 2^32 − 1 values.
 
 use crate::chunked_vec::ChunkedVec;
+use crate::invariant::{broken, require};
 use crate::prefetch::prefetch;
 use crate::types::NIL;
 
@@ -13,7 +14,6 @@ use crate::types::NIL;
 pub struct Slab<T> {
     slots: ChunkedVec<T>,
     free: ChunkedVec<u32>,
-    default: T,
 }
 
 impl<T: Default> Slab<T> {
@@ -23,7 +23,7 @@ impl<T: Default> Slab<T> {
     pub fn with_capacity(capacity: usize) -> Self {
         let mut slots = ChunkedVec::with_capacity(capacity.saturating_add(1));
         slots.push(T::default());
-        Self { slots, free: ChunkedVec::with_capacity(0), default: T::default() }
+        Self { slots, free: ChunkedVec::with_capacity(0) }
     }
 
     /// Whether the slab can hold no further value.
@@ -45,7 +45,7 @@ impl<T: Default> Slab<T> {
         self.len() == 0
     }
 
-    /// Stores `value` and returns its index, or `NIL` if the slab is full.
+    /// Stores `value` and returns its index. The slab must not be full.
     #[inline]
     pub fn insert(&mut self, value: T) -> u32 {
         if let Some(index) = self.free.pop() {
@@ -53,7 +53,7 @@ impl<T: Default> Slab<T> {
             return index;
         }
         let Ok(index) = u32::try_from(self.slots.len()) else {
-            return NIL;
+            broken("a slab is full");
         };
         self.slots.push(value);
         index
@@ -64,22 +64,21 @@ impl<T: Default> Slab<T> {
     #[inline]
     pub fn next_index(&self, later: usize) -> u32 {
         let place = self.free.len().checked_sub(later + 1);
-        place.map_or(NIL, |place| *self.free.get_or(place, &NIL))
+        place.map_or(NIL, |place| *self.free.at(place))
     }
 
     /// Frees `index`, which must hold a value.
     #[inline]
     pub fn remove(&mut self, index: u32) {
-        debug_assert!(index != NIL && (index as usize) < self.slots.len(), "no value at {index}");
         *self.at_mut(index) = T::default();
         self.free.push(index);
     }
 
-    /// The value at `index`, or the default value.
+    /// The value at `index`; of `NIL` or a freed index the default value.
     #[must_use]
     #[inline]
     pub fn at(&self, index: u32) -> &T {
-        self.slots.get_or(index as usize, &self.default)
+        self.slots.at(index as usize)
     }
 
     /// Prefetches the value at `index`.
@@ -88,10 +87,12 @@ impl<T: Default> Slab<T> {
         prefetch(self.at(index));
     }
 
-    /// The value at `index`, to change. Changes at an unused index are lost.
+    /// The value at `index`, to change.
     #[inline]
     pub fn at_mut(&mut self, index: u32) -> &mut T {
-        self.slots.get_mut_or(index as usize, &mut self.default)
+        // A change there would change what everything without a value reads.
+        require(index != NIL, "a change of nothing");
+        self.slots.at_mut(index as usize)
     }
 
     /// Every index from 1 on with its value; a freed index has the default value.
@@ -124,10 +125,22 @@ mod tests {
     }
 
     #[test]
-    fn an_unused_index_has_the_default_value() {
-        let mut slab = Slab::<i32>::with_capacity(0);
-        assert_eq!((*slab.at(NIL), *slab.at(99)), (0, 0));
-        *slab.at_mut(99) = 5;
-        assert_eq!(*slab.at(NIL), 0);
+    fn nothing_and_a_freed_index_have_the_default_value() {
+        let mut slab = Slab::with_capacity(0);
+        let index = slab.insert(5);
+        slab.remove(index);
+        assert_eq!((*slab.at(NIL), *slab.at(index)), (0, 0));
+    }
+
+    #[test]
+    #[should_panic(expected = "a change of nothing")]
+    fn a_change_of_nothing_ends_the_core() {
+        *Slab::<i32>::with_capacity(0).at_mut(NIL) = 5;
+    }
+
+    #[test]
+    #[should_panic(expected = "a change of nothing")]
+    fn a_removal_of_nothing_ends_the_core() {
+        Slab::<i32>::with_capacity(0).remove(NIL);
     }
 }

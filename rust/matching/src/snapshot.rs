@@ -1,13 +1,20 @@
-//! The snapshot: the whole state in one canonical form (`docs/protocol/snapshot.md`).
+//! The snapshot: the whole state in one canonical form, sealed by its SHA-256 (`docs/protocol/snapshot.md`).
 //!
-//! Equal states write equal bytes, so the hash of a snapshot is the hash of the state. `restore` reads it.
+//! Equal states write equal bytes, so the hash of these bytes is the hash of the state. `restore` reads them.
 //! Cost: O(state), plus sorting accounts and transfers.
 
+use sha2::{Digest, Sha256};
+
 use crate::engine::Engine;
+use crate::invariant::broken;
 use crate::order_book::OrderBook;
 use crate::types::Side;
 
-/// First bytes of a snapshot.
+/// First bytes of a snapshot, before the SHA-256 of the state.
+pub(crate) const SEAL_MAGIC: [u8; 8] = *b"OSCORE02";
+/// Bytes before the state.
+pub(crate) const SEAL_SIZE: usize = 40;
+/// First bytes of a state.
 pub(crate) const MAGIC: [u8; 8] = *b"OSCORE01";
 
 /// Receives the bytes of a snapshot, piece by piece.
@@ -23,12 +30,26 @@ impl SnapshotSink for Vec<u8> {
 }
 
 fn count(length: usize) -> [u8; 4] {
-    u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes()
+    u32::try_from(length)
+        .unwrap_or_else(|_| broken("a snapshot has more records than it can count"))
+        .to_le_bytes()
 }
 
 impl Engine {
+    /// The whole state, with its checksum.
+    #[must_use]
+    pub fn snapshot(&self) -> Vec<u8> {
+        let mut bytes = vec![0; SEAL_SIZE];
+        self.write_state(&mut bytes);
+        let digest = Sha256::digest(bytes.get(SEAL_SIZE..).unwrap_or_default());
+        for (place, byte) in bytes.iter_mut().zip(SEAL_MAGIC.into_iter().chain(digest)) {
+            *place = byte;
+        }
+        bytes
+    }
+
     /// Writes the whole state to `sink`.
-    pub fn write_snapshot(&self, sink: &mut impl SnapshotSink) {
+    pub fn write_state(&self, sink: &mut impl SnapshotSink) {
         sink.write(&MAGIC);
         sink.write(&self.command_sequence.to_le_bytes());
         sink.write(&self.event_sequence.to_le_bytes());
@@ -65,7 +86,9 @@ impl Engine {
             sink.write(&transfer.amount.to_le_bytes());
         }
         let movements = self.movements.until(self.command_sequence);
-        if !movements.is_empty() {
+        let links = self.accounts.owners.links();
+        // States of before had neither, so that their hashes stay.
+        if !movements.is_empty() || links.len() != 0 {
             sink.write(&count(movements.len()));
         }
         for movement in movements {
@@ -73,6 +96,13 @@ impl Engine {
             sink.write(&movement.destination.to_le_bytes());
             sink.write(&movement.currency.to_le_bytes());
             sink.write(&movement.amount.to_le_bytes());
+        }
+        if links.len() != 0 {
+            sink.write(&count(links.len()));
+        }
+        for (account, owner) in links {
+            sink.write(&account.to_le_bytes());
+            sink.write(&owner.to_le_bytes());
         }
     }
 

@@ -1,4 +1,4 @@
-//! The hash of the state: SHA-256 of the snapshot, in hex, without building the snapshot.
+//! The hash of the state: SHA-256 of its bytes, in hex, without building the snapshot.
 
 use std::fmt::Write;
 
@@ -14,11 +14,11 @@ impl SnapshotSink for Sha256 {
 }
 
 impl Engine {
-    /// Hex SHA-256 of the snapshot. Both cores return the same for equal states.
+    /// Hex SHA-256 of the state's bytes. Both cores return the same for equal states.
     #[must_use]
     pub fn state_hash(&self) -> String {
         let mut digest = Sha256::new();
-        self.write_snapshot(&mut digest);
+        self.write_state(&mut digest);
         let mut text = String::with_capacity(64);
         for byte in digest.finalize() {
             // Writing to a String cannot fail.

@@ -106,6 +106,8 @@ pub enum ResultCode {
     StpCancelBoth = 67,
     /// Self-trade prevention reduced both orders by the smaller one.
     StpDecrement = 68,
+    /// A FOK or `FOK_BUDGET` order needs more levels or orders than its test looks at.
+    FokTooDeep = 69,
     /// The number stands for no kind of command or no mode.
     UnsupportedCommand = 90,
     /// The core holds as many orders as it can.
@@ -262,13 +264,15 @@ pub enum CommandKind {
     Movement = 19,
     /// Carries out the movements before it, all or none.
     Transfer = 20,
+    /// Gives an account to the owner of another, or ends that.
+    SetOwner = 21,
 }
 
 impl CommandKind {
     /// The kind that `value` stands for in a record.
     #[must_use]
     pub fn from_record(value: u8) -> Option<Self> {
-        const KINDS: [CommandKind; 20] = [
+        const KINDS: [CommandKind; 21] = [
             CommandKind::Place,
             CommandKind::Cancel,
             CommandKind::Move,
@@ -289,6 +293,7 @@ impl CommandKind {
             CommandKind::SetAccountFees,
             CommandKind::Movement,
             CommandKind::Transfer,
+            CommandKind::SetOwner,
         ];
         KINDS.get(usize::from(value).wrapping_sub(1)).copied()
     }

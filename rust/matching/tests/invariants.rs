@@ -73,9 +73,10 @@ fn next(random: &mut Random, step: u64) -> Command {
     }
 }
 
+/// A snapshot without its seal, which would hide every other check from damage.
 fn snapshot(engine: &Engine) -> Vec<u8> {
     let mut bytes = Vec::new();
-    engine.write_snapshot(&mut bytes);
+    engine.write_state(&mut bytes);
     bytes
 }
 
@@ -193,4 +194,46 @@ fn damaged_bytes_are_no_snapshot_or_another_sound_state() {
             assert_eq!(snapshot(&other), damaged);
         }
     }
+}
+
+#[test]
+fn any_changed_bit_of_a_sealed_snapshot_is_noticed() -> Result<(), RestoreError> {
+    let mut random = Random::new(8 << 32);
+    let mut engine = world();
+    for step in 1..=50 {
+        let command = next(&mut random, step);
+        engine.apply(&command);
+    }
+    let sealed = engine.snapshot();
+    assert_eq!(Engine::from_snapshot(&sealed, 0)?.snapshot(), sealed);
+    assert!(sealed.ends_with(&snapshot(&engine)));
+    for place in 0..sealed.len() {
+        let mut damaged = sealed.clone();
+        if let Some(byte) = damaged.get_mut(place) {
+            *byte ^= 1 << random.below(8);
+        }
+        assert!(Engine::from_snapshot(&damaged, 0).is_err(), "byte {place}");
+    }
+    Ok(())
+}
+
+#[test]
+#[should_panic(expected = "broken invariant of the matching core: more is released than is held")]
+fn a_wrong_hold_ends_the_core_when_its_order_is_cancelled() {
+    let mut engine = world();
+    engine.apply(&place(1, 2, Side::Buy, OrderType::Gtc, 500, 2));
+    let index = engine.books.find_order(1);
+    let balance = engine.books.orders.at(index).held_balance;
+    engine.accounts.balances.at_mut(balance).held -= 1;
+    engine.apply(&Command { order_id: 1, account: 2, ..command(CommandKind::Cancel) });
+}
+
+#[test]
+#[should_panic(expected = "broken invariant of the matching core: a level has no orders")]
+fn a_level_without_orders_ends_the_core() {
+    let mut engine = world();
+    engine.apply(&place(1, 2, Side::Buy, OrderType::Gtc, 500, 2));
+    let level = engine.books.orders.at(engine.books.find_order(1)).level;
+    engine.books.levels.at_mut(level).head = 0;
+    engine.apply(&place(2, 3, Side::Sell, OrderType::Gtc, 500, 2));
 }

@@ -3,8 +3,17 @@
 from datetime import datetime
 
 from openspot.client.calls import Calls, Done, Number, exact, given, milliseconds, segment
-from openspot.client.funds_records import BankDetails, Beneficiary, DepositAddress, PortfolioPoint, WithdrawalAddress
-from openspot.client.gen.records import Balance, Deposit, Transaction, Withdrawal
+from openspot.client.gen.records import (
+    Balance,
+    BankDetails,
+    Beneficiary,
+    Deposit,
+    DepositAddress,
+    PortfolioPoint,
+    Transaction,
+    Withdrawal,
+    WithdrawalAddress,
+)
 from openspot.client.records import Page
 
 
@@ -54,7 +63,7 @@ class AccountCalls(Calls):
         return await self._call("GET", "/accounts/deposit-fiat-info", BankDetails, query={"currency": currency})
 
     async def deposits(self, *, asset: str | None = None, limit: int = 100, cursor: str | None = None) -> Page[Deposit]:
-        """The user's deposits by chain, newest first, of one asset or all."""
+        """The user's deposits, newest first, of one asset or all."""
         query = {"asset": asset, "limit": limit, "cursor": cursor}
         return await self._page("/accounts/deposits", Deposit, query)
 

@@ -11,7 +11,8 @@ from urllib.parse import quote
 import msgspec
 
 from openspot.client.errors import ApiError, MfaRequiredError, UnreachableError
-from openspot.client.records import MfaChallenge, Page, Session, User
+from openspot.client.gen.records import MfaChallenge, Session, User
+from openspot.client.records import Page
 from openspot.client.signing import RequestSigner
 from openspot.client.transport import Answer, RetryPolicy, Transport
 

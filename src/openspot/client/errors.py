@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from openspot.client.records import MfaChallenge
+from openspot.client.gen.records import MfaChallenge
 
 VALIDATION_FAILED = "VALIDATION_FAILED"
 

@@ -1,7 +1,7 @@
 """The calls about conversions, staking, payments and fees."""
 
 from openspot.client.calls import Calls, Number, exact, given, segment
-from openspot.client.funds_records import (
+from openspot.client.gen.records import (
     Conversion,
     ConversionPair,
     ConversionQuote,

@@ -15,9 +15,9 @@ class MarginCalls(Calls):
     MARGIN_STATUS_UNKNOWN, call again with `details["requestId"]`.
     """
 
-    async def margin_account(self) -> MarginAccount:
-        """The margin account. Raises ApiError 404 if the user has none."""
-        return await self._call("GET", "/margin/account", MarginAccount)
+    async def margin_account(self) -> MarginAccount | None:
+        """The margin account, or None if the user has none."""
+        return await self._call("GET", "/margin/account", MarginAccount | None)  # type: ignore[arg-type]
 
     async def close_margin_account(self, *, idempotency_key: str | None = None) -> MarginResult:
         """Close the margin account. Raises ApiError 409 if it has funds, positions or loans, 404 if there is none."""

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from openspot.client.calls import Calls, iso_time, segment
-from openspot.client.gen.records import Candle, Market, MarketTrade, OrderBook, Ticker
+from openspot.client.gen.records import Candle, FairPrice, Market, MarketTrade, OrderBook, Ticker
 from openspot.client.records import Page
 
 
@@ -29,6 +29,10 @@ class MarketCalls(Calls):
     async def ticker(self, symbol: str) -> Ticker:
         """The last 24 hours of a market."""
         return await self._call("GET", f"/markets/{segment(symbol)}/ticker", Ticker)
+
+    async def fair_price(self, symbol: str) -> FairPrice:
+        """What a market's base is worth for decisions about money. Raises ApiError 503 if it has no price yet."""
+        return await self._call("GET", f"/markets/{segment(symbol)}/fair-price", FairPrice)
 
     async def tickers(self) -> list[Ticker]:
         """The last 24 hours of every market."""

@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from openspot.client.calls import Calls, Number, exact, given, iso_time, segment
-from openspot.client.funds_records import OrderEstimate
-from openspot.client.gen.records import BatchEntry, BulkCancel, Order, OwnTrade
+from openspot.client.gen.records import BatchEntry, BulkCancel, Order, OrderEstimate, OwnTrade
 from openspot.client.records import Page
 from openspot.domain.order import TERMINAL, OrderStatus
 
@@ -192,8 +191,16 @@ class OrderCalls(Calls):
         return await self._call("DELETE", f"/orders/{segment(order_id)}", Order)
 
     async def cancel_orders(
-        self, *, symbol: str | None = None, side: str | None = None, order_ids: list[str] | None = None
+        self,
+        *,
+        symbol: str | None = None,
+        side: str | None = None,
+        order_ids: list[str] | None = None,
+        client_order_id: str | None = None,
     ) -> BulkCancel:
-        """Cancel the user's open orders that match every condition; without conditions, all of them."""
-        body = given({"symbol": symbol, "side": side, "orderIds": order_ids})
+        """Cancel the user's open orders that match every condition; without conditions, all of them.
+
+        Several orders may have one `client_order_id`: all that are open are cancelled.
+        """
+        body = given({"symbol": symbol, "side": side, "orderIds": order_ids, "clientOrderId": client_order_id})
         return await self._call("DELETE", "/orders", BulkCancel, body=body or None)

@@ -1,11 +1,10 @@
-"""The base of the records of the platform's replies, and the records of sessions. `gen.records` has the others.
+"""The base of the records of the platform's replies, and what they hold beside fields. `gen.records` has the records.
 
 Decimals are exact; times are aware datetimes or milliseconds since 1970.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -19,35 +18,6 @@ Entry = TypeVar("Entry")
 
 class Record(msgspec.Struct, rename="camel", frozen=True):
     """Base of all records. Fields that a newer platform adds are ignored."""
-
-
-class User(Record, frozen=True):
-    """A registered user; `role` is `user` or `admin`."""
-
-    user_id: str
-    email: str
-    role: str
-    created_at: datetime
-
-
-class Session(Record, frozen=True):
-    """The tokens of a login. `expires_in` is the life of the access token in seconds."""
-
-    access_token: str
-    refresh_token: str
-    expires_in: int
-    user_id: str
-
-
-class MfaChallenge(Record, frozen=True):
-    """The second step of a login: the user has MFA, and the password was right. It takes five codes until `expires_at`.
-
-    `methods` are the kinds of code that it takes: `totp`, `recovery_code`.
-    """
-
-    challenge_token: str
-    methods: list[str]
-    expires_at: datetime
 
 
 class _HasState(Protocol):

@@ -19,8 +19,9 @@ from openspot.client.books import BookFeed, LocalBook
 from openspot.client.calls import DEFAULT_RETRY
 from openspot.client.client import OpenSpotClient
 from openspot.client.events import Event
+from openspot.client.gen.records import Session
 from openspot.client.gen.sync_calls import SyncCalls
-from openspot.client.records import Level, Session
+from openspot.client.records import Level
 from openspot.client.signing import RequestSigner
 from openspot.client.stream import ReconnectPolicy, Stream
 from openspot.client.sync_loop import LoopThread

@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 
 from openspot.client.calls import Calls, Done, given, segment
-from openspot.client.records import Page
-from openspot.client.user_records import (
+from openspot.client.gen.records import (
     Activity,
     ApiKey,
     ApiKeySecret,
@@ -25,6 +24,7 @@ from openspot.client.user_records import (
     SystemSettings,
     ToldNotification,
 )
+from openspot.client.records import Page
 
 
 class _AntiPhishing(msgspec.Struct):

@@ -74,7 +74,9 @@ class RefusalCode(StrEnum):
     POOL_EMPTY = "POOL_EMPTY"
     """The lending pool does not hold the amount."""
     NO_MARK_PRICE = "NO_MARK_PRICE"
-    """An asset of the account has no current mark price, so nothing can be said about its level."""
+    """An asset of the account has no mark price, so nothing can be said about its level."""
+    PRICE_NOT_SURE = "PRICE_NOT_SURE"
+    """A price that the decision needs is not sure; the message says which one, and what is waited for."""
 
     @classmethod
     def _missing_(cls, value: object) -> "RefusalCode":

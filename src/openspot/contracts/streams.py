@@ -30,6 +30,22 @@ class StreamDefinition:
     is_news: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class StreamConsumer:
+    """A durable consumer: it takes `subject` from a stream, in batches of at most `batch_max` messages.
+
+    A message that is not acknowledged within `acknowledge_wait_s` seconds goes to another process. If `enabled_by`
+    names a setting, the consumer exists only while that setting is not empty.
+    """
+
+    stream: StreamDefinition
+    subject: str
+    durable: str
+    batch_max: int
+    acknowledge_wait_s: float = 30.0
+    enabled_by: str = ""
+
+
 TRADES = StreamDefinition("TRADES", (subjects.TRADES_EXECUTED,), 30 * _DAY_S)
 # Separate from TRADES: each message that settles a trade is synced to disk, while a trade's two sides are news.
 TRADE_SIDES = StreamDefinition("TRADE_SIDES", (f"{subjects.TRADES_EXECUTED}.*",), 30 * _DAY_S, is_news=True)

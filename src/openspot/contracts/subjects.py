@@ -3,6 +3,7 @@
 # Requests
 ORDERS_SUBMIT = "orders.submit"
 ORDERS_CANCEL = "orders.cancel"
+ORDERS_CANCEL_OPEN = "orders.cancel_open"
 ORDERS_GET = "orders.get"
 LEDGER_BALANCES_GET = "ledger.balances.get"
 LEDGER_CREDIT = "ledger.credit"
@@ -19,6 +20,8 @@ MARKETDATA_BOOKS_GET = "marketdata.books.get"
 MARKETDATA_TICKERS_GET = "marketdata.tickers.get"
 MARKETDATA_TRADES_GET = "marketdata.trades.get"
 MARKETDATA_CANDLES_GET = "marketdata.candles.get"
+MARKETDATA_FAIR_PRICES_GET = "marketdata.fairprices.get"
+ENTITLEMENTS_GET = "entitlements.get"
 RISK_MARGIN_CHECK = "risk.margin.check"
 RISK_BALANCE_CHECK = "risk.balance.check"
 RISK_MARGIN_LEVEL = "risk.margin.level"
@@ -49,6 +52,7 @@ MARKETDATA_TICKER = "marketdata.ticker"
 MARKETDATA_ORDERBOOK = "marketdata.orderbook"
 MARKETDATA_TRADE = "marketdata.trade"
 MARKETDATA_CANDLE = "marketdata.candle"
+MARKETDATA_FAIR_PRICE = "marketdata.fairprice"
 MARGIN_LIQUIDATION_WARNING = "margin.liquidation.warning"
 MARGIN_POSITION_CLOSED = "margin.position.closed"
 MARGIN_POSITION_UPDATED = "margin.position.updated"
@@ -66,6 +70,8 @@ SESSIONS_REVOKED_BUCKET = "sessions-revoked"
 """Keys are the ids of ended sessions. An entry lives as long as an access token of its session can be valid."""
 API_KEYS_CHANGED_BUCKET = "api-keys-changed"
 """Keys are the ids of rotated or revoked API keys. The value is the lowest version of the key that still works."""
+API_KEYS_CHANGED_LIFE_S = 3600.0
+"""The bucket keeps an entry this long, for processes that lose the bus for a while."""
 USERS_DELETED_BUCKET = "users-deleted"
 """Keys are the ids of users who deleted their accounts. Entries stay forever: an id is never given again."""
 
@@ -75,11 +81,16 @@ LEDGER_QUEUE = "ledger-service"
 CUSTODY_QUEUE = "custody"
 MARKET_DATA_QUEUE = "market-data"
 MARGIN_QUEUE = "margin"
+SUBSCRIPTIONS_QUEUE = "subscriptions"
+
+
+INBOXES = "_INBOX."
+"""The subjects of replies begin with this."""
 
 
 def inbox_of(user: str) -> str:
     """Prefix of the reply subjects of one user of the bus. Permissions keep other users from reading below it."""
-    return f"_INBOX.{user}"
+    return f"{INBOXES}{user}"
 
 
 def of_user(subject: str, user_id: str) -> str:

@@ -6,8 +6,6 @@ from bip_utils import Bip44, Bip44Changes, Bip44Coins, Bip84, Bip84Coins
 
 from openspot.domain.networks import Network
 
-ADDRESS_NUMBER_MAX = 2**31 - 1
-
 
 def deposit_address(seed: bytes, network: Network, number: int) -> str:
     """The deposit address `number` (0 to 2^31 - 1) on `network`. Raises ValueError for a fiat network."""

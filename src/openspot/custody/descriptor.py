@@ -1,9 +1,13 @@
 """The custody simulator describes itself."""
 
 from openspot.contracts import subjects
-from openspot.contracts.streams import CUSTODY
+from openspot.contracts.streams import CUSTODY, StreamConsumer
 from openspot.custody.settings import CustodySettings
-from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, StreamConsumer, Tables
+from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, Tables
+
+BATCH_MAX = 100
+RESERVED = StreamConsumer(CUSTODY, subjects.CUSTODY_WITHDRAWAL_RESERVED, "custody-reserved", BATCH_MAX)
+REFUSED = StreamConsumer(CUSTODY, subjects.CUSTODY_WITHDRAWAL_FAILED, "custody-refused", BATCH_MAX)
 
 DESCRIPTOR = Descriptor(
     name="custody",
@@ -24,17 +28,15 @@ DESCRIPTOR = Descriptor(
                     subjects.CUSTODY_WITHDRAWALS_CREATE,
                     subjects.CUSTODY_WITHDRAWALS_CANCEL,
                 ),
+                requests=(subjects.MARKETDATA_FAIR_PRICES_GET,),
+                subscribes=(f"{subjects.MARKETDATA_FAIR_PRICE}.*",),
                 publishes=(
                     subjects.CUSTODY_DEPOSIT_CONFIRMED,
                     subjects.CUSTODY_WITHDRAWAL_REQUESTED,
                     subjects.CUSTODY_WITHDRAWAL_COMPLETED,
                     subjects.CUSTODY_WITHDRAWAL_FAILED,
                 ),
-                consumes=(
-                    StreamConsumer(CUSTODY, "custody-reserved"),
-                    StreamConsumer(CUSTODY, "custody-refused"),
-                ),
-                makes_streams=True,
+                consumes=(RESERVED, REFUSED),
             ),
         ),
     ),
@@ -48,7 +50,7 @@ DESCRIPTOR = Descriptor(
             "custody_chain_transactions",
             "custody_audit",
         ),
-        reads=("trades", "users"),
+        reads=("users",),
     ),
     addresses=(Address("Custody health", lambda settings: f"{settings.custody_url}/health"),),
     http="openspot.custody.app:documented",

@@ -87,7 +87,7 @@ class Operator:
         return count
 
     def _decisions(self) -> Withdrawals:
-        return Withdrawals(self.pool, load_networks(), {}, time.time_ns)
+        return Withdrawals(self.pool, load_networks(), dict, {}, time.time_ns)
 
 
 @asynccontextmanager

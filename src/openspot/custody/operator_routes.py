@@ -10,6 +10,7 @@ from pydantic import StringConstraints
 from starlette.requests import Request
 from starlette.responses import Response
 
+from openspot.contracts.messages.message import DecimalText
 from openspot.custody import withdrawal_store as store
 from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.wallet_policy import RULES, Wallet, signers_of
@@ -26,7 +27,7 @@ from openspot.kit.database import Pool, text_of
 PREFIX = "/operator"
 LISTED_MAX = 200
 _ID_PATTERN = rf"^[A-Za-z0-9_-]{{1,{WITHDRAWAL_ID_LENGTH_MAX}}}$"
-WithdrawalId = Annotated[str, Path(alias="id", pattern=_ID_PATTERN)]
+WithdrawalId = Annotated[str, Path(alias="id", pattern=_ID_PATTERN, description="Id of the withdrawal")]
 _READ = Policy(Access.ADMIN)
 _DECIDE = Policy(Access.ADMIN, audit=True)
 _REFUSALS = {400: "the decision is refused, and why", 404: "there is no such withdrawal"}
@@ -59,13 +60,13 @@ class OpenWithdrawal(ResponseBody):
     user_id: str
     asset: str
     network: str
-    amount: str
-    fee: str
-    net_amount: str
+    amount: DecimalText
+    fee: DecimalText
+    net_amount: DecimalText
     address: str
     tag: str | None
     wallet: Wallet
-    value_usd: str
+    value_usd: DecimalText
     status: Status
     reason: str | None
     approvals: list[str]

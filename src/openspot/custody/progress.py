@@ -28,7 +28,7 @@ from openspot.custody.withdrawal_states import (
     WithdrawalStep,
     next_step,
 )
-from openspot.custody.withdrawal_store import Withdrawal, WithdrawalDecision
+from openspot.custody.withdrawal_store import CUSTODY_ACTOR, Withdrawal, WithdrawalDecision
 from openspot.kit.bus import BusError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, utc_datetime
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool, text_of
@@ -43,7 +43,6 @@ PAGE = 500
 """Open withdrawals that one query reads."""
 STEPS_MAX = 16
 """At most this many steps of one withdrawal in one round. There are fewer states."""
-CUSTODY_ACTOR = "custody"
 
 
 class EventPublisher(Protocol):
@@ -190,7 +189,7 @@ class WithdrawalProgress:
         await store.save(connection, withdrawal, now)
 
     async def _approve(self, connection: Connection, withdrawal: Withdrawal, now: datetime) -> None:
-        withdrawal.status = Status.APPROVED
+        withdrawal.status, withdrawal.reason = Status.APPROVED, None
         await store.save(connection, withdrawal, now)
         detail = "below the limit of automatic approval" if not withdrawal.approvals_needed else "approvals complete"
         await self._note(connection, withdrawal, "released", detail, now)

@@ -1,17 +1,18 @@
 """The composition root of the custody simulator (fact A1.1-67)."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 
 import aiohttp
 
-from openspot.contracts import subjects
 from openspot.contracts.messages import WithdrawalOutcome
-from openspot.contracts.streams import CUSTODY
+from openspot.contracts.streams import StreamConsumer
 from openspot.custody.address_book import DepositAddressBook
 from openspot.custody.app import make_app
 from openspot.custody.chain import SimulatedChain
 from openspot.custody.deposits import Deposits
+from openspot.custody.descriptor import REFUSED, RESERVED
 from openspot.custody.handlers import RequestHandlers
 from openspot.custody.operator_routes import operator_routes
 from openspot.custody.prices import parse_prices
@@ -19,6 +20,7 @@ from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.settings import CustodySettings
 from openspot.custody.wallet_policy import Wallet
 from openspot.custody.withdrawals import Withdrawals
+from openspot.domain.fair_price.reference import DOLLAR
 from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
 from openspot.engine_client.administrators import EngineSessions
@@ -31,12 +33,14 @@ from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
 from openspot.kit.tasks import is_set_within
+from openspot.market_data_client.fair_prices import FairPrices
 
 log = get_logger("custody")
 
 CONNECTIONS_MAX = 8
+PRICES_PAUSE_S = 1.0
+"""Withdrawals that wait for a sure price are looked at this often: fair prices come as often."""
 DEPOSITS_PAUSE_S = 0.25
-EVENTS_MAX = 100
 AUDIT_QUEUE_MAX = 1000
 
 
@@ -60,9 +64,18 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
         progress = WithdrawalProgress(pool, bus, chain, seed, automatic, clock)
         deposits = Deposits(pool, chain, networks, assets, clock, confirmations_required=required)
         addresses = DepositAddressBook(pool, seed, networks, clock, confirmations=required)
-        withdrawals = Withdrawals(pool, networks, reference_prices, clock, confirmations=required)
-        reserved = _consumer(bus, subjects.CUSTODY_WITHDRAWAL_RESERVED, "custody-reserved", progress.reserved)
-        refused = _consumer(bus, subjects.CUSTODY_WITHDRAWAL_FAILED, "custody-refused", progress.refused)
+        fair_prices = FairPrices(bus, time.monotonic)
+        withdrawals = Withdrawals(
+            pool,
+            networks,
+            lambda: fair_prices.of_assets(DOLLAR),
+            reference_prices,
+            clock,
+            confirmations=required,
+            hot_share_percent=settings.custody_hot_user_share,
+        )
+        reserved = _consumer(bus, RESERVED, progress.reserved)
+        refused = _consumer(bus, REFUSED, progress.refused)
 
         audit = DatabaseAudit(pool, AUDIT_QUEUE_MAX)
         frame.at_end(audit.stop)
@@ -75,7 +88,9 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
         )
         await frame.serve(http_server(application, settings, settings.custody_port, settings.custody_host))
 
+        await fair_prices.follow()
         await RequestHandlers(pool, addresses, withdrawals, progress, networks, assets).serve(bus)
+        frame.start("prices", _approve_at_sure_prices(withdrawals, progress, stop), finishes=True)
         frame.start("withdrawals", progress.run(stop), finishes=True)
         frame.start("deposits", _announce(deposits, bus, stop), finishes=True)
         frame.start("reservations", reserved.run(stop), finishes=True)
@@ -92,14 +107,14 @@ def automatic_wallets(text: str) -> frozenset[Wallet]:
 
 
 def _consumer(
-    bus: Bus, subject: str, durable: str, take: Callable[[WithdrawalOutcome], Awaitable[None]]
+    bus: Bus, consumer: StreamConsumer, take: Callable[[WithdrawalOutcome], Awaitable[None]]
 ) -> DurableConsumer[WithdrawalOutcome]:
     async def take_all(events: list[WithdrawalOutcome]) -> Sequence[int]:
         for event in events:
             await take(event)
         return []
 
-    return DurableConsumer(bus, Consumption(CUSTODY, subject, durable, WithdrawalOutcome, EVENTS_MAX), take_all)
+    return DurableConsumer(bus, Consumption.of(consumer, WithdrawalOutcome), take_all)
 
 
 async def _announce(deposits: Deposits, bus: Bus, stop: asyncio.Event) -> None:
@@ -109,3 +124,13 @@ async def _announce(deposits: Deposits, bus: Bus, stop: asyncio.Event) -> None:
         except (BusError, *TRANSIENT_ERRORS) as error:
             log.warning("confirmed deposits wait", error=repr(error))
         await is_set_within(stop, DEPOSITS_PAUSE_S)
+
+
+async def _approve_at_sure_prices(withdrawals: Withdrawals, progress: WithdrawalProgress, stop: asyncio.Event) -> None:
+    while not stop.is_set():
+        try:
+            if await withdrawals.approve_at_sure_prices():
+                progress.wake()
+        except TRANSIENT_ERRORS as error:
+            log.warning("withdrawals wait for prices", error=repr(error))
+        await is_set_within(stop, PRICES_PAUSE_S)

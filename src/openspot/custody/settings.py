@@ -6,13 +6,10 @@ from pydantic import Field
 
 from openspot.engine_client.settings import EngineAddressSettings
 from openspot.http.edge_settings import CustodyAddressSettings
-from openspot.kit.settings import EmptyIsNone, Generated
-
-DEVELOPMENT_PRICES = "BRL=0.2,BTC=100000,ETH=4000,SOL=200,USDC=1,USDT=1"
-"""Round prices of every asset, for the value of withdrawals on a new platform. Set your own before money is real."""
+from openspot.kit.settings import EmptyIsNone, Generated, ReferencePriceSettings
 
 
-class CustodySettings(EngineAddressSettings, CustodyAddressSettings):
+class CustodySettings(EngineAddressSettings, CustodyAddressSettings, ReferencePriceSettings):
     """The settings of the custody simulator."""
 
     custody_seed: Annotated[str, Generated()] = Field(
@@ -25,7 +22,9 @@ class CustodySettings(EngineAddressSettings, CustodyAddressSettings):
     custody_automatic_signers: str = Field(
         default="HOT", description="Wallets, with commas, whose signers sign by themselves; those of others are people"
     )
-    custody_reference_prices: str = Field(
-        default=DEVELOPMENT_PRICES,
-        description="US dollar prices, with commas, of assets that have not traded yet; the default is for development",
+    custody_hot_user_share: int = Field(
+        default=25,
+        ge=0,
+        le=100,
+        description="Percent of HOT's daily limit that one user may have from HOT; WARM sends what goes beyond it",
     )

@@ -55,6 +55,19 @@ def fits_daily_limit(wallet: Wallet, sum_before: int, value: int) -> bool:
     return sum_before + value <= RULES[wallet].daily_max
 
 
+def wallet_of_user(wallet: Wallet, sum_of_user: int, value: int, share_percent: int) -> Wallet:
+    """The wallet that sends `value` for a user who has had `sum_of_user` from `wallet` within the window (US cents).
+
+    A user may have at most `share_percent` of HOT's daily limit from HOT, so that few cannot use it up for all. What
+    goes beyond that is WARM's, with its approvals. 100 percent is no share at all. The other wallets know no shares:
+    people approve what they send.
+    """
+    if wallet is not Wallet.HOT or share_percent == 100:
+        return wallet
+    share = RULES[wallet].daily_max * share_percent // 100
+    return wallet if sum_of_user + value <= share else Wallet.WARM
+
+
 def approvals_needed(wallet: Wallet, value: int) -> int:
     """How many people must approve a withdrawal of `value` (US cents): 0 if the wallet approves it by itself."""
     rules = RULES[wallet]

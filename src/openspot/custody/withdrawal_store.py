@@ -32,8 +32,8 @@ _BY_CLIENT_ID = f"""
 _INSERT = """
     INSERT INTO custody_withdrawals (withdrawal_id, user_id, client_withdrawal_id, asset, network, amount, fee,
         net_amount, address, tag, wallet, price, value_cents, approvals_needed, status, funds, required_confirmations,
-        created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'pending_approval', 'new', $15, $16, $16)
+        created_at, updated_at, reason)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'pending_approval', 'new', $15, $16, $16, $17)
 """
 _UNSENT = [status.value for status in UNSENT]
 _SUM_OF_WALLET = """
@@ -44,6 +44,7 @@ _SUM_OF_USER = """
     SELECT coalesce(sum(value_cents), 0)::bigint FROM custody_withdrawals
     WHERE user_id = $1 AND created_at > $2 AND NOT (status = ANY ($3::text[]))
 """
+_SUM_OF_USER_IN_WALLET = f"{_SUM_OF_USER.rstrip()} AND wallet = $4"
 # Constants in the text, so that PostgreSQL uses the partial index.
 _IS_OPEN = f"funds NOT IN ({', '.join(repr(funds.value) for funds in SETTLED_FUNDS)})"
 _OPEN = f"""
@@ -52,6 +53,12 @@ _OPEN = f"""
 """  # noqa: S608
 _LIST_OPEN = f"""
     SELECT {_COLUMNS} FROM custody_withdrawals WHERE {_IS_OPEN} ORDER BY created_at, withdrawal_id LIMIT $1
+"""  # noqa: S608
+_WAITING_FOR_PRICE = f"""
+    SELECT withdrawal_id, asset FROM custody_withdrawals
+    WHERE {_IS_OPEN} AND status = 'pending_approval' AND approvals_needed > 0 AND wallet = $1 AND value_cents < $2
+        AND withdrawal_id > $3
+    ORDER BY withdrawal_id LIMIT $4
 """  # noqa: S608
 _AUDIT_COLUMNS = """
     withdrawal_id, actor, decision, detail, policy_version, price, value_cents, sum_before_cents, at_ms
@@ -109,6 +116,10 @@ class Withdrawal:
             created_at=_iso(self.created_at),
             updated_at=_iso(self.updated_at),
         )
+
+
+CUSTODY_ACTOR = "custody"
+"""Decides in the name of no person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +181,7 @@ async def insert(connection: Connection, new: Withdrawal) -> None:
     await connection.execute(
         _INSERT, new.withdrawal_id, new.user_id, new.client_withdrawal_id, new.asset, new.network, new.amount, new.fee,
         new.net_amount, new.address, new.tag, new.wallet.value, new.price, new.value_cents, new.approvals_needed,
-        new.required_confirmations, new.created_at,
+        new.required_confirmations, new.created_at, new.reason,
     )  # fmt: skip
 
 
@@ -180,11 +191,11 @@ async def save(connection: Connection, changed: Withdrawal, now: datetime) -> No
     await connection.execute(
         """
         UPDATE custody_withdrawals SET status = $2, funds = $3, reason = $4, digest = $5, tx_hash = $6, height = $7,
-            confirmations = $8, updated_at = $9
+            confirmations = $8, approvals_needed = $9, updated_at = $10
         WHERE withdrawal_id = $1
         """,
         changed.withdrawal_id, changed.status.value, changed.funds.value, changed.reason, changed.digest,
-        changed.tx_hash, changed.height, changed.confirmations, now,
+        changed.tx_hash, changed.height, changed.confirmations, changed.approvals_needed, now,
     )  # fmt: skip
 
 
@@ -198,9 +209,23 @@ async def sum_of_user(connection: Connection, user_id: str, now: datetime) -> in
     return int(await connection.fetchval(_SUM_OF_USER, user_id, now - QUOTA_WINDOW, _UNSENT))
 
 
+async def sum_of_user_in_wallet(connection: Connection, user_id: str, wallet: Wallet, now: datetime) -> int:
+    """The same sum over a user's withdrawals from one wallet."""
+    window = now - QUOTA_WINDOW
+    return int(await connection.fetchval(_SUM_OF_USER_IN_WALLET, user_id, window, _UNSENT, wallet.value))
+
+
 async def open_ids(pool: Pool, after: str, limit: int) -> list[str]:
     """A page of ids of withdrawals that are not settled: the first `limit` ids above `after`."""
     return [row[0] for row in await pool.fetch(_OPEN, after, limit)]
+
+
+async def waiting_for_price(
+    pool: Pool, wallet: Wallet, value_below: int, after: str, limit: int
+) -> list[tuple[str, str]]:
+    """A page of ids above `after`, with their assets: withdrawals that a wallet approves by itself at a sure price."""
+    rows = await pool.fetch(_WAITING_FOR_PRICE, wallet.value, value_below, after, limit)
+    return [(row["withdrawal_id"], row["asset"]) for row in rows]
 
 
 async def list_open(pool: Pool, limit: int) -> list[Withdrawal]:

@@ -5,31 +5,37 @@ returns the quota: the sums leave such withdrawals out.
 """
 
 import re
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
 
 from openspot.contracts.messages import CreateWithdrawal
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.custody import withdrawal_store as store
-from openspot.custody.prices import PriceUnknownError, dollar_price
+from openspot.custody.prices import PriceUnknownError, WithdrawalPrice, withdrawal_price
 from openspot.custody.signatures import sign
 from openspot.custody.valuation import value_in_cents
 from openspot.custody.wallet_policy import (
     QUOTA_WINDOW,
     RULES,
+    Wallet,
     approvals_needed,
     fits_daily_limit,
     signers_of,
     wallet_for,
+    wallet_of_user,
 )
 from openspot.custody.withdrawal_states import CANCELLABLE, REJECTABLE, Funds, Status
-from openspot.custody.withdrawal_store import Withdrawal, WithdrawalDecision
+from openspot.custody.withdrawal_store import CUSTODY_ACTOR, Withdrawal, WithdrawalDecision
+from openspot.domain.fair_price.crossing import AssetPrice
 from openspot.domain.networks import Network
 from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.database import Connection, Pool
 
 OPERATOR_TEXT = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 REASON_LENGTH_MAX = 200
+PAGE = 500
+"""Withdrawals that one query reads."""
 
 
 class WithdrawalError(Exception):
@@ -41,22 +47,29 @@ class WithdrawalError(Exception):
 
 
 class Withdrawals:
-    """Makes the decisions. Methods raise WithdrawalError for a refusal, and the database's errors."""
+    """Makes the decisions. Methods raise WithdrawalError for a refusal, and the database's errors.
+
+    `fair_prices` returns the present fair prices of assets in US dollars.
+    """
 
     def __init__(
         self,
         pool: Pool,
         networks: dict[str, Network],
-        reference_prices: dict[str, Decimal],
+        fair_prices: Callable[[], Mapping[str, AssetPrice]],
+        reference_prices: Mapping[str, Decimal],
         clock: Clock,
         *,
         confirmations: int | None = None,
+        hot_share_percent: int = 100,
     ) -> None:
         self._pool = pool
         self._networks = networks
+        self._fair_prices = fair_prices
         self._reference_prices = reference_prices
         self._clock = clock
         self._confirmations = confirmations
+        self._hot_share_percent = hot_share_percent
 
     async def create(self, request: CreateWithdrawal, amount: Decimal, fee: Decimal) -> Withdrawal:
         """Create a withdrawal if every limit allows it. A repeated id returns the existing withdrawal."""
@@ -65,12 +78,13 @@ class Withdrawals:
             await store.lock_named(connection, f"openspot-custody-user:{request.user_id}")
             earlier = await self._earlier(connection, request)
             if earlier is not None:
-                return _checked_repeat(earlier, request, amount)
+                return checked_repeat(earlier, request, amount)
             try:
-                price = await dollar_price(connection, request.asset, self._reference_prices)
+                price = withdrawal_price(request.asset, self._fair_prices(), self._reference_prices)
             except PriceUnknownError as error:
                 raise WithdrawalError(RefusalCode.PRICE_UNKNOWN, str(error)) from error
             new = self._new(request, amount, fee, price, now)
+            beyond_share = await self._beyond_share(connection, new, now)
             await store.lock_named(connection, f"openspot-custody-wallet:{new.wallet}")
             sum_before = await store.sum_of_wallet(connection, new.wallet, now)
             if not fits_daily_limit(new.wallet, sum_before, new.value_cents):
@@ -85,9 +99,9 @@ class Withdrawals:
                     f"{_dollars(request.user_limit_cents)} USD, of which {_dollars(of_user)} are used",
                 )
             await store.insert(connection, new)
-            await store.audit(
-                connection, new, WithdrawalDecision(f"user:{request.user_id}", "requested"), now, sum_before
-            )
+            detail = "; ".join(filter(None, (beyond_share, new.reason))) or None
+            requested = WithdrawalDecision(f"user:{request.user_id}", "requested", detail)
+            await store.audit(connection, new, requested, now, sum_before)
         return new
 
     async def cancel(self, withdrawal_id: str, user_id: str) -> Withdrawal:
@@ -103,7 +117,7 @@ class Withdrawals:
                 raise WithdrawalError(
                     RefusalCode.NOT_CANCELLABLE, f"the withdrawal is {withdrawal.status} and cannot be cancelled"
                 )
-            withdrawal.status = Status.CANCELLED
+            withdrawal.status, withdrawal.reason = Status.CANCELLED, None
             await self._decided(connection, withdrawal, WithdrawalDecision(f"user:{user_id}", "cancelled"), now)
         return withdrawal
 
@@ -165,6 +179,58 @@ class Withdrawals:
             )
         return withdrawal
 
+    async def approve_at_sure_prices(self) -> int:
+        """Let wallets approve the withdrawals that wait for people only because the price was not sure.
+
+        It must be worth no more than what it counts for in the limits. Returns how many were approved.
+        """
+        approved = 0
+        for wallet, rules in RULES.items():
+            if rules.auto_approve_below is None:
+                continue
+            after = ""
+            while page := await store.waiting_for_price(self._pool, wallet, rules.auto_approve_below, after, PAGE):
+                for withdrawal_id, asset in page:
+                    price = self._sure_price(asset)
+                    if price is not None:
+                        approved += await self._approve_at(withdrawal_id, price)
+                after = page[-1][0]
+        return approved
+
+    def _sure_price(self, asset: str) -> Decimal | None:
+        try:
+            price = withdrawal_price(asset, self._fair_prices(), self._reference_prices)
+        except PriceUnknownError:
+            return None
+        return None if price.unsure_because else price.dollars
+
+    async def _approve_at(self, withdrawal_id: str, price: Decimal) -> bool:
+        now = utc_datetime(self._clock)
+        async with store.transaction(self._pool) as connection:
+            withdrawal = await store.lock(connection, withdrawal_id, skip_locked=True)
+            if withdrawal is None or withdrawal.status is not Status.PENDING_APPROVAL:
+                return False
+            value = value_in_cents(withdrawal.amount, price)
+            if value > withdrawal.value_cents:
+                return False
+            withdrawal.approvals_needed, withdrawal.reason = 0, None
+            detail = f"the price is certain now: {_dollars(value)} USD"
+            await self._decided(connection, withdrawal, WithdrawalDecision(CUSTODY_ACTOR, "priced", detail), now)
+        return True
+
+    async def _beyond_share(self, connection: Connection, new: Withdrawal, now: datetime) -> str | None:
+        """Give `new` to another wallet if it goes beyond the user's share of its own. Returns that as text, or None.
+
+        The lock of the user keeps the user's sum as it is.
+        """
+        of_user = await store.sum_of_user_in_wallet(connection, new.user_id, new.wallet, now)
+        wallet = wallet_of_user(new.wallet, of_user, new.value_cents, self._hot_share_percent)
+        if wallet is new.wallet:
+            return None
+        detail = f"beyond the user's {self._hot_share_percent} % of {new.wallet}, so {wallet} sends it"
+        new.wallet, new.approvals_needed = wallet, approvals_needed(wallet, new.value_cents)
+        return detail
+
     async def _earlier(self, connection: Connection, request: CreateWithdrawal) -> Withdrawal | None:
         found = await store.get(connection, request.withdrawal_id)
         if found is None and request.client_withdrawal_id is not None:
@@ -172,9 +238,9 @@ class Withdrawals:
         return found
 
     def _new(
-        self, request: CreateWithdrawal, amount: Decimal, fee: Decimal, price: Decimal, now: datetime
+        self, request: CreateWithdrawal, amount: Decimal, fee: Decimal, price: WithdrawalPrice, now: datetime
     ) -> Withdrawal:
-        value = value_in_cents(amount, price)
+        value = value_in_cents(amount, price.dollars)
         wallet = wallet_for(value)
         if wallet is None:
             raise WithdrawalError(
@@ -197,12 +263,12 @@ class Withdrawals:
             address=request.address,
             tag=request.tag,
             wallet=wallet,
-            price=price,
+            price=price.dollars,
             value_cents=value,
-            approvals_needed=approvals_needed(wallet, value),
+            approvals_needed=_approvals(wallet, value, price),
             status=Status.PENDING_APPROVAL,
             funds=Funds.NEW,
-            reason=None,
+            reason=_waiting_reason(request.asset, price),
             digest=None,
             tx_hash=None,
             height=None,
@@ -236,11 +302,25 @@ class Withdrawals:
         await store.audit(connection, withdrawal, decision, now, sum_before)
 
 
-def _checked_repeat(earlier: Withdrawal, request: CreateWithdrawal, amount: Decimal) -> Withdrawal:
+def checked_repeat(earlier: Withdrawal, request: CreateWithdrawal, amount: Decimal) -> Withdrawal:
+    """`earlier`, if `request` asks for the same withdrawal again. Raises WithdrawalError if any field differs."""
     wanted = (request.user_id, request.asset, request.network, amount, request.address, request.tag)
     if (earlier.user_id, earlier.asset, earlier.network, earlier.amount, earlier.address, earlier.tag) != wanted:
         raise WithdrawalError(RefusalCode.REFERENCE_USED, "clientWithdrawalId was used before, for another withdrawal")
     return earlier
+
+
+def _approvals(wallet: Wallet, value: int, price: WithdrawalPrice) -> int:
+    """How many people must approve. No wallet approves by itself at a price that is not sure."""
+    return RULES[wallet].approvals if price.unsure_because else approvals_needed(wallet, value)
+
+
+def _waiting_reason(asset: str, price: WithdrawalPrice) -> str | None:
+    """Tell the user why even a small withdrawal waits for people; None if it does not."""
+    if not price.unsure_because:
+        return None
+    reason = f"it waits until the price of {asset} is certain, or an operator decides: {price.unsure_because}"
+    return reason[:REASON_LENGTH_MAX]
 
 
 def _dollars(cents: int) -> str:

@@ -11,18 +11,19 @@ from openspot.demo.maker import Maker
 from openspot.demo.market import demo_markets
 from openspot.demo.prices import SimulatedPrices, usual_prices
 from openspot.demo.settings import DemoSettings
-from openspot.demo.taker import Taker
-from openspot.demo.treasury import Treasury
+from openspot.demo.taker import Taker, Turn
+from openspot.demo.treasury import HouseFunding, Treasury, house_fundings
 from openspot.demo.valuation import distances, dollar_prices, targets
 from openspot.domain.market import load_markets
 from openspot.http.server import serve_health
 from openspot.kit.backoff import Backoff, retry
-from openspot.kit.bus import Bus
+from openspot.kit.bus import Bus, BusError
 from openspot.kit.clock import system_clock
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
 from openspot.kit.tasks import run_until
+from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS, DEMO_TAKERS
 
 log = get_logger("demo")
 
@@ -43,7 +44,7 @@ async def run(settings: DemoSettings, stop: asyncio.Event) -> None:
     settings = with_secrets(settings)
     async with ServiceFrame("demo", settings, stop) as frame:
         bus = await frame.connect_bus(vital=False)
-        clients = [OpenSpotClient(settings.rest_url, retry=ONE_ATTEMPT) for _ in range(2)]
+        clients = [OpenSpotClient(settings.rest_url, retry=ONE_ATTEMPT) for _ in DEMO_ACCOUNTS]
         for client in clients:
             frame.at_end(client.close)
         bots: list[Bot] = []
@@ -76,8 +77,10 @@ async def _trade(
         return
     start = distances(dollar_prices(markets, last_prices), usual)
     prices = SimulatedPrices(configuration.seeds, secrets.randbits(32), settings.demo_quotes_per_s, start)
-    aims = targets(settings.demo_funds_dollars, settings.demo_inventory_band, usual, configuration.assets)
-    around = Surroundings(markets, prices.mids, usual, aims, Treasury(bus, aims, system_clock))
+    assets = configuration.assets
+    aims = targets(settings.demo_funds_dollars, settings.demo_inventory_band, usual, assets)
+    treasury = Treasury(bus, aims, system_clock)
+    around = Surroundings(markets, prices.mids, usual, aims, treasury)
     rules = settings.quoting
     maker = Maker(
         clients[0],
@@ -88,21 +91,26 @@ async def _trade(
         level_dollars=settings.demo_level_dollars,
         refresh_s=settings.demo_refresh_s,
     )
-    taker = Taker(
-        clients[1],
-        settings.demo_password,
-        around,
-        stop,
-        take_dollars=settings.demo_take_dollars,
-        take_s=settings.demo_take_s,
-        # Far enough for the first two levels, wherever they stand within their tolerance.
-        reach_bps=rules.half_spread_bps + rules.gap_bps + rules.shift_bps + 2 * rules.tolerance_bps,
-        begin=maker.quoting,
-        chance=random.Random(),  # noqa: S311  (sides and sizes, not secrets)
-    )
-    bots += [maker, taker]
+    takers = [
+        Taker(
+            client,
+            settings.demo_password,
+            around,
+            stop,
+            turn=Turn(place, len(DEMO_TAKERS)),
+            take_dollars=settings.demo_take_dollars,
+            take_s=settings.demo_take_s,
+            # Far enough for the first two levels, wherever they stand within their tolerance.
+            reach_bps=rules.half_spread_bps + rules.gap_bps + rules.shift_bps + 2 * rules.tolerance_bps,
+            begin=maker.quoting,
+            chance=random.Random(),  # noqa: S311  (sides and sizes, not secrets)
+        )
+        for place, client in enumerate(clients[1:])
+    ]
+    bots += [maker, *takers]
     async with asyncio.TaskGroup() as group:
         group.create_task(_play(prices, stop))
+        group.create_task(run_until(stop, _fund_house(treasury, house_fundings(settings.house_dollars, usual, assets))))
         for bot in bots:
             group.create_task(bot.run())
 
@@ -116,6 +124,16 @@ async def _read_last_prices(client: OpenSpotClient, prices: dict[str, Decimal]) 
     prices.update({ticker.symbol: ticker.last_price for ticker in tickers if ticker.last_price is not None})
 
 
+async def _fund_house(treasury: Treasury, fundings: list[HouseFunding]) -> None:
+    """Fund the accounts of the house. The platform credits each deposit once, at whichever start it arrives."""
+    await retry(
+        lambda: treasury.fund_house(fundings),
+        (BusError,),
+        Backoff(PAUSE_S_MIN, PAUSE_S_MAX),
+        lambda error: log.warning("the house has no funds yet", reason=str(error)),
+    )
+
+
 async def _play(prices: SimulatedPrices, stop: asyncio.Event) -> None:
     clock = asyncio.get_running_loop().time
     began = clock()
@@ -125,9 +143,12 @@ async def _play(prices: SimulatedPrices, stop: asyncio.Event) -> None:
 
 
 async def _end(bots: list[Bot]) -> None:
-    for bot in bots:
-        try:
-            async with asyncio.timeout(END_S_MAX / len(bots)):
-                await bot.end()
-        except (OpenSpotError, NotReadyError, TimeoutError) as error:
-            log.warning("orders may be left; the next start cancels them", bot=bot.name, reason=repr(error))
+    await asyncio.gather(*(_end_one(bot) for bot in bots))
+
+
+async def _end_one(bot: Bot) -> None:
+    try:
+        async with asyncio.timeout(END_S_MAX):
+            await bot.end()
+    except (OpenSpotError, NotReadyError, TimeoutError) as error:
+        log.warning("orders may be left; the next start cancels them", bot=bot.name, reason=repr(error))

@@ -5,6 +5,12 @@ from decimal import Decimal
 from pydantic import Field
 
 from openspot.demo.quoting import QuotingRules
+from openspot.domain.ids import (
+    CONVERSIONS_ACCOUNT_ID,
+    INSURANCE_ACCOUNT_ID,
+    LENDING_ACCOUNT_ID,
+    REWARDS_ACCOUNT_ID,
+)
 from openspot.kit.settings import Port, address_for_clients, own_host
 from openspot.rest_edge.settings import RestSharedSettings
 
@@ -47,6 +53,21 @@ class DemoSettings(RestSharedSettings):
         le=1_000_000_000,
         description="Value in US dollars of what each bot gets of each asset, and keeps",
     )
+    demo_conversions_dollars: Decimal = Field(
+        default=Decimal(2_000_000),
+        ge=0,
+        le=1_000_000_000,
+        description="Value in US dollars of what house:conversions gets of each asset; another value is a new deposit",
+    )
+    demo_lending_dollars: Decimal = Field(
+        default=Decimal(5_000_000), ge=0, le=1_000_000_000, description="… house:lending, for margin loans"
+    )
+    demo_insurance_dollars: Decimal = Field(
+        default=Decimal(500_000), ge=0, le=1_000_000_000, description="… house:insurance, for losses of liquidations"
+    )
+    demo_rewards_dollars: Decimal = Field(
+        default=Decimal(500_000), ge=0, le=1_000_000_000, description="… house:rewards, for staking"
+    )
     demo_inventory_band: Decimal = Field(
         default=Decimal("0.05"),
         gt=0,
@@ -58,6 +79,16 @@ class DemoSettings(RestSharedSettings):
     def demo_url(self) -> str:
         """Address of health and metrics."""
         return f"http://{address_for_clients(self.demo_host or self.host, self.demo_port)}"
+
+    @property
+    def house_dollars(self) -> dict[str, Decimal]:
+        """By account of the house, the value in US dollars of what it gets of each asset."""
+        return {
+            CONVERSIONS_ACCOUNT_ID: self.demo_conversions_dollars,
+            LENDING_ACCOUNT_ID: self.demo_lending_dollars,
+            INSURANCE_ACCOUNT_ID: self.demo_insurance_dollars,
+            REWARDS_ACCOUNT_ID: self.demo_rewards_dollars,
+        }
 
     @property
     def quoting(self) -> QuotingRules:

@@ -1,9 +1,10 @@
-"""The taker: trades against the book now and then on every market."""
+"""The takers: they trade against the book now and then on every market."""
 
 import asyncio
 import heapq
 import random
 from decimal import Decimal
+from typing import NamedTuple
 
 from openspot.client import OpenSpotClient
 from openspot.demo.bot import Bot, Surroundings
@@ -11,19 +12,27 @@ from openspot.demo.inventory import appetite
 from openspot.demo.market import DemoMarket
 from openspot.demo.taking import pause_s, take
 from openspot.domain.order import TERMINAL, OrderStatus
-from openspot.rest_edge.common.demo_account_names import DEMO_TAKER
+from openspot.rest_edge.common.demo_account_names import DEMO_TAKERS
 
 BEGIN_S = 0.1
 FIRST_TAKES_S = 1.5
 """Every market gets its first trade within this time after the first quotes."""
 POLL_INTERVAL_S = 5.0
-"""The taker looks this often at its balances, and for orders that a lost reply has left."""
+"""One of the takers looks this often at its balances, and for orders that a lost reply has left."""
+
+
+class Turn(NamedTuple):
+    """The place of a taker among those that share the takes. Together they take as often as one alone would."""
+
+    place: int
+    takers: int
 
 
 class Taker(Bot):
-    """Takes from each market about once in `take_s`. The unfilled rest of an order is cancelled at once."""
+    """All takers together take from each market about once in `take_s`.
 
-    name = DEMO_TAKER.user_id
+    The unfilled rest of an order is cancelled at once.
+    """
 
     def __init__(
         self,
@@ -32,6 +41,7 @@ class Taker(Bot):
         surroundings: Surroundings,
         stop: asyncio.Event,
         *,
+        turn: Turn,
         take_dollars: Decimal,
         take_s: float,
         reach_bps: Decimal,
@@ -39,9 +49,13 @@ class Taker(Bot):
         chance: random.Random,
     ) -> None:
         """The taker waits for `begin`: without quotes there is nothing to take."""
-        super().__init__(client, DEMO_TAKER, password, surroundings, stop)
+        account = DEMO_TAKERS[turn.place]
+        super().__init__(client, account, password, surroundings, stop)
+        self.name = account.user_id
+        self._first_s = take_s * turn.place
+        self._poll_s = POLL_INTERVAL_S * turn.takers
         self._take_dollars = take_dollars
-        self._take_s = take_s
+        self._take_s = take_s * turn.takers
         self._reach_bps = reach_bps
         self._begin_taking = begin
         self._chance = chance
@@ -51,12 +65,13 @@ class Taker(Bot):
             await self._pause(BEGIN_S)
         clock = asyncio.get_running_loop().time
         markets = self._around.markets
-        due = [(clock() + FIRST_TAKES_S * place / len(markets), place) for place in range(len(markets))]
+        first = clock() + self._first_s
+        due = [(first + FIRST_TAKES_S * place / len(markets), place) for place in range(len(markets))]
         looked, imbalance = clock(), await self._imbalances()
         while True:
             at, place = heapq.heappop(due)
             await self._pause(max(0.0, at - clock()))
-            if clock() - looked > POLL_INTERVAL_S:
+            if clock() - looked > self._poll_s:
                 looked, imbalance = clock(), await self._imbalances()
                 for order in await self._open_orders():
                     await self._cancel(order.order_id)

@@ -1,14 +1,17 @@
-"""The bots' funds: confirmed deposits, as the custody service publishes them, each made once."""
+"""The funds of bots and house: confirmed deposits, as the custody service publishes them, each made once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import NamedTuple
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
 from openspot.demo.inventory import ZERO, InventoryTarget
 from openspot.demo.metrics import DEPOSITS
+from openspot.demo.valuation import worth
+from openspot.domain.market import AssetScale
 from openspot.domain.money import decimal_to_text
 from openspot.kit.bus import Bus
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
@@ -42,6 +45,29 @@ def fundings(
             yield Funding(f"{user_id}-{asset}-{day}", asset, target.band / 2)
 
 
+class HouseFunding(NamedTuple):
+    """The deposit of an account of the house."""
+
+    account_id: str
+    funding: Funding
+
+
+def house_fundings(
+    dollars: Mapping[str, Decimal], prices: Mapping[str, Decimal], assets: Mapping[str, AssetScale]
+) -> list[HouseFunding]:
+    """For each account of `dollars`, that value of each priced asset; an account with 0 dollars gets nothing.
+
+    The reference follows from account, asset and value, so that a restart is the same deposit and another value a new
+    one.
+    """
+    return [
+        HouseFunding(account_id, Funding(f"{account_id}-{asset}-{decimal_to_text(value)}", asset, amount))
+        for account_id, value in dollars.items()
+        for asset, price in prices.items()
+        if (amount := worth(value, price, assets[asset])) > 0
+    ]
+
+
 class Treasury:
     """Sends the deposits that bots need, each once in the life of the process."""
 
@@ -62,14 +88,20 @@ class Treasury:
         for funding in fundings(user_id, totals, self._targets, day):
             if funding.reference in self._sent:
                 continue
-            deposit = DepositConfirmed(
-                funding.reference,
-                user_id,
-                funding.asset,
-                decimal_to_text(funding.amount),
-                timestamp=now_ns // NANOSECONDS_PER_MS,
-            )
-            await self._bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, deposit, f"deposit-{funding.reference}")
-            self._sent.add(funding.reference)
-            DEPOSITS.labels(user_id).inc()
-            log.info("deposit sent", user_id=user_id, asset=funding.asset, amount=decimal_to_text(funding.amount))
+            await self._deposit(user_id, funding, now_ns)
+
+    async def fund_house(self, fundings: Iterable[HouseFunding]) -> None:
+        """Send the deposits of the house. After a BusError, call it again."""
+        for account_id, funding in fundings:
+            if funding.reference not in self._sent:
+                await self._deposit(account_id, funding, self._clock())
+
+    async def _deposit(self, account_id: str, funding: Funding, now_ns: int) -> None:
+        amount = decimal_to_text(funding.amount)
+        deposit = DepositConfirmed(
+            funding.reference, account_id, funding.asset, amount, timestamp=now_ns // NANOSECONDS_PER_MS
+        )
+        await self._bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, deposit, f"deposit-{funding.reference}")
+        self._sent.add(funding.reference)
+        DEPOSITS.labels(account_id).inc()
+        log.info("deposit sent", user_id=account_id, asset=funding.asset, amount=amount)

@@ -41,6 +41,16 @@ def distances(now: Mapping[str, Decimal], usual: Mapping[str, Decimal]) -> dict[
     }
 
 
+def deposit_step(asset: AssetScale) -> Decimal:
+    """The smallest deposit step of an asset."""
+    return Decimal(1).scaleb(-asset.places)
+
+
+def worth(dollars: Decimal, price: Decimal, asset: AssetScale) -> Decimal:
+    """The amount of an asset that is worth `dollars`, down to the asset's smallest deposit step."""
+    return (dollars / price).quantize(deposit_step(asset), ROUND_FLOOR)
+
+
 def targets(
     dollars: Decimal, band_share: Decimal, prices: Mapping[str, Decimal], assets: Mapping[str, AssetScale]
 ) -> dict[str, InventoryTarget]:
@@ -50,7 +60,7 @@ def targets(
     """
     found = {}
     for asset, price in prices.items():
-        step = Decimal(1).scaleb(-assets[asset].places)
-        amount = (dollars / price).quantize(step, ROUND_FLOOR)
+        step = deposit_step(assets[asset])
+        amount = worth(dollars, price, assets[asset])
         found[asset] = InventoryTarget(amount, max(step, (amount * band_share).quantize(step, ROUND_FLOOR)))
     return found

@@ -11,6 +11,13 @@ def margin_account_id(user_id: str, number: int) -> str:
     return f"{MARGIN_PREFIX}{user_id}" if number == 1 else f"{MARGIN_PREFIX}{user_id}:{number}"
 
 
+def user_of_account(participant_id: str) -> str:
+    """The user whose account this is: a margin account's user, or the participant itself."""
+    if not participant_id.startswith(MARGIN_PREFIX):
+        return participant_id
+    return participant_id.removeprefix(MARGIN_PREFIX).partition(":")[0]
+
+
 class AccountKey(NamedTuple):
     """Names an account: a participant's balance of one asset."""
 

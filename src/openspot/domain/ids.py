@@ -41,6 +41,9 @@ INTEREST_ACCOUNT_ID = "house:interest"
 INSURANCE_ACCOUNT_ID = "house:insurance"
 """Pays what liquidated margin accounts cannot repay."""
 
+SUBSCRIPTIONS_ACCOUNT_ID = "house:subscriptions"
+"""Receives what plans cost, and gives the credit of ended subscriptions back."""
+
 HOUSE_ACCOUNT_PURPOSES = {
     FEE_ACCOUNT_ID: "trading fees and rebates",
     EXTERNAL_ACCOUNT_ID: "the outside world",
@@ -51,6 +54,7 @@ HOUSE_ACCOUNT_PURPOSES = {
     LENDING_ACCOUNT_ID: "margin lending pool",
     INTEREST_ACCOUNT_ID: "margin interest",
     INSURANCE_ACCOUNT_ID: "margin insurance",
+    SUBSCRIPTIONS_ACCOUNT_ID: "subscriptions",
 }
 """What each of the house's accounts is for."""
 

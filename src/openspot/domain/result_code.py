@@ -70,6 +70,8 @@ class ResultCode(IntEnum):
     STP_CANCEL_INCOMING = 66
     STP_CANCEL_BOTH = 67
     STP_DECREMENT = 68
+    FOK_TOO_DEEP = 69
+    """A FOK or FOK_BUDGET order needs more price levels or resting orders than its test looks at."""
     # Process
     UNSUPPORTED_COMMAND = 90
     MARKET_HALTED = 91

@@ -19,10 +19,6 @@ SYMBOL_TEXT = re.compile(r"[A-Z0-9]{2,10}-[A-Z0-9]{2,10}")
 CURRENCY_TEXT = re.compile(r"[A-Z0-9]{2,10}")
 
 
-class SymbolError(ValueError):
-    """A symbol breaks a rule; the message names the field and the reason."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SymbolSpec:
     """A symbol as the engine knows it.

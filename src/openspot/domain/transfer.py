@@ -24,7 +24,8 @@ class TransferKind(StrEnum):
     REWARD = "reward"
     PAYMENT = "payment"
     LOAN = "loan"
-    NETWORK_FEE = "network-fee"
+    SUBSCRIPTION = "subscription"
+    REFUND = "refund"
 
 
 class Movement(NamedTuple):

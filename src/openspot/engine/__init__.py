@@ -2,6 +2,7 @@
 
 Commands flow one way: intake → journal → core (inside state) → stream. Transport and admin bring them in.
 
-An order has two ids here. `order_id` is the number that the router assigns, called `engine_order_id` outside the
-engine. `external_id` is the public id that clients know.
+An order has two ids. `order_id` is the id that clients know, and `engine_order_id` is the number that the router
+assigns. The gRPC messages call them `external_id` and `order_id`. The records of journal and core have the number
+alone, as `order_id`.
 """

@@ -21,6 +21,11 @@ DESCRIPTOR = Descriptor(
                     "gRPC",
                     danger="Whoever overhears it learns the credential that moves money: it is not encrypted.",
                 ),
+                Listener(
+                    "engine_frames_port",
+                    "calls of the platform's own services",
+                    danger="Whoever overhears it learns the credential that moves money: it is not encrypted.",
+                ),
             ),
             secrets_checked=("admin_token_secret", "engine_api_secret", "admin_password"),
         ),

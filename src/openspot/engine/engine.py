@@ -1,7 +1,6 @@
 """The engine without its network interfaces: wires journal, state machine, sequencer, events and snapshots."""
 
 import asyncio
-import hashlib
 import time
 from functools import partial
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 from openspot.domain.market import load_markets
 from openspot.engine import metrics
 from openspot.engine.core.selection import make_core
+from openspot.engine.core.snapshot_records import state_hash_of
 from openspot.engine.intake.command_intake import CommandIntake
 from openspot.engine.intake.order_limits import OrderLimits
 from openspot.engine.intake.seed import seed_commands
@@ -21,15 +21,15 @@ from openspot.engine.settings import EngineSettings
 from openspot.engine.state.state_machine import AppliedBatch
 from openspot.engine.stream.event_log import EventLog
 from openspot.engine.stream.event_render import EventRenderer
-from openspot.engine.stream.event_store import EventStore
+from openspot.engine.stream.event_store import EVENTS, EventStore
 from openspot.kit.clock import Clock, system_clock
+from openspot.kit.disk import MEBIBYTE, Disk
 from openspot.kit.log import get_logger
 
 log = get_logger("engine")
 
 FOLDER = "engine"
 JOURNAL = "journal.sqlite"
-EVENTS = "events.sqlite"
 EVENTS_UNWRITTEN_MAX = 500_000
 """How many events may wait for the event store. Above it, commands are refused with ENGINE_BUSY."""
 
@@ -48,6 +48,7 @@ class Engine:
         self.settings = settings
         self.machine = recovered.machine
         self.epoch = journal.epoch
+        self.disk = Disk(settings.data_dir, settings.disk_reserve_mib * MEBIBYTE)
         self.events = EventLog(
             store,
             self.machine.core.event_sequence,
@@ -64,6 +65,7 @@ class Engine:
             queue_max=settings.engine_queue_max,
             on_applied=self._note_applied,
             blocked=lambda: self.events.behind,
+            refusal=lambda: self.disk.refusal,
         )
         limits = OrderLimits(
             settings.engine_rate_limit,
@@ -116,6 +118,7 @@ class Engine:
             replayed_commands=recovered.replayed_commands,
             seconds=round(recovered.seconds, 3),
         )
+        journal.acknowledge(journal.last_sequence, recovered.machine.core.event_sequence)
         engine.events.start()
         if journal.last_sequence == 0:
             await engine._seed()
@@ -152,17 +155,20 @@ class Engine:
 
     async def _take_snapshot(self) -> None:
         """Take a snapshot of the current state. Raises OSError."""
+        if self.sequencer.failed:
+            # A batch may have been applied in part.
+            return
         started = time.perf_counter()
         core = self.machine.core
         sequence, event_sequence, checksum = core.command_sequence, core.event_sequence, self.sequencer.checksum
-        core_bytes, rest = self.machine.snapshot(self.sequencer.pending_order_ids())
+        core_bytes, rest = self.machine.snapshot(self.sequencer.pending_engine_order_ids())
         self._snapshot_sequence = sequence
         taken = time.perf_counter()
         # Recovery skips snapshots that are ahead of the event store.
         await self.events.stored(event_sequence)
 
         def write() -> tuple[Path, str]:
-            state_hash = hashlib.sha256(core_bytes).hexdigest()
+            state_hash = state_hash_of(core_bytes)
             header = SnapshotHeader(self.epoch, sequence, event_sequence, state_hash, checksum, len(core_bytes))
             path = write_snapshot(self.journal_path.with_name(snapshots.FOLDER), Snapshot(header, core_bytes, rest))
             return path, state_hash

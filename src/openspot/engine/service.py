@@ -1,4 +1,4 @@
-"""The matching engine as a service: the engine with its HTTP, event stream and gRPC servers."""
+"""The matching engine as a service: the engine with its HTTP, event stream, gRPC and frame servers."""
 
 import asyncio
 import gc
@@ -8,7 +8,9 @@ from typing import Any
 from openspot.engine.admin.listing_routes import admin_routers
 from openspot.engine.admin.service import AdminService, for_console
 from openspot.engine.engine import Engine
+from openspot.engine.intake.sequencer import EngineStoppedError
 from openspot.engine.settings import EngineSettings
+from openspot.engine.transport.frame_service import EngineFrames
 from openspot.engine.transport.grpc_server import GrpcServer
 from openspot.engine.transport.http_app import make_engine_app
 from openspot.http.server import http_server
@@ -21,6 +23,7 @@ log = get_logger("engine")
 
 THREAD_SWITCH_S = 0.0005
 """The longest time that the committing thread waits for the interpreter while the event loop is busy."""
+SPACE_POLL_INTERVAL_S = 1.0
 _STREAM_MESSAGE_BYTES_MAX = 4096
 
 
@@ -55,7 +58,7 @@ async def run(settings: EngineSettings, stop: asyncio.Event) -> None:
     """Run the engine until `stop` is set.
 
     Raises JournalLockedError, JournalDamagedError, EventStoreError, CoreUnavailableError, PortTakenError, and
-    EngineStoppedError if only a restart can tell what the journal holds.
+    EngineStoppedError if the engine must start anew from its journal.
     """
     settings = with_secrets(settings)
     sys.setswitchinterval(THREAD_SWITCH_S)
@@ -64,7 +67,7 @@ async def run(settings: EngineSettings, stop: asyncio.Event) -> None:
     gc.collect()
     gc.freeze()
     admin = AdminService(engine)
-    grpc_server = GrpcServer(engine, admin)
+    grpc_server, frames = GrpcServer(engine, admin), EngineFrames(engine)
     routers = [*admin_routers(engine), admin.router()]
     async with ServiceFrame("engine", settings, stop, EngineHealth(engine)) as frame:
         frame.at_end(engine.close)
@@ -81,8 +84,10 @@ async def run(settings: EngineSettings, stop: asyncio.Event) -> None:
         )
         frame.at_end(server.stop)
         frame.at_end(grpc_server.stop)
+        frame.at_end(frames.stop)
         await admin.start()
         await grpc_server.start()
+        await frames.start()
         await server.start()
         log.info(
             "the engine is ready",
@@ -91,12 +96,26 @@ async def run(settings: EngineSettings, stop: asyncio.Event) -> None:
             epoch=engine.epoch,
             http=settings.engine_url,
             grpc=settings.engine_grpc_address,
+            frames=":".join(map(str, settings.engine_frames_address)),
         )
         frame.start("journal", _raise_fault(engine))
         await frame.until_stopped()
 
 
 async def _raise_fault(engine: Engine) -> None:
-    """Wait for a fault after which only a replay can tell what the journal holds. Raises EngineStoppedError then."""
-    await asyncio.wait({engine.sequencer.fault})
-    engine.sequencer.fault.result()
+    """Wait until the engine must start anew from its journal. Raises EngineStoppedError then.
+
+    That is at once if only a replay can tell what the journal holds. After the journal found no space, reads go on, and
+    it is when the disk, having been full, has space again. If the disk never looked full (a quota, for example), a
+    restart would not help: the engine waits for the operator.
+    """
+    await engine.sequencer.stopped.wait()
+    was_full = False
+    while engine.sequencer.is_short_of_space:
+        space = engine.disk.look()
+        is_full = space is not None and not space.is_writable
+        if was_full and not is_full:
+            raise EngineStoppedError("the disk has space again: the engine starts anew from its journal")
+        was_full = is_full
+        await asyncio.sleep(SPACE_POLL_INTERVAL_S)
+    await engine.sequencer.fault

@@ -1,40 +1,38 @@
-"""Sends orders and transfers to the engine over gRPC (facts B4.4-18 to B4.4-26). Never retries a call: see `errors`."""
+"""Sends orders and transfers to the engine (facts B4.4-18 to B4.4-26). Never retries a call: see `errors`.
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+The messages are those of the gRPC services, in frames (ADR 0044).
+"""
+
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import grpc
+from google.protobuf.message import DecodeError, Message
 
-from openspot.contracts.gen.exchange.v1 import (
-    accounts_pb2,
-    accounts_pb2_grpc,
-    market_data_pb2,
-    market_data_pb2_grpc,
-    orders_pb2,
-    orders_pb2_grpc,
-)
+from openspot.contracts.gen.exchange.v1 import accounts_pb2, market_data_pb2, orders_pb2
 from openspot.domain.money import decimal_to_text
 from openspot.domain.result_code import ResultCode
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.errors import EngineAmbiguousError, EngineRefusedError, EngineUnreachableError
 from openspot.engine_client.settings import EngineConnectionSettings
+from openspot.kit.frames import FrameClient, FrameRefusedError, NoReplyError, NotConnectedError
 
 CONNECT_TIMEOUT_S = 1.0
-_MESSAGE_BYTES_MAX = 16 * 1024 * 1024
+_CODES = {code.value[0]: code for code in grpc.StatusCode}
 _DECIDED_CODES = frozenset(
     {
         grpc.StatusCode.INVALID_ARGUMENT,
         grpc.StatusCode.UNAUTHENTICATED,
         grpc.StatusCode.PERMISSION_DENIED,
         grpc.StatusCode.UNIMPLEMENTED,
-        grpc.StatusCode.FAILED_PRECONDITION,
         grpc.StatusCode.RESOURCE_EXHAUSTED,
     }
 )
 
-Answer = TypeVar("Answer")
+_SIDES = {"": orders_pb2.SIDE_UNSPECIFIED, "buy": orders_pb2.BUY, "sell": orders_pb2.SELL}
+
+Answer = TypeVar("Answer", bound=Message)
 
 
 class TransferOutcome(NamedTuple):
@@ -60,36 +58,24 @@ class TransferOutcome(NamedTuple):
 
 
 class EngineCommands:
-    """A gRPC connection to one engine. Create it inside a running loop and end it with `close`."""
+    """A connection to one engine. Create it inside a running loop and end it with `close`."""
 
     def __init__(self, settings: EngineConnectionSettings) -> None:
+        """Raises ValueError if the setting of the engine's address is none."""
         # Each is a part of the bus request timeout, so that a caller on the bus still gets a response after a failure.
         self._place_timeout_s = settings.request_timeout_s * 0.4
         self._query_timeout_s = settings.request_timeout_s * 0.4
-        self._metadata = tuple(settings.service_headers.items())
-        self._channel = grpc.aio.insecure_channel(
-            settings.engine_grpc_address,
-            options=[
-                ("grpc.enable_retries", 0),
-                ("grpc.initial_reconnect_backoff_ms", 100),
-                ("grpc.min_reconnect_backoff_ms", 100),
-                ("grpc.max_reconnect_backoff_ms", 1000),
-                ("grpc.max_receive_message_length", _MESSAGE_BYTES_MAX),
-            ],
-        )
-        self._orders: Any = orders_pb2_grpc.OrderServiceStub(self._channel)  # type: ignore[no-untyped-call]
-        self._market_data: Any = market_data_pb2_grpc.MarketDataServiceStub(self._channel)  # type: ignore[no-untyped-call]
-        self._accounts: Any = accounts_pb2_grpc.AccountServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        host, port = settings.engine_frames_address
+        self._frames = FrameClient(host, port, settings.service_headers)
 
     async def close(self) -> None:
         """End the connection."""
-        await self._channel.close()
+        await self._frames.close()
 
     async def place_orders(self, orders: Sequence[orders_pb2.PlaceOrderRequest]) -> list[orders_pb2.PlaceOrderResponse]:
         """Place orders in the given sequence, and return their responses in that sequence. Raises EngineError."""
-        response: orders_pb2.PlaceOrdersResponse = await self._call(
-            self._orders.PlaceOrders, orders_pb2.PlaceOrdersRequest(orders=orders), self._place_timeout_s
-        )
+        request = orders_pb2.PlaceOrdersRequest(orders=orders)
+        response = await self._call("PlaceOrders", request, orders_pb2.PlaceOrdersResponse, self._place_timeout_s)
         if len(response.orders) != len(orders):
             raise EngineAmbiguousError(f"{len(response.orders)} answers to {len(orders)} orders")
         return list(response.orders)
@@ -97,30 +83,30 @@ class EngineCommands:
     async def cancel_order(self, engine_order_id: int, user_id: str, symbol: str) -> orders_pb2.CancelOrderResponse:
         """Cancel an open order of a user. Raises EngineError."""
         request = orders_pb2.CancelOrderRequest(order_id=engine_order_id, participant_id=user_id, symbol=symbol)
-        response: orders_pb2.CancelOrderResponse = await self._call(
-            self._orders.CancelOrder, request, self._place_timeout_s
-        )
-        return response
+        return await self._call("CancelOrder", request, orders_pb2.CancelOrderResponse, self._place_timeout_s)
+
+    async def cancel_orders(self, user_id: str, symbol: str, side: str) -> orders_pb2.CancelOrdersResponse:
+        """Cancel a user's open orders, as many as one call takes. An empty symbol or side means any.
+
+        Raises EngineError.
+        """
+        request = orders_pb2.CancelOrdersRequest(participant_id=user_id, symbol=symbol, side=_SIDES[side])
+        return await self._call("CancelOrders", request, orders_pb2.CancelOrdersResponse, self._place_timeout_s)
 
     async def get_order(self, order_id: str) -> orders_pb2.GetOrderResponse:
-        """Return what the engine knows about the order with this external id. Raises EngineError."""
-        response: orders_pb2.GetOrderResponse = await self._call(
-            self._orders.GetOrder, orders_pb2.GetOrderRequest(external_id=order_id), self._query_timeout_s
-        )
-        return response
+        """Return what the engine knows about the order with this order id. Raises EngineError."""
+        request = orders_pb2.GetOrderRequest(external_id=order_id)
+        return await self._call("GetOrder", request, orders_pb2.GetOrderResponse, self._query_timeout_s)
 
     async def whole_book(self, symbol: str) -> market_data_pb2.GetOrderBookResponse:
         """Every level of a symbol's book, best first, and the newest event that it includes. Raises EngineError."""
-        response: market_data_pb2.GetOrderBookResponse = await self._call(
-            self._market_data.GetOrderBook, market_data_pb2.GetOrderBookRequest(symbol=symbol), self._query_timeout_s
-        )
-        return response
+        request = market_data_pb2.GetOrderBookRequest(symbol=symbol)
+        return await self._call("GetOrderBook", request, market_data_pb2.GetOrderBookResponse, self._query_timeout_s)
 
     async def available_balance(self, user_id: str, asset: str, timeout_s: float) -> Decimal:
         """What a new order of a user can spend: available − reserved. Zero without a balance. Raises EngineError."""
-        response: accounts_pb2.GetBalancesResponse = await self._call(
-            self._accounts.GetBalances, accounts_pb2.GetBalancesRequest(participant_id=user_id), timeout_s
-        )
+        request = accounts_pb2.GetBalancesRequest(participant_id=user_id)
+        response = await self._call("GetBalances", request, accounts_pb2.GetBalancesResponse, timeout_s)
         for balance in response.balances:
             if balance.currency == asset:
                 return Decimal(balance.available) - Decimal(balance.reserved or "0")
@@ -131,26 +117,36 @@ class EngineCommands:
         request = accounts_pb2.DepositRequest(
             participant_id=user_id, currency=asset, amount=amount, reference=reference
         )
-        return await self._account_call(self._accounts.Deposit, request)
+        response = await self._call("Deposit", request, accounts_pb2.DepositResponse, self._query_timeout_s)
+        return response.result_code
 
     async def reserve_withdrawal(self, user_id: str, asset: str, amount: str, reference: str) -> str:
         """Hold funds, only once for each reference, and return the result code. Raises EngineError."""
         request = accounts_pb2.ReserveWithdrawalRequest(
             participant_id=user_id, currency=asset, amount=amount, reference=reference
         )
-        return await self._account_call(self._accounts.ReserveWithdrawal, request)
+        response = await self._call(
+            "ReserveWithdrawal", request, accounts_pb2.ReserveWithdrawalResponse, self._query_timeout_s
+        )
+        return response.result_code
 
     async def release_withdrawal(self, reference: str) -> str:
         """Release held funds and return the result code. Raises EngineError."""
         request = accounts_pb2.ReleaseWithdrawalRequest(reference=reference)
-        return await self._account_call(self._accounts.ReleaseWithdrawal, request)
+        response = await self._call(
+            "ReleaseWithdrawal", request, accounts_pb2.ReleaseWithdrawalResponse, self._query_timeout_s
+        )
+        return response.result_code
 
     async def complete_withdrawal(self, user_id: str, asset: str, amount: str, reference: str) -> str:
         """Debit held funds if user, asset and amount match them, and return the result code. Raises EngineError."""
         request = accounts_pb2.CompleteWithdrawalRequest(
             participant_id=user_id, currency=asset, amount=amount, reference=reference
         )
-        return await self._account_call(self._accounts.CompleteWithdrawal, request)
+        response = await self._call(
+            "CompleteWithdrawal", request, accounts_pb2.CompleteWithdrawalResponse, self._query_timeout_s
+        )
+        return response.result_code
 
     async def transfer(self, reference: str, movements: Sequence[Movement], kind: TransferKind) -> TransferOutcome:
         """Carry out `movements` in their order, all or none, and only once for the reference.
@@ -173,30 +169,45 @@ class EngineCommands:
                 for movement in movements
             ],
         )
-        response = await self._call(self._accounts.Transfer, request, self._query_timeout_s)
+        response = await self._call("Transfer", request, accounts_pb2.TransferResponse, self._query_timeout_s)
         try:
             code = ResultCode[response.result_code]
         except KeyError:
             raise EngineAmbiguousError(f"the engine returned an unknown result code {response.result_code!r}") from None
         return TransferOutcome(code, response.message, response.sequence)
 
-    async def _account_call(self, method: Callable[..., Awaitable[Any]], request: Any) -> str:
-        response = await self._call(method, request, self._query_timeout_s)
-        return str(response.result_code)
+    async def set_owners(self, links: Sequence[tuple[str, str]]) -> int:
+        """Let `links`, pairs of users that are all that count, say who is one owner. A repeated call changes nothing.
 
-    async def _call(self, method: Callable[..., Awaitable[Answer]], request: Any, timeout_s: float) -> Answer:
-        if self._channel.get_state(try_to_connect=True) is not grpc.ChannelConnectivity.READY:
-            try:
-                async with asyncio.timeout(min(CONNECT_TIMEOUT_S, timeout_s)):
-                    await self._channel.channel_ready()
-            except TimeoutError:
-                raise EngineUnreachableError("the matching engine is not reachable") from None
+        Returns how many accounts have another owner now. If very many change, the next call goes on. Raises
+        EngineError, an EngineRefusedError if a link is refused or the engine is busy.
+        """
+        request = accounts_pb2.SetOwnersRequest(
+            links=[
+                accounts_pb2.OwnerLink(first_participant_id=one, second_participant_id=other) for one, other in links
+            ]
+        )
+        response = await self._call("SetOwners", request, accounts_pb2.SetOwnersResponse, self._query_timeout_s)
+        if not response.success:
+            raise EngineRefusedError(f"{response.result_code}: {response.message}")
+        return response.changed
+
+    async def _call(self, name: str, request: Message, answer: type[Answer], timeout_s: float) -> Answer:
         try:
-            return await method(request, timeout=timeout_s, metadata=self._metadata)
-        except grpc.aio.AioRpcError as error:
-            details = error.details() or ""
-            if error.code() in _DECIDED_CODES:
-                raise EngineRefusedError(f"{error.code().name}: {details}") from error
-            if error.code() is grpc.StatusCode.UNAVAILABLE and details.startswith("failed to connect"):
-                raise EngineUnreachableError("the matching engine is not reachable") from error
-            raise EngineAmbiguousError(f"{error.code().name}: {details}") from error
+            reply = await self._frames.request(
+                name, request.SerializeToString(), timeout_s, min(CONNECT_TIMEOUT_S, timeout_s)
+            )
+            return answer.FromString(reply)
+        except NotConnectedError:
+            raise EngineUnreachableError("the matching engine is not reachable") from None
+        except FrameRefusedError as error:
+            code = _CODES.get(error.status, grpc.StatusCode.UNKNOWN)
+            if code is grpc.StatusCode.FAILED_PRECONDITION:
+                # The engine has no space for commands: this one may be sent again.
+                raise EngineUnreachableError(str(error)) from error
+            kind = EngineRefusedError if code in _DECIDED_CODES else EngineAmbiguousError
+            raise kind(f"{code.name}: {error}") from error
+        except NoReplyError as error:
+            raise EngineAmbiguousError(str(error)) from error
+        except DecodeError as error:
+            raise EngineAmbiguousError(f"the engine's reply to {name} cannot be read") from error

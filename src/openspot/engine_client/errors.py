@@ -2,7 +2,7 @@
 
 | Error | Carried out? |
 |---|---|
-| EngineUnreachableError | no: no command was sent |
+| EngineUnreachableError | no: no command was sent, or the engine stores none now |
 | EngineRefusedError | no: the engine refused the whole call |
 | EngineAmbiguousError | unknown: the call was sent, but no reply tells its outcome |
 
@@ -15,7 +15,10 @@ class EngineError(Exception):
 
 
 class EngineUnreachableError(EngineError):
-    """There is no connection to the engine, or a query got no reply. No command was sent."""
+    """There is no connection to the engine, or a query got no reply, or the engine has no space for commands.
+
+    No command was carried out.
+    """
 
 
 class EngineRefusedError(EngineError):

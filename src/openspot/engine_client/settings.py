@@ -1,6 +1,7 @@
 """Settings that the engine and its clients share: its addresses, and the credential of the services that call it."""
 
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -27,6 +28,8 @@ class EngineConnectionSettings(EngineAddressSettings):
 
     engine_grpc_port: Port = Field(default=9090, description="Matching engine: gRPC")
     given_engine_grpc: str = own_url("engine_grpc", "`host:port` of the engine's gRPC for its clients")
+    engine_frames_port: Port = Field(default=9092, description="Matching engine: calls of the platform's own services")
+    given_engine_frames: str = own_url("engine_frames", "`host:port` of the engine's frames for its clients")
     engine_api_key: Annotated[str, Generated()] = Field(
         default="", description="Key by which the engine knows its services, over HTTP and gRPC; empty: generated"
     )
@@ -43,3 +46,13 @@ class EngineConnectionSettings(EngineAddressSettings):
     def engine_grpc_address(self) -> str:
         """Address of the engine's gRPC interface."""
         return self.given_engine_grpc or address_for_clients(self.engine_host or self.host, self.engine_grpc_port)
+
+    @property
+    def engine_frames_address(self) -> tuple[str, int]:
+        """Host and port of the engine's frames. Raises ValueError if OPENSPOT_ENGINE_FRAMES is none."""
+        given = self.given_engine_frames
+        address = given or address_for_clients(self.engine_host or self.host, self.engine_frames_port)
+        parts = urlsplit(f"//{address}")
+        if not parts.hostname or parts.port is None or parts.path:
+            raise ValueError(f"OPENSPOT_ENGINE_FRAMES must be `host:port`, not {given!r}")
+        return parts.hostname, parts.port

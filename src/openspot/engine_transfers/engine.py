@@ -9,7 +9,7 @@ from openspot.engine_transfers.model import TransferResult
 
 
 class EngineTransfers:
-    """Sends transfers to the engine over gRPC."""
+    """Sends transfers to the engine."""
 
     def __init__(self, engine: EngineCommands) -> None:
         self._engine = engine

@@ -71,6 +71,11 @@ class LogAudit:
         log.info("request", **(record._asdict() | {"created_at": record.created_at.isoformat()}))
 
 
+async def add_record(connection: Connection, record: AuditRecord) -> None:
+    """Write one record in the caller's transaction: of a change that no request makes."""
+    await connection.copy_records_to_table("audit_records", records=[record], columns=AuditRecord._fields)
+
+
 async def erase_addresses(connection: Connection | Pool, user_ids: Sequence[str]) -> None:
     """Erase the client addresses in all records of these users; the records stay."""
     await connection.execute(

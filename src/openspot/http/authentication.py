@@ -127,6 +127,10 @@ class UserTokens:
         self._known[authorization] = identity
 
 
+SERVICE_SUBJECT = "service"
+"""The subject of every service. No user has it: ids of users are longer."""
+
+
 class ServiceKeys:
     """The shared secret of service calls: `x-api-key`, `x-api-secret`, and `x-participant-type: SYSTEM`."""
 
@@ -154,7 +158,7 @@ class ServiceKeys:
             raise CredentialsError("x-api-key and x-api-secret must be those of a service")
         if context.header(b"x-participant-type") != "SYSTEM":
             raise CredentialsError("x-participant-type must be SYSTEM")
-        return Identity("service", Access.SERVICE)
+        return Identity(SERVICE_SUBJECT, Access.SERVICE)
 
 
 def opens(kind: Authenticator, policy: Policy) -> bool:

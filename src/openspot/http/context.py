@@ -171,6 +171,8 @@ class RequestContext:
                 408, "the body did not arrive in time", "BODY_TIMEOUT", headers={"Connection": "close"}
             ) from error
         if len(body) > bytes_max:
+            if message.get("more_body", False):
+                await self._discard_body()
             raise _too_large(bytes_max)
         if message["type"] != "http.request":
             raise HttpError(400, "the connection was closed before the body was complete")

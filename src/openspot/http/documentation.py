@@ -16,7 +16,7 @@ from openspot import __version__
 from openspot.http.authentication import Authenticator, may_fail, opens
 from openspot.http.errors import ErrorBody
 from openspot.http.idempotency import KEY_TEXT
-from openspot.http.policy import UNTHROTTLED, ThrottleClass
+from openspot.http.policy import UNTHROTTLED, Access, Policy, ThrottleClass
 from openspot.http.record_schemas import schemas_of
 from openspot.http.responses import json_response
 from openspot.http.routing import BodyKind, Route, Router
@@ -52,6 +52,16 @@ _POLICY = (
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 _ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}
+_LICENSE = {"name": "Apache License 2.0", "identifier": "Apache-2.0"}
+_CONTACT = {"name": "The operator of this exchange"}
+_SERVERS = [{"url": "/", "description": "The service that this document describes"}]
+_CALLERS = {
+    Access.USER: "a user",
+    Access.ADMIN: "an administrator",
+    Access.SERVICE: "another service",
+}
+_PARTS_OF_SCHEMAS = ("items", "additionalProperties", "not")
+_LISTS_OF_SCHEMAS = ("anyOf", "allOf", "oneOf", "prefixItems")
 _IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -128,7 +138,55 @@ def openapi_document(
         operation = document["paths"].get(route.path, {}).get(route.method.lower())
         if operation is not None:
             _describe(operation, route, authenticators, throttles, idempotency)
+    document["info"] |= {"license": _LICENSE, "contact": _CONTACT}
+    document["servers"] = _SERVERS
+    _name_only_the_components(document)
     return document
+
+
+def _name_only_the_components(document: dict[str, Any]) -> None:
+    """Leave a title to the components alone: pydantic gives one to every field, and hundreds of them are the same."""
+    for schema in document["components"]["schemas"].values():
+        name = schema.get("title")
+        _remove_titles(schema)
+        if name is not None:
+            schema["title"] = name
+    for item in document["paths"].values():
+        for operation in item.values():
+            holders = [*operation.get("parameters", ()), *operation.get("requestBody", {}).get("content", {}).values()]
+            for response in operation["responses"].values():
+                holders += [*response.get("content", {}).values(), *response.get("headers", {}).values()]
+            for holder in holders:
+                _remove_titles(holder.get("schema", {}))
+
+
+def _remove_titles(schema: dict[str, Any]) -> None:
+    schema.pop("title", None)
+    parts = [*schema.get("properties", {}).values(), *(schema.get(name) for name in _PARTS_OF_SCHEMAS)]
+    parts += [part for name in _LISTS_OF_SCHEMAS for part in schema.get(name, ())]
+    for part in parts:
+        if isinstance(part, dict):
+            _remove_titles(part)
+
+
+def _rules_of(policy: Policy, throttled: bool, idempotent: bool, takes_keys: bool) -> str:
+    """What a caller has to know of a route's policy, as sentences."""
+    if policy.is_open:
+        sentences = ["Anybody may call it."]
+    else:
+        callers = " or ".join(text for access, text in _CALLERS.items() if access & policy.access)
+        sentences = [f"Only {callers} may call it."]
+        if takes_keys and policy.scope is not None:
+            sentences.append(f"An API key needs the scope `{policy.scope.value}`.")
+        elif takes_keys:
+            sentences.append("No API key opens it.")
+    if throttled:
+        sentences.append(f"The `{policy.throttle.value}` limits count the request.")
+    if policy.audit:
+        sentences.append("The request leaves an audit record.")
+    if idempotent:
+        sentences.append("It may be repeated under an `Idempotency-Key`.")
+    return " ".join(sentences)
 
 
 def _add_records(document: dict[str, Any], routes: Sequence[Route]) -> None:
@@ -160,6 +218,13 @@ def _describe(
         for status, response in operation["responses"].items():
             if status.startswith("2"):
                 response.setdefault("headers", {})["Idempotency-Hit"] = _IDEMPOTENCY_HIT
+    rules = _rules_of(
+        route.policy,
+        route.policy.throttle in throttles,
+        idempotency and route.policy.idempotency,
+        any(kind.limited for kind in authenticators),
+    )
+    operation["description"] = "\n\n".join(text for text in (operation.get("description"), rules) if text)
     responses = operation["responses"]
     # FastAPI documents a failed validation as 422. Here it is 400.
     responses.pop("422", None)

@@ -173,7 +173,9 @@ def _not_a_bool(value: object) -> object:
     return value
 
 
-WholeNumber = Annotated[int, BeforeValidator(_not_a_bool)]
+NoBoolean = BeforeValidator(_not_a_bool)
+"""Refuses true and false, which Python takes for numbers. It stands after the bounds, which OpenAPI then shows."""
+WholeNumber = Annotated[int, NoBoolean]
 """A whole number, as text or as a JSON number. True and false are refused."""
 
 

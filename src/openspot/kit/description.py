@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from openspot.contracts.streams import StreamDefinition
+from openspot.contracts.streams import StreamConsumer
 from openspot.kit.service import ServiceMain
 from openspot.kit.settings import Settings
 
@@ -29,11 +29,11 @@ class Listener:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamConsumer:
-    """A durable consumer of a stream."""
+class Bucket:
+    """A key-value bucket. `life_s` makes from the settings for how many seconds an entry lives; None: forever."""
 
-    stream: StreamDefinition
-    durable: str
+    name: str
+    life_s: Callable[[Any], float | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class BusAccess:
 
     It replies to requests on `serves`, sends requests to `requests`, publishes on `publishes`, and follows `subscribes`
     and `consumes`. It reads the key-value buckets in `reads_buckets`, and reads and writes those in `writes_buckets`.
-    With `makes_streams` it creates all streams at its start. It asks the server for the progress of the consumers in
-    `inspects`.
+    It asks the server for the progress of the consumers in `inspects`. Streams, consumers and buckets are made for it
+    (docs/adr/0030-the-supervisor-prepares-the-bus.md).
     """
 
     serves: tuple[str, ...] = ()
@@ -52,8 +52,7 @@ class BusAccess:
     subscribes: tuple[str, ...] = ()
     consumes: tuple[StreamConsumer, ...] = ()
     reads_buckets: tuple[str, ...] = ()
-    writes_buckets: tuple[str, ...] = ()
-    makes_streams: bool = False
+    writes_buckets: tuple[Bucket, ...] = ()
     inspects: tuple[StreamConsumer, ...] = ()
 
 
@@ -102,10 +101,14 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Tables and sequences of the database. Only the owner of a table writes to it."""
+    """Tables and sequences of the database. Only the owner of a table writes to it, and a repair under its locks.
+
+    A package that is no service can have `repairs`: tables of other packages that its commands put right.
+    """
 
     owns: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +151,8 @@ class Descriptor:
     """What a package says about itself. A package without processes describes its settings and its tables only.
 
     If the package has routes besides health, `http` names the function that returns the routers and the OpenAPI
-    document, as `module:function`. `bus` is for a package without processes: it says what the package's commands do on
-    the bus. The package's tables are in `database`, or else in the platform's database.
+    document, as `module:function`. `bus` says what the package's commands do on the bus. The package's tables are in
+    `database`, or else in the platform's database.
     """
 
     name: str

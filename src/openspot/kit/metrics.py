@@ -11,6 +11,11 @@ BUS_BREAKER_OPEN = Counter(
 BUS_CONSUMER_LAG = Gauge(
     "openspot_bus_consumer_lag_messages", "Messages that a durable consumer has not dealt with", ["durable"]
 )
+BUS_CONSUMER_RESETS = Counter(
+    "openspot_bus_consumer_resets_total",
+    "How often the bus lost a durable consumer and the events that it had not delivered",
+    ["durable"],
+)
 BUS_CONSUMER_STUCK = Gauge(
     "openspot_bus_consumer_stuck", "1 while a durable consumer does not deal with its messages", ["durable"]
 )

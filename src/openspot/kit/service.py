@@ -23,6 +23,10 @@ GARBAGE_THRESHOLD = 10_000
 log = get_logger("service")
 
 
+class StatedFaultError(Exception):
+    """A fault whose message says all that an operator needs: it ends a service without a traceback in the log."""
+
+
 def run_service(name: str, main: ServiceMain, settings: Settings) -> int:
     """Run `main` until SIGTERM or SIGINT, and return the exit code of the process."""
     configure_log(settings, name)
@@ -48,6 +52,9 @@ async def _run(name: str, main: ServiceMain, settings: Settings) -> int:
     log.info("starting")
     try:
         await main(settings, stop)
+    except StatedFaultError as error:
+        log.error("ended by a fault", error=str(error))
+        return 1
     except Exception as error:
         log.exception("ended by a fault", error=str(error))
         return 1

@@ -1,4 +1,4 @@
-"""The credential that services send to the engine, over HTTP and over gRPC (fact A5-21)."""
+"""The credential that services send to the engine, over HTTP, gRPC and frames (fact A5-21)."""
 
 import hmac
 from collections.abc import Iterable

@@ -10,8 +10,8 @@ A service's `run` creates its parts inside one frame:
         frame.start("outbox", events.run(stop), finishes=True)
         await frame.until_stopped()
 
-The frame does what a service could forget. It adds database, bus and every durable consumer of the bus to the health
-checks, watches work in the background, and ends the parts in the reverse order of their creation.
+The frame does what a service could forget. It adds disk, database, bus and every durable consumer of the bus to the
+health checks, watches work in the background, and ends the parts in the reverse order of their creation.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from typing import Any, Protocol, TypeVar
 
 from openspot.kit import database
 from openspot.kit.bus import Bus
+from openspot.kit.disk import MEBIBYTE, Disk
 from openspot.kit.health import Check, DegradedError, Health
 from openspot.kit.log import get_logger
 from openspot.kit.settings import Settings
@@ -56,6 +57,9 @@ class ServiceFrame:
         self.settings = settings
         self.health = health or Health()
         """The service adds its own checks to those of the frame."""
+        self.disk = Disk(settings.data_dir, settings.disk_reserve_mib * MEBIBYTE)
+        """The disk of the data directory. The health shows when it is full or nearly full."""
+        self.health.add("disk", self.disk.check)
         self._name = name
         self._stop = stop
         self._stack = AsyncExitStack()

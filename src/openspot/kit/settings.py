@@ -67,6 +67,12 @@ class Settings(BaseSettings):
         "always }`). It does not show that itself; while this is false, a warning reminds of it at start",
     )
     data_dir: Path = Field(default=Path(".openspot"), description="Journal, embedded servers, secrets, log")
+    disk_reserve_mib: int = Field(
+        default=64,
+        ge=1,
+        le=1_048_576,
+        description="Free MiB on the disk of the data directory below which the engine takes no commands",
+    )
     host: str = Field(
         default="127.0.0.1", description="Address that every process listens on, unless it is given one of its own"
     )
@@ -102,6 +108,12 @@ class Settings(BaseSettings):
     breaker_failures: int = Field(default=5, ge=1, description="Failed publishes that open a subject's breaker")
     breaker_window_s: float = Field(default=30.0, gt=0, description="… within this time; it stays open as long")
 
+    nats_api_prefix: str = Field(
+        default="",
+        description="Where the bus takes requests about streams from a process that may not make streams, consumers "
+        "and buckets itself; `openspot up` sets it for the embedded server, and an operator who has run `openspot bus "
+        "prepare` sets `$JS.API`; empty: the process makes what is missing",
+    )
     bus_replicas: int = Field(default=1, ge=1, le=5, description="Replicas of streams and buckets in a NATS cluster")
 
     @property
@@ -125,6 +137,19 @@ class UserTokenSettings(Settings):
     def ended_session_life_s(self) -> int:
         """The bus remembers an ended session for this long: an access token's life, plus a margin for clocks."""
         return self.access_token_s + 60
+
+
+DEVELOPMENT_PRICES = "BRL=0.2,BTC=100000,ETH=4000,SOL=200,USDC=1,USDT=1"
+"""Round prices of every asset, for a new platform. Set your own before money is real."""
+
+
+class ReferencePriceSettings(Settings):
+    """The prices that count where nobody has made one: for the fair price and for the value of withdrawals."""
+
+    custody_reference_prices: str = Field(
+        default=DEVELOPMENT_PRICES,
+        description="US dollar prices, with commas, of assets that have not traded yet; the default is for development",
+    )
 
 
 AnySettings = TypeVar("AnySettings", bound=Settings)

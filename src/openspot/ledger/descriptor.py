@@ -1,9 +1,14 @@
 """The ledger describes itself: its main process and its workflow worker."""
 
 from openspot.contracts import subjects
-from openspot.contracts.streams import TRADES, TRANSFERS
-from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, StreamConsumer, Tables
+from openspot.contracts.streams import TRADES, TRANSFERS, StreamConsumer
+from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, Tables
 from openspot.ledger.settings import LedgerSettings
+
+ACKNOWLEDGE_WAIT_S = 10.0
+"""After this time without an acknowledgement the bus gives a message to another process, in case this one died."""
+SETTLEMENT = StreamConsumer(TRADES, subjects.TRADES_EXECUTED, "ledger-settlement", 1000, ACKNOWLEDGE_WAIT_S)
+TRANSFER_POSTING = StreamConsumer(TRANSFERS, subjects.TRANSFERS_EXECUTED, "ledger-transfers", 200, ACKNOWLEDGE_WAIT_S)
 
 BUS = BusAccess(
     serves=(
@@ -15,8 +20,7 @@ BUS = BusAccess(
         subjects.LEDGER_HISTORY_GET,
     ),
     publishes=(subjects.TRADES_SETTLED, f"{subjects.BALANCES_UPDATED}.*"),
-    consumes=(StreamConsumer(TRADES, "ledger-settlement"), StreamConsumer(TRANSFERS, "ledger-transfers")),
-    makes_streams=True,
+    consumes=(SETTLEMENT, TRANSFER_POSTING),
 )
 
 DESCRIPTOR = Descriptor(

@@ -23,6 +23,7 @@ from openspot.domain.transfer import MOVEMENTS_MAX, REFERENCE_LENGTH_MAX
 
 TRADE_REFERENCE = "trade"
 TRANSFER_REFERENCE = "transfer"
+
 POSTING_NAMES = (
     "buyer-quote",
     "buyer-base",
@@ -33,7 +34,7 @@ POSTING_NAMES = (
     "house-buyer-fee",
     "house-seller-fee",
 )
-"""The first six are those of the facts A2.4-10 to A2.4-15, in their order."""
+"""The names of the postings of a trade. The first six are those of the facts A2.4-10 to A2.4-15, in their order."""
 
 SEQUENCE_MAX = 2**63 - 1
 """Largest sequence of an engine event: the largest `bigint`."""

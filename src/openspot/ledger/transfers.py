@@ -10,15 +10,13 @@ transfers that were posted before, `post` publishes the accounts as they are now
 
 from collections.abc import Mapping, Sequence
 
-from openspot.contracts import subjects
 from openspot.contracts.messages import ExecutedTransfer
-from openspot.contracts.streams import TRANSFERS
 from openspot.kit.bus import Consumption, DurableConsumer
 from openspot.kit.bus.consumer import ConsumingBus
 from openspot.kit.log import get_logger
 from openspot.ledger.batch_posting import LOGGED_LENGTH_MAX, post_writable, rejected
 from openspot.ledger.changes import ChangedAccount
-from openspot.ledger.consumer import ACKNOWLEDGE_WAIT_S
+from openspot.ledger.descriptor import TRANSFER_POSTING
 from openspot.ledger.metrics import NEGATIVE_BALANCES, TRANSFERS_POSTED
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.postings import JournalEntry, PostingError, transfer_entry
@@ -26,9 +24,6 @@ from openspot.ledger.retrying import with_retries
 from openspot.ledger.store import LedgerStore, PostedEntries, RejectedTrade
 
 log = get_logger("transfers")
-
-DURABLE = "ledger-transfers"
-BATCH_MAX = 200
 
 
 class TransferPosting:
@@ -92,12 +87,4 @@ class TransferPosting:
 
 def transfer_consumer(bus: ConsumingBus, posting: TransferPosting) -> DurableConsumer[ExecutedTransfer]:
     """Return a consumer that hands batches of executed transfers to `posting`. All ledger processes share it."""
-    consumption = Consumption(
-        TRANSFERS,
-        subjects.TRANSFERS_EXECUTED,
-        DURABLE,
-        ExecutedTransfer,
-        BATCH_MAX,
-        acknowledge_wait_s=ACKNOWLEDGE_WAIT_S,
-    )
-    return DurableConsumer(bus, consumption, posting.post)
+    return DurableConsumer(bus, Consumption.of(TRANSFER_POSTING, ExecutedTransfer), posting.post)

@@ -9,16 +9,19 @@ from openspot.contracts.messages import (
     MarginBalance,
     MarginLoan,
     MarginPosition,
+    MarginPrice,
 )
 from openspot.contracts.refusals import InvalidRequestError, RefusalCode
 from openspot.domain.accounts import margin_account_id
+from openspot.domain.fair_price.crossing import AssetPrice
 from openspot.domain.money import amount_to_text, decimal_to_text
 from openspot.kit.clock import iso_of
-from openspot.kit.database import Connection, text_of
+from openspot.kit.database import Connection, Pool, text_of
 from openspot.margin import store
 from openspot.margin.dependencies import Dependencies
-from openspot.margin.figures import AssetBalance, MarginFigures, UnpricedError, margin_figures
+from openspot.margin.figures import AssetBalance, MarginFigures, Marks, UnpricedError, margin_figures
 from openspot.margin.holdings import Holdings, holdings_of
+from openspot.margin.limits import borrowable, shared
 from openspot.margin.records import MarginAccountRow, MarginLoanRow, MarginPositionRow
 from openspot.margin.transfers import settle_transfers
 
@@ -103,9 +106,12 @@ async def account_record(dependencies: Dependencies, account_id: str) -> MarginA
     loans = await store.loans_of(pool, account_id, all_states=True)
     holdings = await holdings_of(dependencies.queries, account_id, loans)
     balances = holdings.balances()
+    marks = await marks_for(dependencies, pool, account.user_id)
     figures: MarginFigures | None = None
     with suppress(UnpricedError):
-        figures = margin_figures(balances, await dependencies.marks.current())
+        figures = margin_figures(balances, marks)
+    debts = await store.open_debts(pool)
+    share = dependencies.settings.margin_buyable_share
     return MarginAccount(
         margin_account_id=account_id,
         user_id=account.user_id,
@@ -122,7 +128,24 @@ async def account_record(dependencies: Dependencies, account_id: str) -> MarginA
         ],
         positions=[_position_record(each) for each in await store.positions_of(pool, account_id, all_states=True)],
         loans=[_loan_record(each) for each in loans],
+        prices=[
+            _price_record(asset, price, borrowable(price, debts.get(asset, 0), share))
+            for asset, price in sorted(marks.items())
+        ],
     )
+
+
+async def marks_for(dependencies: Dependencies, connection: Connection | Pool, user_id: str) -> Marks:
+    """The mark prices for a user's account. All accounts of one owner share what a market can absorb.
+
+    Raises EngineError.
+    """
+    marks = dependencies.marks.current()
+    others = []
+    for account_id in await store.accounts_of_same_owner(connection, user_id):
+        loans = await store.loans_of(connection, account_id)
+        others.append((await holdings_of(dependencies.queries, account_id, loans)).balances())
+    return shared(marks, others) if others else marks
 
 
 def text_or_none(amount: int | None) -> str | None:
@@ -137,6 +160,20 @@ def _balance_record(asset: str, balance: AssetBalance, free: int) -> MarginBalan
         amount_to_text(free),
         amount_to_text(balance.owed),
         amount_to_text(balance.interest),
+    )
+
+
+def _price_record(asset: str, price: AssetPrice, left: int | None) -> MarginPrice:
+    return MarginPrice(
+        asset=asset,
+        low=amount_to_text(price.low),
+        price=amount_to_text(price.price),
+        high=amount_to_text(price.high),
+        day_median=amount_to_text(price.day_median),
+        state=price.state.value,
+        reason=price.reason,
+        sellable=text_or_none(price.sellable),
+        borrowable=text_or_none(left),
     )
 
 

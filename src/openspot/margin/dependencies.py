@@ -9,7 +9,6 @@ import msgspec
 
 from openspot.contracts.refusals import InvalidRequestError
 from openspot.domain.market import MarketConfiguration
-from openspot.domain.money import AMOUNT_SCALE, to_amount
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.queries import EngineQueries
@@ -69,18 +68,3 @@ class Dependencies:
         if found is None:
             raise InvalidRequestError("symbol is not a market of the platform")
         return found
-
-    def smallest_quantity(self, spec: SymbolSpec, price: int) -> int:
-        """The smallest quantity that a market order of this symbol may have at `price`, both at 18 places."""
-        limits = self.markets.limits[spec.symbol]
-        lot = spec.lot * spec.base_unit
-        # The router checks the notional at the worst price that the order allows.
-        worst = price * (10_000 - limits.slippage_bps_max) // 10_000
-        by_notional = -(-to_amount(limits.notional_min) * AMOUNT_SCALE // worst) if worst else 0
-        needed = max(lot, to_amount(limits.quantity_min), by_notional)
-        return -(-needed // lot) * lot
-
-    def cost_price(self, spec: SymbolSpec, price: int, slippage_bps: int) -> int:
-        """The highest cost of one unit, with the taker fee, if the order may slip by `slippage_bps`."""
-        worst = -(-price * (10_000 + slippage_bps) // 10_000)
-        return -(-worst * (10_000 + max(spec.taker_fee_bps, 0)) // 10_000)

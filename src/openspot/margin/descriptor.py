@@ -1,7 +1,7 @@
 """The margin risk service describes itself."""
 
 from openspot.contracts import subjects
-from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, Tables
+from openspot.kit.description import Address, Bucket, BusAccess, Descriptor, Listener, Process, Tables
 from openspot.margin.settings import MarginSettings
 
 LEASE_BUCKET = "margin-lease"
@@ -35,7 +35,7 @@ DESCRIPTOR = Descriptor(
                     subjects.ORDERS_SUBMIT,
                     subjects.ORDERS_CANCEL,
                     subjects.ORDERS_GET,
-                    subjects.MARKETDATA_TICKERS_GET,
+                    subjects.MARKETDATA_FAIR_PRICES_GET,
                 ),
                 publishes=(
                     subjects.MARGIN_LIQUIDATION_WARNING,
@@ -48,10 +48,9 @@ DESCRIPTOR = Descriptor(
                 subscribes=(
                     subjects.TRADES_EXECUTED,
                     subjects.MARGIN_POSITION_UPDATED,
-                    f"venue.*.{subjects.VENUE_BOOK_TICKER}.*",
+                    f"{subjects.MARKETDATA_FAIR_PRICE}.*",
                 ),
-                writes_buckets=(LEASE_BUCKET,),
-                makes_streams=True,
+                writes_buckets=(Bucket(LEASE_BUCKET, lambda settings: settings.margin_lease_s),),
             ),
         ),
     ),
@@ -65,7 +64,7 @@ DESCRIPTOR = Descriptor(
             "margin_transfers",
             "margin_liquidations",
         ),
-        reads=("orders",),
+        reads=("orders", "owner_links"),
     ),
     addresses=(Address("Margin risk health", lambda settings: f"{settings.margin_url}/health"),),
 )

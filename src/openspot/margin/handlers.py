@@ -32,7 +32,14 @@ from openspot.kit.log import get_logger
 from openspot.margin import store
 from openspot.margin.accounts import NoAccountError, account_record, text_or_none
 from openspot.margin.dependencies import Dependencies
-from openspot.margin.figures import UnpricedError, leverage_error, margin_figures
+from openspot.margin.figures import (
+    UnpricedError,
+    UnsurePriceError,
+    check_sure,
+    involved,
+    leverage_error,
+    margin_figures,
+)
 from openspot.margin.holdings import holdings_of
 from openspot.margin.loans import Loans, MarginRefusedError
 from openspot.margin.orders import OrderUndecidedError
@@ -118,9 +125,13 @@ class RequestHandlers:
                 raise InvalidRequestError("marginAccountId is not an account of the user", RefusalCode.NOT_FOUND)
             loans = await store.loans_of(self._dependencies.pool, account.account_id)
             holdings = await holdings_of(self._dependencies.queries, account.account_id, loans)
-            figures = margin_figures(holdings.balances(), await self._dependencies.marks.current())
+            balances, marks = holdings.balances(), self._dependencies.marks.current()
+            figures = margin_figures(balances, marks)
+            check_sure(involved(balances), marks)
         except UnpricedError as error:
             return MarginLevelReply.refused(Refusal(RefusalCode.NO_MARK_PRICE, str(error)))
+        except UnsurePriceError as error:
+            return MarginLevelReply.refused(Refusal(RefusalCode.PRICE_NOT_SURE, str(error)))
         except InvalidRequestError as error:
             return MarginLevelReply.refused(error.refusal)
         except (EngineError, *TRANSIENT_ERRORS) as error:

@@ -1,16 +1,16 @@
 """Interest of a margin loan: simple interest, exact, and independent of how often it is computed.
 
-A loan's time consists of segments in which principal and rate do not change. After n minutes, a segment with principal
-P and the yearly rate a/b has earned
+A loan's time consists of segments in which its principal does not change. After n minutes, a segment with principal P
+and the yearly rate a/b has earned
 
     ⌊P · a · n / (b · 525600)⌋,
 
 where every year has 365 days. No sum is carried from minute to minute: each scan computes the whole interest, and posts
 the difference to the posted sum. So errors do not add up, and a missed scan changes nothing.
 
-While a loan runs, only whole minutes count. A repayment or a new rate ends the segment and counts the minute that has
-begun. The next segment begins at the end of that minute, so every minute is charged once. A principal never grows: a
-further amount is a new loan.
+While a loan runs, only whole minutes count. A repayment ends the segment and counts the minute that has begun. The next
+segment begins at the end of that minute, so every minute is charged once. A principal never grows, and a rate never
+changes: a further amount, or an amount at another rate, is a new loan.
 """
 
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ def yearly_rate(rate: Decimal) -> Rate:
 class LoanAccrual:
     """The debt of a loan. Amounts are integers at 18 places of the borrowed asset, times in ms since 1970.
 
-    `principal` and `rate` are valid since `segment_start`. `settled` is the interest of the ended segments, `posted`
+    `principal` is valid since `segment_start`. `settled` is the interest of the ended segments, `posted`
     the interest that was posted to the ledger so far, `paid` the part of it that was repaid.
     """
 
@@ -129,12 +129,6 @@ def repay(loan: LoanAccrual, amount: int, now: int) -> Repayment:
     principal = min(amount - interest, ended.principal)
     repaid = replace(ended, principal=ended.principal - principal, paid=ended.paid + interest)
     return Repayment(repaid, posting, interest, principal, amount - interest - principal)
-
-
-def change_rate(loan: LoanAccrual, rate: Rate, now: int) -> Accrued:
-    """Change the rate. The minute that has begun is charged at the old rate."""
-    ended, posting = _end_segment(loan, now)
-    return Accrued(replace(ended, rate=rate), posting)
 
 
 def _end_segment(loan: LoanAccrual, now: int) -> Accrued:

@@ -12,12 +12,13 @@ database has the step that is under way:
 After a kill the process repeats the step that was under way. Every message of a step has an id that is made from
 liquidation, step and round, so receivers recognise a repetition, and it counts once.
 
-An IOC order may fill only partly. If there is still a debt when the orders have ended, and the account still holds
-something to sell, another round of orders begins. When nothing is left to sell, the insurance account pays the rest of
-the debt.
+A round trades a slice: as much as the markets can absorb, at the worst price of `slices`. If there is still a debt
+when the orders have ended, and the account still holds something to sell, another round begins after a pause. It goes
+on for as long as it takes: the pause grows with each round that traded nothing. When nothing is left to sell, the
+insurance account pays the rest of the debt. While a price that a round needs is not sure, the round waits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -25,8 +26,10 @@ from typing import NamedTuple
 from openspot.domain.order import Side
 from openspot.margin.figures import AssetBalance, Balances
 
-ROUNDS_MAX = 20
-"""After this many rounds of orders an operator has to decide: nobody in the market trades with them."""
+IDLE_ROUNDS_ALARM = 20
+"""After this many rounds in a row that traded nothing, an operator should look: nobody trades at the fair price."""
+PAUSE_MS_MAX = 60_000
+"""The longest pause between two rounds."""
 
 
 class LiquidationStep(StrEnum):
@@ -83,20 +86,33 @@ def finish_step(liquidation: Liquidation, step: LiquidationStep, round_number: i
 
 
 def another_round(liquidation: Liquidation) -> Liquidation:
-    """Begin another round of orders. Only the settlement may. Raises LiquidationError after ROUNDS_MAX rounds."""
+    """Begin another round of orders. Raises LiquidationError: only the settlement may begin one."""
     if liquidation.step is not LiquidationStep.SETTLE_LOANS:
         raise LiquidationError("another round begins from the settlement only")
-    if liquidation.round >= ROUNDS_MAX:
-        raise LiquidationError(f"{ROUNDS_MAX} rounds of orders did not settle the loans")
     return replace(liquidation, step=LiquidationStep.LIQUIDATION_ORDERS, round=liquidation.round + 1)
 
 
+def pause_ms(pause: int, idle_rounds: int) -> int:
+    """The pause before the next round, after this many rounds in a row that traded nothing."""
+    return max(min(pause * (1 + idle_rounds), PAUSE_MS_MAX), pause)
+
+
 class LiquidationOrder(NamedTuple):
-    """An IOC market order. `quantity` is an integer at 18 places, a multiple of the market's lot."""
+    """An IOC order. `quantity` is an integer at 18 places, a multiple of the market's lot.
+
+    `price` is the worst price it may trade at, at 18 places. None stands for a market order, as earlier
+    releases wrote them.
+    """
 
     symbol: str
     side: Side
     quantity: int
+    price: int | None = None
+
+
+def in_order(orders: Iterable[LiquidationOrder]) -> list[LiquidationOrder]:
+    """The orders as they are placed. Sells come first: their proceeds pay for the buys of the next round."""
+    return sorted(orders, key=lambda order: (order.side is Side.BUY, order.symbol))
 
 
 def liquidation_orders(lots: Mapping[str, int], balances: Balances) -> list[LiquidationOrder]:
@@ -116,7 +132,8 @@ def liquidation_orders(lots: Mapping[str, int], balances: Balances) -> list[Liqu
         traded.add(base)
         balance = balances.get(base, AssetBalance())
         surplus = balance.held - balance.debt
-        quantity = surplus // lot * lot if surplus > 0 else -(surplus // lot) * lot
+        # The division rounds a surplus down, and a shortage up.
+        quantity = abs(surplus // lot) * lot
         if quantity:
             orders.append(LiquidationOrder(symbol, Side.SELL if surplus > 0 else Side.BUY, quantity))
     return orders

@@ -5,7 +5,8 @@ price P of the asset, the level is (C + q·P) / (D + l·P). It equals 1.05 at
 
     P = (1.05·D − C) / (q − 1.05·l).
 
-If the result is zero or negative, no price of this asset alone leads to liquidation.
+C and D are at the careful bounds of the other prices, and P is a price on which all sources agree. If the result is
+zero or negative, no price of this asset alone leads to liquidation.
 """
 
 from openspot.domain.money import AMOUNT_SCALE
@@ -26,9 +27,9 @@ def liquidation_price(balances: Balances, marks: Marks, base: str, quote: str) -
     unit of the 18th place earlier. `marks` need no price of `base`.
     Raises UnpricedError if another asset of the account, or `quote`, has no mark price.
     """
-    quote_mark = marks.get(quote)
-    if not quote_mark:
+    if quote not in marks:
         raise UnpricedError([quote])
+    quote_mark = marks[quote].price
     others = margin_figures({asset: balance for asset, balance in balances.items() if asset != base}, marks)
     own = balances.get(base, AssetBalance())
     missing = LIQUIDATION_PERCENT * others.debt - 100 * others.assets

@@ -16,15 +16,13 @@ from openspot.contracts.messages import (
     MarginPositionClosed,
     SendNotification,
 )
-from openspot.domain.money import AMOUNT_SCALE, amount_to_text
-from openspot.domain.order import Side
-from openspot.domain.symbol import SymbolSpec
+from openspot.domain.money import amount_to_text
 from openspot.kit.clock import datetime_from_ms
 from openspot.kit.log import get_logger
-from openspot.margin import store
+from openspot.margin import liquidation_store, store
 from openspot.margin.accounts import LockedAccount, lock_and_settle, text_or_none
 from openspot.margin.dependencies import Dependencies
-from openspot.margin.figures import AssetBalance, Balances, Marks, UnpricedError, margin_figures
+from openspot.margin.figures import UnpricedError, judged_figures
 from openspot.margin.lifecycle import (
     AccountStatus,
     AccountTrigger,
@@ -34,29 +32,37 @@ from openspot.margin.lifecycle import (
     next_position_status,
 )
 from openspot.margin.liquidation import (
-    ROUNDS_MAX,
     Liquidation,
     LiquidationOrder,
     LiquidationStep,
     another_round,
     finish_step,
-    liquidation_orders,
+    pause_ms,
     settle,
 )
+from openspot.margin.liquidation_plan import Markets, is_sure, round_orders, sellable_quantities, worst_price
 from openspot.margin.metrics import LIQUIDATIONS
-from openspot.margin.orders import MarketOrder, OrderRefusedError, fill_of, nothing_filled
+from openspot.margin.orders import (
+    MarginOrder,
+    OrderFill,
+    OrderRefusedError,
+    fill_of,
+    nothing_filled,
+    recorded_fill,
+)
 from openspot.margin.records import LiquidationRow, MarginPositionRow, derived_id
+from openspot.margin.slices import Slices, is_fair
 from openspot.margin.transfers import add_repayment
 
 log = get_logger("margin")
 
 STEPS_MAX = 200
-"""One call of `advance` does at most this many steps, more than all rounds of a liquidation need."""
+"""One call of `advance` does at most this many steps, more than one round of a liquidation needs."""
 ORDERS_MAX = 200
 WAIT_MS = 500
 """The pause before a step that had to wait is tried again."""
-ROUND_MS, ROUND_MS_MAX = 2_000, 60_000
-"""The pause before the second round of orders, and the longest one. The pause grows with each round."""
+INSURANCE_MS = 6_000
+"""The pause before the insurance account is asked again for a loss that it could not pay."""
 
 
 class Liquidator:
@@ -64,6 +70,7 @@ class Liquidator:
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
+        self._slices = Slices(self._pause_ms)
         self._steps: dict[LiquidationStep, Callable[[LockedAccount, LiquidationRow], Awaitable[bool]]] = {
             LiquidationStep.CANCEL_ORDERS: self._cancel_orders,
             LiquidationStep.POSITIONS_CLOSED: self._positions_closed,
@@ -72,8 +79,12 @@ class Liquidator:
             LiquidationStep.SETTLE_LOANS: self._settle_loans,
         }
 
+    @property
+    def _pause_ms(self) -> int:
+        return round(self._dependencies.settings.margin_liquidation_pause_s * 1000)
+
     async def begin(self, account_id: str) -> bool:
-        """Begin to liquidate an account if its exact balances still require it. Raises EngineError."""
+        """Begin to liquidate an account if its exact balances still require it, at sure prices. Raises EngineError."""
         dependencies = self._dependencies
         async with lock_and_settle(dependencies, account_id) as account:
             if account is None or account.account.status is not AccountStatus.ACTIVE:
@@ -84,15 +95,15 @@ class Liquidator:
                 # A position is opening. Within seconds its order ends, and the holdings are certain.
                 return False
             try:
-                figures = margin_figures(account.holdings.balances(), await dependencies.marks.current())
+                figures = judged_figures(account.holdings.balances(), dependencies.marks.current())
             except UnpricedError:
                 return False
-            if not figures.must_liquidate:
+            if figures is None or not figures.must_liquidate:
                 return False
-            number = await store.count_liquidations(connection, account_id) + 1
+            number = await liquidation_store.count_liquidations(connection, account_id) + 1
             liquidation = Liquidation(derived_id("liquidation", account_id, str(number)), account_id)
             now_ms = dependencies.now_ms()
-            await store.add_liquidation(connection, liquidation, text_or_none(figures.level), now_ms)
+            await liquidation_store.add_liquidation(connection, liquidation, text_or_none(figures.level), now_ms)
             status = next_account_status(account.account.status, AccountTrigger.LIQUIDATION_STARTED)
             assert status is not None, "an active account can be liquidated"
             await store.set_account_status(connection, account_id, status, now_ms)
@@ -118,11 +129,11 @@ class Liquidator:
         async with lock_and_settle(dependencies, account_id) as account:
             if account is None:
                 return False
-            row = await store.open_liquidation(account.connection, account_id)
+            row = await liquidation_store.open_liquidation(account.connection, account_id)
             if row is None or row.liquidation.step is None or row.next_at > datetime_from_ms(dependencies.now_ms()):
                 return False
             goes_on = await self._steps[row.liquidation.step](account, row)
-            await store.save_liquidation(account.connection, row, dependencies.now_ms())
+            await liquidation_store.save_liquidation(account.connection, row, dependencies.now_ms())
             if row.liquidation.step is None:
                 await self._end(account)
         return goes_on
@@ -181,7 +192,7 @@ class Liquidator:
             "margin.liquidation",
             "Your margin account is being liquidated",
             f"The level of margin account {account.account_id} fell to the liquidation level{level}. Its positions are "
-            "closed at market prices and its loans are repaid from the proceeds.",
+            "closed step by step near the fair price and its loans are repaid from the proceeds.",
             dependencies.now_ms(),
         )
         await dependencies.bus.publish(subjects.NOTIFICATIONS_SEND, notification, message_id)
@@ -192,47 +203,73 @@ class Liquidator:
         dependencies, liquidation = self._dependencies, row.liquidation
         if row.orders is None:
             # Store the orders before placing the first one, so that a repetition places the same orders.
-            plan = await self._plan(account, liquidation.round)
+            plan = await self._plan(account, row.idle_rounds)
             if plan is None:
                 row.next_at = datetime_from_ms(dependencies.now_ms() + WAIT_MS)
                 return False
             row.orders = plan
             return True
+        has_traded = False
         for order in row.orders:
-            message_id = liquidation.message_id(order.symbol)
-            order_id = derived_id(message_id)
-            event = LiquidationOrderEvent(
-                id=message_id,
-                liquidation_id=liquidation.liquidation_id,
-                margin_account_id=account.account_id,
-                user_id=account.account.user_id,
-                order_id=order_id,
-                symbol=order.symbol,
-                side=order.side.name.lower(),
-                quantity=amount_to_text(order.quantity),
-                round=liquidation.round,
-                timestamp=dependencies.now_ms(),
-            )
-            await dependencies.bus.publish(subjects.ORDERS_LIQUIDATION, event, message_id)
-            placed = MarketOrder(order_id, account.account_id, order.symbol, order.side, order.quantity)
             try:
-                fill = await fill_of(dependencies, account.connection, placed)
+                fill = await self._place(account, row, order)
             except OrderRefusedError as error:
                 # If an earlier attempt still reaches the engine, the next round trades with the changed holdings.
                 fill = nothing_filled(str(error))
+            has_traded = has_traded or fill.quantity > 0
             if not fill.quantity:
-                log.warning("a liquidation order was not filled", order_id=order_id, reason=fill.reason)
+                log.warning("a liquidation order was not filled", symbol=order.symbol, reason=fill.reason)
+        row.idle_rounds = 0 if has_traded else row.idle_rounds + 1
         row.liquidation = finish_step(liquidation, LiquidationStep.LIQUIDATION_ORDERS, liquidation.round)
         return True
+
+    async def _place(self, account: LockedAccount, row: LiquidationRow, order: LiquidationOrder) -> OrderFill:
+        """How an order of the round ended. It is placed now, unless it was placed before or its price is not fair.
+
+        Raises OrderRefusedError if the router refuses it, now or before.
+        """
+        dependencies, liquidation = self._dependencies, row.liquidation
+        message_id = liquidation.message_id(order.symbol)
+        order_id = derived_id(message_id)
+        if not await self._may_be_placed(order):
+            # A process that was killed may have placed it already.
+            placed_before = await recorded_fill(account.connection, order_id)
+            return placed_before or nothing_filled("the fair price has moved, or is not sure")
+        event = LiquidationOrderEvent(
+            id=message_id,
+            liquidation_id=liquidation.liquidation_id,
+            margin_account_id=account.account_id,
+            user_id=account.account.user_id,
+            order_id=order_id,
+            symbol=order.symbol,
+            side=order.side.name.lower(),
+            quantity=amount_to_text(order.quantity),
+            price=text_or_none(order.price),
+            round=liquidation.round,
+            timestamp=dependencies.now_ms(),
+        )
+        await dependencies.bus.publish(subjects.ORDERS_LIQUIDATION, event, message_id)
+        placed = MarginOrder(order_id, account.account_id, order.symbol, order.side, order.quantity, price=order.price)
+        return await fill_of(dependencies, account.connection, placed)
+
+    async def _may_be_placed(self, order: LiquidationOrder) -> bool:
+        """Whether the order's worst price is still near the fair price, which must be sure."""
+        dependencies = self._dependencies
+        marks, spec = dependencies.marks.current(), await dependencies.symbol(order.symbol)
+        if not is_sure(spec, marks):
+            return False
+        # Twice the bound: the price may have moved a little since the order was planned.
+        now = worst_price(spec, order.side, marks, 2 * dependencies.settings.margin_liquidation_bps)
+        return order.price is None or is_fair(order.price, order.side, now)
 
     async def _settle_loans(self, account: LockedAccount, row: LiquidationRow) -> bool:
         dependencies, liquidation, connection = self._dependencies, row.liquidation, account.connection
         if not account.is_covered:
             # The operator has to fund the insurance account. Each attempt asks the engine again.
-            row.next_at = datetime_from_ms(dependencies.now_ms() + ROUND_MS_MAX // 10)
+            row.next_at = datetime_from_ms(dependencies.now_ms() + INSURANCE_MS)
             return False
         balances = account.holdings.balances(dependencies.now_ms())
-        sellable = await self._sellable(balances)
+        sellable = sellable_quantities(await self._markets(), balances)
         if sellable is None:
             row.next_at = datetime_from_ms(dependencies.now_ms() + WAIT_MS)
             return False
@@ -241,13 +278,8 @@ class Liquidator:
         losses = {each.asset: each.loss for each in settlement.loans}
         pays = any(left.values())
         if not pays and settlement.needs_another_round:
-            pause_ms = min(ROUND_MS * liquidation.round, ROUND_MS_MAX)
-            if liquidation.round >= ROUNDS_MAX:
-                row.next_at = datetime_from_ms(dependencies.now_ms() + ROUND_MS_MAX)
-                log.error("a liquidation has used up its rounds", liquidation_id=liquidation.liquidation_id)
-                return False
             row.liquidation, row.orders = another_round(liquidation), None
-            row.next_at = datetime_from_ms(dependencies.now_ms() + pause_ms)
+            row.next_at = datetime_from_ms(dependencies.now_ms() + pause_ms(self._pause_ms, row.idle_rounds))
             return False
         for loan_of in account.holdings.loans:
             loan = await store.loan(connection, loan_of.loan_id)
@@ -283,82 +315,23 @@ class Liquidator:
         LIQUIDATIONS.labels("settled").inc()
         log.warning("liquidation settled", account_id=account.account_id)
 
-    # What to trade
-
-    async def _plan(self, account: LockedAccount, round_number: int) -> list[LiquidationOrder] | None:
-        """The orders of a round. The account can pay for each buy. None without prices.
-
-        The router's price may be above the mark. So each further round leaves one percent more room for it.
-        """
-        marks = await self._dependencies.marks.current(0)
-        balances = account.holdings.balances(self._dependencies.now_ms())
-        if not _are_priced(balances, marks):
-            return None
-        markets = await self._markets(balances)
-        lots = {symbol: spec.lot * spec.base_unit for symbol, spec in markets.items()}
+    async def _plan(self, account: LockedAccount, idle_rounds: int) -> list[LiquidationOrder] | None:
+        """The orders of a round. None while the prices that it needs are not there or not sure."""
+        now_ms = self._dependencies.now_ms()
         free = {asset: held.free for asset, held in account.holdings.held.items()}
-        orders = []
-        for order in liquidation_orders(lots, balances):
-            spec, quantity = markets[order.symbol], order.quantity
-            price = max(marks[spec.base] * AMOUNT_SCALE // marks[spec.quote], 1)
-            smallest = self._dependencies.smallest_quantity(spec, price)
-            if order.side is Side.BUY:
-                slippage = self._dependencies.markets.limits[order.symbol].slippage_bps_max
-                cost = self._dependencies.cost_price(spec, price, slippage) * (99 + round_number) // 100
-                lot = lots[order.symbol]
-                affordable = free.get(spec.quote, 0) * AMOUNT_SCALE // cost // lot * lot
-                quantity = min(max(quantity, smallest), affordable)
-                free[spec.quote] = free.get(spec.quote, 0) - quantity * cost // AMOUNT_SCALE
-            if quantity >= smallest:
-                orders.append(order._replace(quantity=quantity))
-        # Sells come first: their proceeds pay for the buys of the next round.
-        return sorted(orders, key=lambda order: (order.side is Side.BUY, order.symbol))
+        balances = account.holdings.balances(now_ms)
+        return round_orders(await self._markets(), balances, free, idle_rounds, self._slices, now_ms)
 
-    async def _sellable(self, balances: Balances) -> dict[str, int] | None:
-        """The smallest quantity of each asset that can be sold in the markets of the orders. None without prices."""
-        marks = await self._dependencies.marks.current(0)
-        if not _are_priced(balances, marks):
-            return None
-        found: dict[str, int] = {}
-        for symbol, spec in (await self._markets(balances)).items():
-            price = max(marks[spec.base] * AMOUNT_SCALE // marks[spec.quote], 1)
-            smallest = self._dependencies.smallest_quantity(spec, price)
-            own = balances.get(spec.base, AssetBalance())
-            if own.held > own.debt:
-                found[spec.base] = smallest
-            elif own.debt > own.held:
-                slippage = self._dependencies.markets.limits[symbol].slippage_bps_max
-                cost = self._dependencies.cost_price(spec, price, slippage)
-                needed = -(-smallest * cost // AMOUNT_SCALE)
-                found[spec.quote] = min(found.get(spec.quote, needed), needed)
-        return found
-
-    async def _markets(self, balances: Balances) -> dict[str, SymbolSpec]:
-        """The markets that close positions and sell collateral.
-
-        A surplus is sold for an owed asset, and a shortage is bought with a surplus asset. Without such a market, the
-        valuation asset is the other side.
-        """
-        valuation = self._dependencies.settings.margin_valuation_asset
-        surplus = {asset for asset, each in balances.items() if each.held > each.debt}
-        shortage = {asset for asset, each in balances.items() if each.debt > each.held}
-        symbols = await self._dependencies.symbols()
-        direct = {
-            name: spec
-            for name, spec in sorted(symbols.items())
-            if (spec.base in surplus and spec.quote in shortage) or (spec.base in shortage and spec.quote in surplus)
-        }
-        if direct or not shortage:
-            return direct
-        return {
-            name: spec
-            for name, spec in sorted(symbols.items())
-            if spec.quote == valuation and spec.base in surplus | shortage
-        }
-
-
-def _are_priced(balances: Balances, marks: Marks) -> bool:
-    return all(marks.get(asset) for asset, each in balances.items() if each.held or each.debt)
+    async def _markets(self) -> Markets:
+        dependencies = self._dependencies
+        settings, symbols = dependencies.settings, await dependencies.symbols()
+        return Markets(
+            symbols,
+            dependencies.markets.limits,
+            dependencies.marks.current(),
+            settings.margin_valuation_asset,
+            settings.margin_liquidation_bps,
+        )
 
 
 def _move(position: MarginPositionRow, trigger: MarginPositionTrigger) -> None:

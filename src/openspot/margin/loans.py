@@ -1,6 +1,6 @@
 """Requests of users for collateral, loans and repayments. Each is written once, then its transfer is sent."""
 
-from collections.abc import Callable
+from functools import partial
 
 from openspot.contracts.refusals import InvalidRequestError, RefusalCode
 from openspot.kit.clock import datetime_from_ms
@@ -11,9 +11,10 @@ from openspot.margin.accounts import (
     ensure_account,
     lock_and_settle,
     lock_and_settle_of_user,
+    marks_for,
 )
 from openspot.margin.dependencies import Dependencies
-from openspot.margin.figures import Balances, Marks, UnpricedError
+from openspot.margin.figures import UnpricedError, UnsurePriceError, involved
 from openspot.margin.interest import new_loan, yearly_rate
 from openspot.margin.lifecycle import (
     AccountStatus,
@@ -22,15 +23,12 @@ from openspot.margin.lifecycle import (
     account_close_error,
     next_account_status,
 )
-from openspot.margin.limits import borrowing_error, has_debt, outflow_error
+from openspot.margin.limits import LimitRule, borrowable, borrowing_error, has_debt, outflow_error
 from openspot.margin.records import MarginLoanRow, MarginTransferRow, derived_id
 from openspot.margin.transfers import add_collateral_transfer, add_funding, add_repayment
 
 LOANS_MAX = 50
 """An account has at most this many loans that are not repaid."""
-
-_Limit = Callable[[Balances, Marks, list[int], str, int], str | None]
-"""A rule of `limits`: why an amount of an asset is not allowed, or None."""
 
 
 class MarginRefusedError(InvalidRequestError):
@@ -66,6 +64,8 @@ class Loans:
                     raise MarginRefusedError("the margin account was closed meanwhile")
                 if amount < 0:
                     await self._check_outflow(account, asset, -amount)
+                else:
+                    self._check_inflow(account, asset)
                 await add_collateral_transfer(
                     dependencies, account.connection, reference, account_id, user_id, asset, amount
                 )
@@ -165,19 +165,43 @@ class Loans:
         if has_debt(account.holdings.balances()):
             await self._check_limit(outflow_error, account, asset, amount)
 
+    def _check_inflow(self, account: LockedAccount, asset: str) -> None:
+        """Raise MarginRefusedError for an asset that never had a price: with it the account would have no level."""
+        if asset not in self._dependencies.marks.current() and asset not in involved(account.holdings.balances()):
+            raise MarginRefusedError(
+                f"no mark price for {asset}: it would secure nothing. Wait until it is traded",
+                RefusalCode.NO_MARK_PRICE,
+            )
+
     async def _check_borrowing(self, account: LockedAccount, asset: str, amount: int) -> None:
         if account.account.status is not AccountStatus.ACTIVE:
             raise MarginRefusedError(f"the margin account is {account.account.status}")
-        await self._check_limit(borrowing_error, account, asset, amount)
+        left = await self.borrowable(account, asset)
+        await self._check_limit(partial(borrowing_error, borrowable=left), account, asset, amount)
 
-    async def _check_limit(self, limit: _Limit, account: LockedAccount, asset: str, amount: int) -> None:
+    async def borrowable(self, account: LockedAccount, asset: str) -> int | None:
+        """The amount of an asset that may still be borrowed; None without a bound.
+
+        Until the caller's transaction ends, nobody else borrows this asset.
+        """
+        dependencies = self._dependencies
+        price = dependencies.marks.current().get(asset)
+        if price is None or price.buyable is None:
+            return None
+        await store.lock_asset(account.connection, asset)
+        debts = await store.open_debts(account.connection, asset)
+        return borrowable(price, debts.get(asset, 0), dependencies.settings.margin_buyable_share)
+
+    async def _check_limit(self, limit: LimitRule, account: LockedAccount, asset: str, amount: int) -> None:
         """Raise MarginRefusedError with the reason that `limit` gives."""
-        marks = await self._dependencies.marks.current()
+        marks = await marks_for(self._dependencies, account.connection, account.account.user_id)
         positions = await store.positions_of(account.connection, account.account_id)
         required = [each.required_margin for each in positions]
         try:
             error = limit(account.holdings.balances(), marks, required, asset, amount)
         except UnpricedError as unpriced:
             raise MarginRefusedError(str(unpriced), RefusalCode.NO_MARK_PRICE) from unpriced
+        except UnsurePriceError as unsure:
+            raise MarginRefusedError(str(unsure), RefusalCode.PRICE_NOT_SURE) from unsure
         if error is not None:
             raise MarginRefusedError(error)

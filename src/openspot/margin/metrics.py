@@ -4,7 +4,13 @@ from prometheus_client import Counter, Gauge, Histogram
 
 LEADS = Gauge("openspot_margin_leads", "1 while this process scans the margin accounts")
 INDEBTED = Gauge("openspot_margin_indebted_accounts", "Margin accounts with debt, as the scanning process knows them")
-UNPRICED = Gauge("openspot_margin_unpriced_accounts", "Indebted margin accounts that have an asset without mark price")
+UNPRICED = Gauge(
+    "openspot_margin_unpriced_accounts", "Indebted margin accounts that have an asset without a sure price"
+)
+HELD_BACK = Gauge(
+    "openspot_margin_held_back_accounts",
+    "Indebted margin accounts that only a price without an outside source, far from its day's median, would liquidate",
+)
 SCANS = Histogram("openspot_margin_scan_seconds", "Time that one scan takes")
 WARNINGS = Counter("openspot_margin_warnings_total", "Published warnings of margin accounts")
 LIQUIDATIONS = Counter("openspot_margin_liquidations_total", "Liquidations", ["outcome"])

@@ -1,7 +1,8 @@
 """Opening a margin position: the amount to borrow, and the margin check (risk.margin.check, fact B4.3-14).
 
 A long borrows the part of the quote amount that its own margin does not pay, and buys the base. A short borrows the
-whole quantity of the base, and sells it. The check uses the mark price, and the account as it would be afterwards.
+whole quantity of the base, and sells it. The check uses the account as it is and as it would be afterwards, each at
+the careful bounds of the fair prices. It approves nothing while one of these prices is not sure.
 """
 
 from collections.abc import Iterable
@@ -17,12 +18,15 @@ from openspot.margin.figures import (
     Balances,
     Marks,
     UnpricedError,
+    UnsurePriceError,
     available_margin,
+    check_sure,
     leverage_error,
-    margin_figures,
     required_margin,
+    secured_figures,
 )
 from openspot.margin.lifecycle import AccountStatus
+from openspot.margin.limits import liquidity_error, uncounted
 from openspot.margin.liquidation_price import liquidation_price
 
 
@@ -33,6 +37,8 @@ class RefusalReason(StrEnum):
     INVALID_QUANTITY = "invalid_quantity"
     ACCOUNT_NOT_ACTIVE = "account_not_active"
     NO_MARK_PRICE = "no_mark_price"
+    PRICE_NOT_SURE = "price_not_sure"
+    TOO_LITTLE_LIQUIDITY = "too_little_liquidity"
     INSUFFICIENT_MARGIN = "insufficient_margin"
     WOULD_BE_LIQUIDATED = "would_be_liquidated"
 
@@ -100,34 +106,56 @@ def balances_after(request: OpeningRequest, price: int, balances: Balances) -> d
     return after
 
 
+def price_of(marks: Marks, base: str, quote: str) -> int:
+    """The fair price of `base` in `quote` at 18 places, at least 1."""
+    return max(marks[base].price * AMOUNT_SCALE // marks[quote].price, 1)
+
+
 def check_margin(
-    request: OpeningRequest, status: AccountStatus, balances: Balances, marks: Marks, required: Iterable[int]
+    request: OpeningRequest,
+    status: AccountStatus,
+    balances: Balances,
+    marks: Marks,
+    required: Iterable[int],
+    borrowable: int | None,
 ) -> MarginDecision:
-    """Check a request. `required` has the required margins of the account's open positions."""
-    if error := leverage_error(request.leverage):
-        return MarginDecision(RefusalReason.INVALID_LEVERAGE, error)
-    if not 0 < request.quantity <= AMOUNT_MAX:
-        reason = "quantity must be positive" if request.quantity <= 0 else "quantity is too large"
-        return MarginDecision(RefusalReason.INVALID_QUANTITY, reason)
+    """Check a request.
+
+    `required` has the required margins of the account's open positions, `borrowable` the amount of the borrowed asset
+    that all accounts together may still borrow (None without a bound).
+    """
+    if (detail := leverage_error(request.leverage)) is not None:
+        return MarginDecision(RefusalReason.INVALID_LEVERAGE, detail)
+    if request.quantity <= 0:
+        return MarginDecision(RefusalReason.INVALID_QUANTITY, "quantity must be positive")
+    if request.quantity > AMOUNT_MAX:
+        return MarginDecision(RefusalReason.INVALID_QUANTITY, "quantity is too large")
     if status is not AccountStatus.ACTIVE:
         return MarginDecision(RefusalReason.ACCOUNT_NOT_ACTIVE, f"account is {status}")
+    traded = (request.base, request.quote)
     try:
-        missing = [asset for asset in (request.base, request.quote) if not marks.get(asset)]
+        missing = [asset for asset in traded if asset not in marks]
         if missing:
             raise UnpricedError(missing)
-        now = margin_figures(balances, marks)
+        check_sure(traded, marks)
+        now = secured_figures(balances, marks)
     except UnpricedError as error:
         return MarginDecision(RefusalReason.NO_MARK_PRICE, str(error))
-    needed = required_margin(_notional(request.quantity, marks[request.base]), request.leverage)
+    except UnsurePriceError as error:
+        return MarginDecision(RefusalReason.PRICE_NOT_SURE, str(error))
+    needed = required_margin(_notional(request.quantity, marks[request.base].high), request.leverage)
     available = available_margin(now.equity, required)
-    price = marks[request.base] * AMOUNT_SCALE // marks[request.quote]
+    price = price_of(marks, *traded)
     after = balances_after(request, price, balances)
-    at = liquidation_price(after, marks, request.base, request.quote)
+    at = liquidation_price(after, marks, *traded)
+    borrowed = borrowing(request, price, balances.get(request.quote, AssetBalance()).held)
     if needed > available:
-        detail = "required margin is larger than available margin"
+        detail = "required margin is larger than available margin" + uncounted(balances, marks)
         return MarginDecision(RefusalReason.INSUFFICIENT_MARGIN, detail, at, needed, available)
-    if margin_figures(after, marks).must_liquidate:
-        detail = "account would be at or below the liquidation level"
+    if (detail := liquidity_error(borrowed.asset, borrowed.amount, borrowable)) is not None:
+        return MarginDecision(RefusalReason.TOO_LITTLE_LIQUIDITY, detail, at, needed, available)
+    if secured_figures(after, marks).must_liquidate:
+        detail = "account would be at or below the liquidation level" + uncounted(after, marks)
         return MarginDecision(RefusalReason.WOULD_BE_LIQUIDATED, detail, at, needed, available)
     return MarginDecision(None, "", at, needed, available)
 

@@ -1,4 +1,4 @@
-"""Market orders of margin accounts, through the order router. Each has an id of its own and is placed once."""
+"""IOC orders of margin accounts, through the order router. Each has an id of its own and is placed once."""
 
 import asyncio
 from decimal import Decimal
@@ -43,8 +43,11 @@ class OrderRefusedError(OrderUndecidedError):
     """
 
 
-class MarketOrder(NamedTuple):
-    """An order for a margin account. `quantity` has 18 places. By default the market's own slippage bound applies."""
+class MarginOrder(NamedTuple):
+    """An IOC order for a margin account. `quantity` and `price` have 18 places.
+
+    Without a price it is a market order. By default the market's own slippage bound applies to it.
+    """
 
     order_id: str
     account_id: str
@@ -52,9 +55,10 @@ class MarketOrder(NamedTuple):
     side: Side
     quantity: int
     slippage_bps: int | None = None
+    price: int | None = None
 
 
-async def fill_of(dependencies: Dependencies, connection: Connection, order: MarketOrder) -> OrderFill:
+async def fill_of(dependencies: Dependencies, connection: Connection, order: MarginOrder) -> OrderFill:
     """Place an order, unless it was placed before, and return how it ended.
 
     Raises OrderRefusedError if the router refuses it, and OrderUndecidedError.
@@ -68,13 +72,15 @@ async def fill_of(dependencies: Dependencies, connection: Connection, order: Mar
             order.order_id,
             order.symbol,
             order.side.name.lower(),
-            "market",
+            "market" if order.price is None else "limit",
             amount_to_text(order.quantity),
+            None if order.price is None else amount_to_text(order.price),
             time_in_force="ioc",
             margin_mode="cross",
             max_slippage_bps=None if order.slippage_bps is None else str(order.slippage_bps),
         ),
         dependencies.now_ms() + DEADLINE_MS,
+        is_immediate=True,
     )
     try:
         reply = await dependencies.bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply)

@@ -13,9 +13,8 @@ from openspot.contracts.refusals import InvalidRequestError, RefusalCode
 from openspot.domain.money import AMOUNT_SCALE, amount_to_text
 from openspot.domain.order import Side
 from openspot.kit.clock import datetime_from_ms
-from openspot.kit.log import get_logger
 from openspot.margin import store
-from openspot.margin.accounts import LockedAccount, lock_and_settle, lock_and_settle_of_user
+from openspot.margin.accounts import LockedAccount, lock_and_settle, lock_and_settle_of_user, marks_for
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.holdings import holdings_of
 from openspot.margin.interest import MINUTE_MS
@@ -27,10 +26,11 @@ from openspot.margin.lifecycle import (
     next_position_status,
 )
 from openspot.margin.loans import Loans, MarginRefusedError
-from openspot.margin.opening import MarginDecision, OpeningRequest, RefusalReason, borrowing, check_margin
+from openspot.margin.opening import MarginDecision, OpeningRequest, RefusalReason, borrowing, check_margin, price_of
+from openspot.margin.order_sizes import cost_price, lot_of, smallest_market_order
 from openspot.margin.orders import (
     LATE_MS,
-    MarketOrder,
+    MarginOrder,
     OrderFill,
     OrderRefusedError,
     OrderUndecidedError,
@@ -42,14 +42,16 @@ from openspot.margin.orders import (
 from openspot.margin.records import MarginLoanRow, MarginPositionRow, derived_id
 from openspot.margin.transfers import add_repayment
 
-log = get_logger("margin")
-
 POSITIONS_MAX = 50
 """An account has at most this many positions that have not ended."""
 OPENING_MS_MAX = 30_000
 """If its order cannot be placed for this long, a position fails: a later order would trade at another price."""
 OWN_MS = 2_000
 """For this long only the request that wrote a position places its order, so nobody placed it before."""
+_CODES = {
+    RefusalReason.NO_MARK_PRICE: RefusalCode.NO_MARK_PRICE,
+    RefusalReason.PRICE_NOT_SURE: RefusalCode.PRICE_NOT_SURE,
+}
 
 
 class Positions:
@@ -72,7 +74,7 @@ class Positions:
         """Open a position. Returns the ids of account and position. Raises InvalidRequestError and EngineError."""
         dependencies = self._dependencies
         spec = await dependencies.symbol(symbol)
-        lot = spec.lot * spec.base_unit
+        lot = lot_of(spec)
         if quantity % lot:
             raise InvalidRequestError(f"quantity must be a multiple of the lot {amount_to_text(lot)}")
         request = OpeningRequest(spec.base, spec.quote, side, quantity, leverage)
@@ -83,8 +85,7 @@ class Positions:
             if is_new:
                 decision = await self._decision(account, request)
                 if decision.reason is not None:
-                    is_unpriced = decision.reason is RefusalReason.NO_MARK_PRICE
-                    code = RefusalCode.NO_MARK_PRICE if is_unpriced else RefusalCode.MARGIN_REFUSED
+                    code = _CODES.get(decision.reason, RefusalCode.MARGIN_REFUSED)
                     raise MarginRefusedError(f"{decision.reason}: {decision.detail}", code)
                 await self._add(account, position_id, symbol, request, decision.required_margin or 0)
         await self.advance(account_id, position_id if is_new else None)
@@ -153,22 +154,20 @@ class Positions:
         positions = await store.positions_of(account.connection, account.account_id)
         if len(positions) >= POSITIONS_MAX:
             raise MarginRefusedError(f"the account has {POSITIONS_MAX} positions already")
-        marks = await self._dependencies.marks.current()
+        marks = await marks_for(self._dependencies, account.connection, account.account.user_id)
         required = [each.required_margin for each in positions]
-        return check_margin(request, account.account.status, account.holdings.balances(), marks, required)
+        left = await self._loans.borrowable(account, request.base if request.side is Side.SELL else request.quote)
+        return check_margin(request, account.account.status, account.holdings.balances(), marks, required, left)
 
     async def _add(
         self, account: LockedAccount, position_id: str, symbol: str, request: OpeningRequest, required: int
     ) -> None:
         dependencies = self._dependencies
-        marks = await dependencies.marks.current()
         spec = await dependencies.symbol(symbol)
-        if request.base not in marks or request.quote not in marks:
-            raise MarginRefusedError(f"no mark price for {symbol}", RefusalCode.NO_MARK_PRICE)
-        price = max(marks[request.base] * AMOUNT_SCALE // marks[request.quote], 1)
-        if request.quantity < dependencies.smallest_quantity(spec, price):
+        price = price_of(dependencies.marks.current(), request.base, request.quote)
+        if request.quantity < smallest_market_order(spec, dependencies.markets.limits[symbol], price):
             raise InvalidRequestError("quantity is below the smallest order of the market at its price")
-        cost = dependencies.cost_price(spec, price, dependencies.settings.margin_slippage_bps)
+        cost = cost_price(spec, price, dependencies.settings.margin_slippage_bps)
         borrowed = borrowing(request, cost, account.holdings.free(request.quote))
         own = 0
         if request.side is Side.BUY:
@@ -207,7 +206,7 @@ class Positions:
             await store.save_position(connection, position)
             return
         assert loan is None or loan.status is not LoanStatus.PENDING, "the account's transfers are settled"
-        order = MarketOrder(
+        order = MarginOrder(
             position.order_id,
             account.account_id,
             position.symbol,
@@ -231,7 +230,7 @@ class Positions:
             await self._repay(account, position, loan, loan.borrowed - used, "surplus")
 
     async def _opening_fill(
-        self, account: LockedAccount, position: MarginPositionRow, order: MarketOrder, *, is_first: bool
+        self, account: LockedAccount, position: MarginPositionRow, order: MarginOrder, *, is_first: bool
     ) -> OrderFill:
         """How the opening order ended. Raises OrderUndecidedError and EngineError."""
         dependencies, connection = self._dependencies, account.connection
@@ -255,10 +254,10 @@ class Positions:
         quantity = position.quantity
         if side is Side.BUY and loan is not None and loan.status is LoanStatus.ACTIVE:
             # The interest must be bought, too, with that of the next minute.
-            lot = spec.lot * spec.base_unit
+            lot = lot_of(spec)
             missing = loan.accrual.owed(dependencies.now_ms() + MINUTE_MS) - account.holdings.free(spec.base)
             quantity = max(quantity, -(-missing // lot) * lot)
-        order = MarketOrder(
+        order = MarginOrder(
             position.order_id,
             account.account_id,
             position.symbol,

@@ -118,12 +118,17 @@ class MarginTransferRow:
 
 @dataclass(slots=True)
 class LiquidationRow:
-    """A row of `margin_liquidations`. `orders` has the orders of the round, None until they are decided."""
+    """A row of `margin_liquidations`.
+
+    `orders` has the orders of the round, None until they are decided. `idle_rounds` is the number of newest rounds in
+    which nothing was traded.
+    """
 
     liquidation: Liquidation
     orders: list[LiquidationOrder] | None
     margin_level: str | None
     next_at: datetime
+    idle_rounds: int = 0
 
 
 def derived_id(*parts: str) -> str:

@@ -8,8 +8,18 @@ accounts. An account without debt has no level, and is not in the index.
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from openspot.domain.fair_price.crossing import AssetPrice
 from openspot.margin.crossings import RiskBand, crossing, risk_band_of
-from openspot.margin.figures import AssetBalance, Balances, MarginFigures, Marks, UnpricedError, margin_figures
+from openspot.margin.figures import (
+    AssetBalance,
+    Balances,
+    MarginFigures,
+    Marks,
+    UnpricedError,
+    involved,
+    judged_figures,
+    margin_figures,
+)
 
 
 class IndebtedAccounts:
@@ -45,28 +55,36 @@ class IndebtedAccounts:
     def scan(self, changed_marks: Iterable[str], marks: Marks) -> "ScanResult":
         """Check the accounts that are due, and remember their risk bands.
 
-        The risk band of an account with an unpriced asset does not change. Such an account stays due, and so does an
-        account that must be liquidated.
+        The risk band of an account does not change while prices that it needs are missing or not sure. Such an account
+        stays due, and so does an account that must be liquidated or is held back.
         """
         warnings: list[Finding] = []
         liquidations: list[Finding] = []
+        held_back: list[str] = []
         unpriced: dict[str, tuple[str, ...]] = {}
         due = self.due(changed_marks)
         for account_id in sorted(due):
+            balances = self._balances[account_id]
             try:
-                figures = margin_figures(self._balances[account_id], marks)
+                figures = judged_figures(balances, marks)
             except UnpricedError as error:
                 unpriced[account_id] = error.assets
+                continue
+            if figures is None:
+                unsure = (asset for asset in involved(balances) if not marks[asset].state.is_usable)
+                unpriced[account_id] = tuple(unsure)
                 continue
             risk_band = risk_band_of(figures)
             asked = crossing(self._risk_bands.get(account_id, RiskBand.SAFE), risk_band)
             self._risk_bands[account_id] = risk_band
+            if not figures.must_liquidate and margin_figures(balances, marks).must_liquidate:
+                held_back.append(account_id)
             if asked.warn:
                 warnings.append(Finding(account_id, figures))
             if asked.liquidate:
                 liquidations.append(Finding(account_id, figures))
-        self._changed = {*unpriced, *(finding.account_id for finding in liquidations)}
-        return ScanResult(len(due), warnings, liquidations, unpriced)
+        self._changed = {*unpriced, *held_back, *(finding.account_id for finding in liquidations)}
+        return ScanResult(len(due), warnings, liquidations, unpriced, held_back)
 
     def restore_risk_bands(self, risk_bands: Mapping[str, RiskBand]) -> None:
         """Set the stored risk bands, so that a restart repeats no warning."""
@@ -83,6 +101,16 @@ class IndebtedAccounts:
             self._by_asset[asset].discard(account_id)
 
 
+def changed_marks(before: Marks, now: Marks) -> set[str]:
+    """The assets whose bounds or whose sureness changed. What a market can absorb changes no level, and where the day's
+    median or a confirmation decides, the account is due anyway."""
+    return {asset for asset in {*before, *now} if _level_of(before.get(asset)) != _level_of(now.get(asset))}
+
+
+def _level_of(price: AssetPrice | None) -> tuple[int, int, bool] | None:
+    return None if price is None else (price.low, price.high, price.state.is_usable)
+
+
 class Finding(NamedTuple):
     """An account that a scan found, with its figures."""
 
@@ -93,10 +121,12 @@ class Finding(NamedTuple):
 class ScanResult(NamedTuple):
     """The outcome of a scan: how many accounts it checked, which to warn, and which to liquidate.
 
-    `unpriced` has the accounts that it could not check, with their assets that have no mark price.
+    `unpriced` has the accounts that it could not check, with their assets that have no sure mark price. `held_back` has
+    those that only a price which nothing outside confirms, too far from its day's median, would liquidate.
     """
 
     looked_at: int
     warnings: list[Finding]
     liquidations: list[Finding]
     unpriced: dict[str, tuple[str, ...]]
+    held_back: list[str]

@@ -21,15 +21,16 @@ from openspot.kit.tasks import is_set_within
 from openspot.margin import store
 from openspot.margin.crossings import RiskBand
 from openspot.margin.dependencies import Dependencies
+from openspot.margin.figures import Marks
 from openspot.margin.holdings import holdings_of
 from openspot.margin.interest import accrue
 from openspot.margin.lifecycle import AccountStatus
 from openspot.margin.liquidator import Liquidator
-from openspot.margin.metrics import INDEBTED, SCANS, UNPRICED, WARNINGS, WORK_FAILURES
+from openspot.margin.metrics import HELD_BACK, INDEBTED, SCANS, UNPRICED, WARNINGS, WORK_FAILURES
 from openspot.margin.orders import OrderUndecidedError
 from openspot.margin.positions import Positions
 from openspot.margin.records import MarginAccountRow
-from openspot.margin.scan import Finding, IndebtedAccounts
+from openspot.margin.scan import Finding, IndebtedAccounts, changed_marks
 
 log = get_logger("margin")
 
@@ -41,6 +42,8 @@ CHANGES_OVERLAP = 1000
 READ_AT_ONCE = 16
 REREAD_MAX = 50
 ACCRUE_PAGE = 1000
+NAMED_MAX = 20
+"""A line of the log names at most this many accounts."""
 FAILURES = (EngineError, BusError, OrderUndecidedError, *TRANSIENT_ERRORS)
 """Errors that pass by themselves. The same work is tried again."""
 
@@ -60,12 +63,13 @@ class Scanner:
         self._change_of: dict[str, int] = {}
         self._newest_change = 0
         self._marked: set[str] = set()
-        self._marks: dict[str, int] = {}
+        self._marks: Marks = {}
         self._reread: list[str] = []
         self._news = asyncio.Event()
         self.scanned_at = float("-inf")
         """The end of the newest scan, in seconds of time.monotonic()."""
         self.fault = "no scan has ended yet"
+        self._held_back: list[str] = []
 
     def mark(self, account_ids: Iterable[str]) -> None:
         """Check these accounts at once."""
@@ -99,13 +103,17 @@ class Scanner:
 
     async def scan(self) -> None:
         """Check every account whose level can have changed. Publish warnings and begin liquidations."""
-        marks = await self._dependencies.marks.current(0)
+        marks = self._dependencies.marks.current()
         await self._read_changes()
-        changed = {asset for asset in {*marks, *self._marks} if marks.get(asset) != self._marks.get(asset)}
-        result = self._accounts.scan(changed, marks)
+        result = self._accounts.scan(changed_marks(self._marks, marks), marks)
         self._marks = marks
         INDEBTED.set(len(self._accounts))
         UNPRICED.set(len(result.unpriced))
+        HELD_BACK.set(len(result.held_back))
+        if result.held_back and result.held_back != self._held_back:
+            named = ", ".join(result.held_back[:NAMED_MAX])
+            log.warning("liquidations wait: nothing outside confirms the price", account_ids=named)
+        self._held_back = result.held_back
         for finding in result.warnings:
             await self._warn(finding)
         await self._store_risk_bands()

@@ -20,11 +20,11 @@ from openspot.kit.leader import Leader
 from openspot.kit.lease import Lease
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
-from openspot.margin import store
+from openspot.margin import liquidation_store, store
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.descriptor import LEASE_BUCKET
 from openspot.margin.handlers import RequestHandlers
-from openspot.margin.liquidation import ROUNDS_MAX
+from openspot.margin.liquidation import IDLE_ROUNDS_ALARM
 from openspot.margin.liquidator import Liquidator
 from openspot.margin.loans import Loans
 from openspot.margin.marks import MarkPrices
@@ -58,7 +58,7 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
         queries = EngineQueries(settings)
         frame.at_end(queries.close)
         marks = MarkPrices(bus, settings.margin_valuation_asset, settings.margin_mark_stale_s, time.monotonic)
-        await marks.listen()
+        await marks.follow()
         dependencies = Dependencies(
             settings=settings,
             pool=pool,
@@ -146,9 +146,11 @@ class MarginLeader:
 
 
 async def _check_liquidations(dependencies: Dependencies) -> None:
-    exhausted = await store.exhausted_liquidations(dependencies.pool, ROUNDS_MAX)
-    if exhausted:
-        raise NotScanningError(f"{exhausted} liquidations find no market: an operator has to look")
+    idle = await liquidation_store.idle_liquidations(dependencies.pool, IDLE_ROUNDS_ALARM)
+    if idle:
+        raise NotScanningError(
+            f"{idle} liquidations go on, but nobody trades near the fair price: an operator has to look"
+        )
     uncovered = await store.uncovered_losses(dependencies.pool)
     if uncovered:
         raise NotScanningError(f"{uncovered} losses wait for funds in the insurance account")

@@ -22,7 +22,22 @@ class MarginSettings(EngineConnectionSettings):
         default=60.0, gt=0, le=86_400, description="Seconds between two postings of margin interest"
     )
     margin_mark_stale_s: float = Field(
-        default=15.0, gt=0, description="A mark price that could not be read again for this time is not used"
+        default=15.0, gt=0, description="A fair price that did not come again for this time is stale for margin"
+    )
+    margin_buyable_share: Decimal = Field(
+        default=Decimal(1),
+        ge=0,
+        le=100,
+        description="All margin debts of an asset together are at most this share of what can be bought near its price",
+    )
+    margin_liquidation_bps: int = Field(
+        default=200,
+        ge=0,
+        le=2_000,
+        description="Basis points from the fair price within which a liquidation trades, and never beyond",
+    )
+    margin_liquidation_pause_s: float = Field(
+        default=10.0, gt=0, le=3600, description="Seconds between two slices of a liquidation"
     )
     margin_slippage_bps: int = Field(
         default=100, ge=0, le=500, description="Basis points by which an order that opens or closes a position may slip"

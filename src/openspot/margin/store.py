@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
-
 from openspot.domain.money import to_amount
 from openspot.domain.order import Side
 from openspot.engine_transfers.model import TransferStatus, decode_movements, encode_movements
@@ -14,9 +12,7 @@ from openspot.kit.sql import numeric
 from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import LoanAccrual, yearly_rate
 from openspot.margin.lifecycle import AccountStatus, LoanStatus, MarginPositionStatus
-from openspot.margin.liquidation import Liquidation, LiquidationOrder, LiquidationStep
 from openspot.margin.records import (
-    LiquidationRow,
     MarginAccountRow,
     MarginLoanRow,
     MarginPositionRow,
@@ -34,7 +30,8 @@ _POSITION = (
     " reason, loan_id, closings, close_request, opened_at, closed_at"
 )
 _TRANSFER = "reference, account_id, purpose, loan_id, asset, amount, movements, at_ms, status, result_code"
-_LIQUIDATION = "liquidation_id, account_id, step, round, orders, margin_level, next_at"
+LINKED_MAX = 50
+"""At most this many accounts of one owner are looked at."""
 _OPEN_POSITIONS = "('opening', 'open', 'closing', 'liquidating')"
 
 
@@ -106,6 +103,25 @@ async def set_risk_band(connection: Connection, account_id: str, risk_band: Risk
     )
 
 
+async def accounts_of_same_owner(connection: Connection | Pool, user_id: str) -> list[str]:
+    """The open accounts of the users whom an operator has linked with this one, directly or through others."""
+    rows = await connection.fetch(
+        """
+        WITH RECURSIVE links (one, other) AS (
+            SELECT first_user_id, second_user_id FROM owner_links WHERE ended_at IS NULL
+            UNION ALL SELECT second_user_id, first_user_id FROM owner_links WHERE ended_at IS NULL
+        ), owner (user_id) AS (
+            SELECT $1::text UNION SELECT links.other FROM links JOIN owner ON links.one = owner.user_id
+        )
+        SELECT account_id FROM margin_accounts JOIN owner USING (user_id)
+        WHERE status <> 'closed' AND user_id <> $1 ORDER BY account_id LIMIT $2
+        """,
+        user_id,
+        LINKED_MAX,
+    )
+    return [row["account_id"] for row in rows]
+
+
 async def changed_accounts(pool: Pool, after: int, limit: int) -> list[tuple[str, int]]:
     """At most `limit` accounts with a change number above `after`, with these numbers, in their order."""
     rows = await pool.fetch(
@@ -163,6 +179,21 @@ async def loans_of_accounts(pool: Pool, account_ids: Iterable[str]) -> dict[str,
     for row in rows:
         found.setdefault(row["account_id"], []).append(_loan_of(row))
     return found
+
+
+async def open_debts(connection: Connection | Pool, asset: str | None = None) -> dict[str, int]:
+    """What all accounts together owe of each asset, or of one: principal and posted interest, at 18 places."""
+    rows = await connection.fetch(
+        "SELECT asset, sum(principal + posted - paid) AS owed FROM margin_loans"
+        " WHERE status IN ('pending', 'active') AND ($1::text IS NULL OR asset = $1) GROUP BY asset",
+        asset,
+    )
+    return {row["asset"]: to_amount(row["owed"]) for row in rows}
+
+
+async def lock_asset(connection: Connection, asset: str) -> None:
+    """Let no other transaction lend this asset until this one ends. The caller has locked its account before."""
+    await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"margin lends {asset}")
 
 
 async def loan(connection: Connection, loan_id: str) -> MarginLoanRow | None:
@@ -374,64 +405,13 @@ async def count_transfers(connection: Connection, loan_id: str) -> int:
     return int(await connection.fetchval("SELECT count(*) FROM margin_transfers WHERE loan_id = $1", loan_id))
 
 
-# Liquidations
-
-
-async def add_liquidation(connection: Connection, liquidation: Liquidation, level: str | None, now_ms: int) -> None:
-    """Write a liquidation that begins."""
-    await connection.execute(
-        "INSERT INTO margin_liquidations (liquidation_id, account_id, step, round, margin_level, next_at, started_at)"
-        " VALUES ($1, $2, $3, $4, $5, $6, $6)",
-        liquidation.liquidation_id,
-        liquidation.account_id,
-        None if liquidation.step is None else liquidation.step.value,
-        liquidation.round,
-        level,
-        datetime_from_ms(now_ms),
-    )
-
-
-async def count_liquidations(connection: Connection, account_id: str) -> int:
-    """How many liquidations an account has had."""
-    query = "SELECT count(*) FROM margin_liquidations WHERE account_id = $1"
-    return int(await connection.fetchval(query, account_id))
-
-
-async def open_liquidation(connection: Connection, account_id: str) -> LiquidationRow | None:
-    """The account's liquidation under way; None if there is none."""
-    row = await connection.fetchrow(
-        f"SELECT {_LIQUIDATION} FROM margin_liquidations WHERE account_id = $1 AND step IS NOT NULL",  # noqa: S608
-        account_id,
-    )
-    return None if row is None else _liquidation_of(row)
-
-
-async def save_liquidation(connection: Connection, changed: LiquidationRow, now_ms: int) -> None:
-    """Write the state of a liquidation."""
-    liquidation, orders = changed.liquidation, changed.orders
-    rows = None if orders is None else [[each.symbol, each.side.value, str(each.quantity)] for each in orders]
-    await connection.execute(
-        "UPDATE margin_liquidations SET step = $2, round = $3, orders = $4::jsonb, next_at = $5, finished_at = $6"
-        " WHERE liquidation_id = $1",
-        liquidation.liquidation_id,
-        None if liquidation.step is None else liquidation.step.value,
-        liquidation.round,
-        None if rows is None else msgspec.json.encode(rows).decode(),
-        changed.next_at,
-        datetime_from_ms(now_ms) if liquidation.step is None else None,
-    )
-
-
-async def exhausted_liquidations(pool: Pool, rounds: int) -> int:
-    """How many liquidations under way have used up their rounds."""
-    query = "SELECT count(*) FROM margin_liquidations WHERE step IS NOT NULL AND round >= $1"
-    return int(await pool.fetchval(query, rounds))
-
-
 async def uncovered_losses(pool: Pool) -> int:
     """How many losses the insurance account could not pay so far."""
     query = "SELECT count(*) FROM margin_transfers WHERE status = 'pending' AND purpose = 'loss' AND result_code <> ''"
     return int(await pool.fetchval(query))
+
+
+# Orders
 
 
 async def open_orders(connection: Connection, account_id: str, limit: int) -> list[tuple[str, str]]:
@@ -507,18 +487,4 @@ def _transfer_of(row: Any) -> MarginTransferRow:
         at_ms=row["at_ms"],
         status=TransferStatus(row["status"]),
         result_code=row["result_code"],
-    )
-
-
-def _liquidation_of(row: Any) -> LiquidationRow:
-    orders = None
-    if row["orders"] is not None:
-        planned = msgspec.json.decode(row["orders"], type=list[tuple[str, int, str]])
-        orders = [LiquidationOrder(symbol, Side(side), int(quantity)) for symbol, side, quantity in planned]
-    step = None if row["step"] is None else LiquidationStep(row["step"])
-    return LiquidationRow(
-        Liquidation(row["liquidation_id"], row["account_id"], step, row["round"]),
-        orders,
-        row["margin_level"],
-        row["next_at"],
     )

@@ -7,7 +7,7 @@ While a command's events are applied, the book may be crossed: an order that mat
 shrinks trade by trade. `is_whole` is false then, and the book is not shown.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -73,6 +73,10 @@ class PublishedSide(RankedSide[int]):
         else:
             raise BookContradictionError(f"less than 0 would rest at {_text_of(price)}")
 
+    def priced_levels(self) -> Iterator[tuple[int, int]]:
+        """Prices and quantities, best first. The side must not change meanwhile."""
+        return ((self._sign * rank, self._values[rank]) for rank in self._ranks)
+
     def level(self, rank: int, quantity: int) -> Level:
         """A level as text."""
         return _text_of(self._sign * rank), _text_of(quantity)
@@ -125,11 +129,6 @@ class PublishedBook:
     def is_changed(self) -> bool:
         """Whether events have arrived since the last call of `update`."""
         return self._examined != self.sequence
-
-    @property
-    def known_orders(self) -> int:
-        """How many orders the book remembers: the resting ones, and those of the command under way."""
-        return len(self._resting) + len(self._immediate)
 
     # Events
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import aiohttp
 
 from openspot.contracts import subjects
-from openspot.contracts.engine_events import EngineEvent, Hello
+from openspot.contracts.engine_events import EngineEvent, Hello, TradeEvent
 from openspot.contracts.messages import MarketTradeEvent, Message
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineError
@@ -28,8 +28,12 @@ from openspot.kit.lease import Lease
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import end_tasks, first_ended
 from openspot.market_data.book import BookBase
+from openspot.market_data.fair_price_store import FairPriceStore
+from openspot.market_data.fair_price_work import OPERATOR_S, RECORD_S, TICK_S, FairPriceWork
+from openspot.market_data.lag import Lag
 from openspot.market_data.markets import EventOutcome, Markets, publishable
 from openspot.market_data.metrics import EVENTS, LAG, PUBLISHED, REBASED, SEQUENCE
+from openspot.market_data.owner_link_sync import OwnerLinkSync
 from openspot.market_data.recorder import Recorder
 from openspot.market_data.settings import MarketDataSettings
 from openspot.market_data.store import CandleCheckpoint, MarketDataStore
@@ -59,6 +63,7 @@ class Sources:
     settings: MarketDataSettings
     bus: Bus
     store: MarketDataStore
+    fair_price_store: FairPriceStore
     queries: EngineQueries
     commands: EngineCommands
     clock: Clock
@@ -80,10 +85,11 @@ class LeaderSession:
         self._position = checkpoint.position
         self._recorder = Recorder(sources.store, checkpoint.token, sources.settings.market_data_queue_max)
         self._fault: str | None = "the engine's events have not been reached yet"
-        self._behind_since: float | None = None
-        self._lag = 0
+        self._lag = Lag(sources.settings.market_data_stale_s)
         self._is_loaded = False
         self.markets = Markets(sources.settings.market_data_depth)
+        self.fair_prices = FairPriceWork(sources.settings, sources.fair_price_store, checkpoint.token, sources.clock)
+        self._owner_links = OwnerLinkSync(sources.fair_price_store, sources.commands)
 
     def check(self) -> None:
         """Raise StaleError, LeaseLostError or NotRecordedError if this process does not publish current data."""
@@ -95,10 +101,9 @@ class LeaderSession:
         self._lease.check()
         if self._fault is not None:
             raise StaleError(self._fault)
-        if self._behind_since is not None:
-            behind_s = asyncio.get_running_loop().time() - self._behind_since
-            if behind_s > self._settings.market_data_stale_s:
-                raise StaleError(f"{self._lag} events behind the engine, for {behind_s:.0f} s")
+        fault = self._lag.fault(asyncio.get_running_loop().time())
+        if fault is not None:
+            raise StaleError(fault)
 
     async def run(self) -> None:
         """Work until cancelled. Raises LeaseLostError, FencedError, or the error that ended the session."""
@@ -107,6 +112,10 @@ class LeaderSession:
             self._follow(),
             self._every(self._settings.market_data_ticker_ms / 1000, self._publish_tickers_and_candles),
             self._every(NEW_MARKETS_S, self._begin_new_markets),
+            self._every(TICK_S, self._publish_fair_prices),
+            self._every(OPERATOR_S, self.fair_prices.read_operator),
+            self._every(OPERATOR_S, self._owner_links.compare),
+            self._every(RECORD_S, self.fair_prices.record),
         ]
         if self._settings.market_data_book_ms:
             work.append(self._every(self._settings.market_data_book_ms / 1000, self._publish_books))
@@ -116,6 +125,7 @@ class LeaderSession:
         finally:
             recording, *rest = tasks
             await end_tasks(*rest)
+            await self.fair_prices.cancel()
             if self._lease.is_held and not recording.done():
                 await self._drain()
             await end_tasks(recording)
@@ -125,6 +135,7 @@ class LeaderSession:
         try:
             async with asyncio.timeout(DRAIN_S_MAX):
                 await self._recorder.drained()
+                await self.fair_prices.record()
         except TimeoutError:
             log.warning("stopped before every trade was recorded: the next leader reads them again")
 
@@ -201,6 +212,7 @@ class LeaderSession:
         self._recorder.note_changed(await self._sources.store.newest_candles())
         for market in await self._sources.queries.markets():
             self.markets.set_base(market.symbol, await self._base_of(market.symbol))
+        await self.fair_prices.load(self._position, [market.symbol for market in self.markets.all()])
         self._is_loaded = True
         await self._publish_books()
 
@@ -228,6 +240,8 @@ class LeaderSession:
                 continue
             if applied.trade is not None:
                 trades.append(applied.trade)
+                if isinstance(event, TradeEvent):
+                    self.fair_prices.take(event)
             if applied.contradiction is not None:
                 await self._rebase(applied)
         await self._connected()
@@ -255,12 +269,9 @@ class LeaderSession:
                 return
 
     def _note_lag(self, stream: EngineStream) -> None:
-        self._lag = max(0, stream.last_received - self._next + 1)
-        LAG.set(self._lag)
-        if not self._lag:
-            self._behind_since = None
-        elif self._behind_since is None:
-            self._behind_since = asyncio.get_running_loop().time()
+        events = max(0, stream.last_received - self._next + 1)
+        LAG.set(events)
+        self._lag.note(events, asyncio.get_running_loop().time())
 
     # Publishing
 
@@ -295,6 +306,20 @@ class LeaderSession:
         )
         candles = self._recorder.take_changed()
         await self._publish([(subjects.MARKETDATA_CANDLE, candle.symbol, candle) for candle in candles], "candle")
+
+    async def _publish_fair_prices(self) -> None:
+        prices = self.fair_prices.tick(self.markets, is_current=self._is_current())
+        if self._sources.bus.is_connected:
+            await self._publish(
+                [(subjects.MARKETDATA_FAIR_PRICE, price.symbol, price) for price in prices], "fairprice"
+            )
+
+    def _is_current(self) -> bool:
+        try:
+            self.check_current()
+        except StaleError:
+            return False
+        return True
 
     async def _publish(self, events: list[tuple[str, str, Message]], kind: str) -> None:
         """Publish events: (subject, symbol, message). Raises LeaseLostError."""

@@ -6,6 +6,8 @@ from openspot.contracts.messages import (
     GetBookReply,
     GetCandles,
     GetCandlesReply,
+    GetFairPrices,
+    GetFairPricesReply,
     GetMarketTrades,
     GetMarketTradesReply,
     GetTickers,
@@ -41,6 +43,9 @@ class RequestHandlers:
             subjects.MARKETDATA_TRADES_GET, queue, GetMarketTrades, self.trades, GetMarketTradesReply.refused
         )
         await bus.serve(subjects.MARKETDATA_CANDLES_GET, queue, GetCandles, self.candles, GetCandlesReply.refused)
+        await bus.serve(
+            subjects.MARKETDATA_FAIR_PRICES_GET, queue, GetFairPrices, self.fair_prices, GetFairPricesReply.refused
+        )
 
     async def book(self, request: GetBook) -> GetBookReply:
         """The present book, or the snapshot that the updates continue."""
@@ -71,6 +76,13 @@ class RequestHandlers:
         if market is None:
             return GetTickersReply.refused(Refusal(RefusalCode.NOT_FOUND, _NOT_FOUND))
         return GetTickersReply([market.ticker(now_ms)])
+
+    async def fair_prices(self, _request: GetFairPrices) -> GetFairPricesReply:
+        """The fair prices of all markets that have one."""
+        stale = self._stale()
+        if stale is not None:
+            return GetFairPricesReply.refused(stale)
+        return GetFairPricesReply(self._session.fair_prices.board.events())
 
     async def trades(self, request: GetMarketTrades) -> GetMarketTradesReply:
         """Recorded trades of a market, newest first."""

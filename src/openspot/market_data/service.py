@@ -16,6 +16,7 @@ from openspot.kit.lease import Lease
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
 from openspot.market_data.descriptor import LEASE_BUCKET
+from openspot.market_data.fair_price_store import FairPriceStore
 from openspot.market_data.leader_session import LeaderSession, Sources
 from openspot.market_data.metrics import LEADS
 from openspot.market_data.requests import RequestHandlers
@@ -44,7 +45,8 @@ async def run(settings: MarketDataSettings, stop: asyncio.Event, *, clock: Clock
         frame.at_end(commands.close)
         queries = EngineQueries(settings)
         frame.at_end(queries.close)
-        leader = MarketDataLeader(Sources(settings, bus, MarketDataStore(pool), queries, commands, clock))
+        stores = MarketDataStore(pool), FairPriceStore(pool)
+        leader = MarketDataLeader(Sources(settings, bus, *stores, queries, commands, clock))
         frame.health.add("engine", queries.check)
         frame.health.add("market data", leader.check)
         await serve_health(frame, settings.market_data_port, "OpenSpot market data", settings.market_data_host)
@@ -86,6 +88,7 @@ class MarketDataLeader:
             # A connection of its own: when it closes, requests go to the next leader.
             serving = await Bus.connect(sources.settings, NAME)
             try:
+                await session.fair_prices.follow_venue(serving)
                 await RequestHandlers(session, sources.store, sources.clock).serve(serving)
                 await session.run()
             finally:

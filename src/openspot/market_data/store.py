@@ -1,8 +1,8 @@
 """SQL of market data: trades, candles, and the checkpoint that says which engine events they include.
 
 One transaction inserts trades, adds each new one to its eight candles, and moves the checkpoint. A trade that has a row
-already changes nothing. The checkpoint moves only under the newest leader's token, so a process that was paused and has
-lost the lease cannot write.
+already changes nothing. A candle of trades takes the place of an imported one. The checkpoint moves only under the
+newest leader's token, so a process that was paused and has lost the lease cannot write.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -64,24 +64,29 @@ _COUNT_TRADES = """
     GROUP BY symbol, name, date_bin(length, executed_at, origin)
     ON CONFLICT (symbol, interval, begins_at) DO UPDATE SET
         open = CASE
-            WHEN (EXCLUDED.first_at, EXCLUDED.first_sequence) < (candle.first_at, candle.first_sequence)
+            WHEN candle.is_imported
+                OR (EXCLUDED.first_at, EXCLUDED.first_sequence) < (candle.first_at, candle.first_sequence)
             THEN EXCLUDED.open ELSE candle.open END,
         close = CASE
-            WHEN (EXCLUDED.last_at, EXCLUDED.last_sequence) > (candle.last_at, candle.last_sequence)
+            WHEN candle.is_imported
+                OR (EXCLUDED.last_at, EXCLUDED.last_sequence) > (candle.last_at, candle.last_sequence)
             THEN EXCLUDED.close ELSE candle.close END,
-        high = greatest(EXCLUDED.high, candle.high),
-        low = least(EXCLUDED.low, candle.low),
-        volume = EXCLUDED.volume + candle.volume,
-        quote_volume = EXCLUDED.quote_volume + candle.quote_volume,
+        high = greatest(EXCLUDED.high, CASE WHEN NOT candle.is_imported THEN candle.high END),
+        low = least(EXCLUDED.low, CASE WHEN NOT candle.is_imported THEN candle.low END),
+        volume = EXCLUDED.volume + CASE WHEN candle.is_imported THEN 0 ELSE candle.volume END,
+        quote_volume = EXCLUDED.quote_volume + CASE WHEN candle.is_imported THEN 0 ELSE candle.quote_volume END,
         trades = EXCLUDED.trades + candle.trades,
         first_sequence = CASE
-            WHEN (EXCLUDED.first_at, EXCLUDED.first_sequence) < (candle.first_at, candle.first_sequence)
+            WHEN candle.is_imported
+                OR (EXCLUDED.first_at, EXCLUDED.first_sequence) < (candle.first_at, candle.first_sequence)
             THEN EXCLUDED.first_sequence ELSE candle.first_sequence END,
-        first_at = least(EXCLUDED.first_at, candle.first_at),
+        first_at = least(EXCLUDED.first_at, CASE WHEN NOT candle.is_imported THEN candle.first_at END),
         last_sequence = CASE
-            WHEN (EXCLUDED.last_at, EXCLUDED.last_sequence) > (candle.last_at, candle.last_sequence)
+            WHEN candle.is_imported
+                OR (EXCLUDED.last_at, EXCLUDED.last_sequence) > (candle.last_at, candle.last_sequence)
             THEN EXCLUDED.last_sequence ELSE candle.last_sequence END,
-        last_at = greatest(EXCLUDED.last_at, candle.last_at)
+        last_at = greatest(EXCLUDED.last_at, CASE WHEN NOT candle.is_imported THEN candle.last_at END),
+        is_imported = false
 """
 _CANDLE_COLUMNS = "symbol, interval, begins_at, open, high, low, close, volume, trades, last_sequence"
 
@@ -207,7 +212,8 @@ class MarketDataStore:
                 """
                 SELECT symbol, (extract(epoch FROM begins_at) / 60)::bigint AS number,
                     open, high, low, close, volume, quote_volume
-                FROM market_candles WHERE interval = '1m' AND begins_at >= $1 ORDER BY symbol, begins_at
+                FROM market_candles WHERE interval = '1m' AND begins_at >= $1 AND NOT is_imported
+                ORDER BY symbol, begins_at
                 """,
                 since,
             )

@@ -1,4 +1,4 @@
-"""Compares the candles with a recomputation from the router's trade rows, which market data does not write.
+"""Compares the candles of trades with a recomputation from the router's trade rows, which market data does not write.
 
 The comparison copies the candles together with their checkpoint, and waits until the router's rows have reached that
 checkpoint. Then it makes the candles again, from the rows of the trades up to the checkpoint, and compares both.
@@ -26,7 +26,7 @@ _FIGURES = (
     "first_at", "first_sequence", "last_at", "last_sequence",
 )  # fmt: skip
 _KEY = ("symbol", "interval", "begins_at")
-_COPY = "CREATE TEMPORARY TABLE copied ON COMMIT PRESERVE ROWS AS SELECT * FROM market_candles"
+_COPY = "CREATE TEMPORARY TABLE copied ON COMMIT PRESERVE ROWS AS SELECT * FROM market_candles WHERE NOT is_imported"
 _RECOMPUTE = f"""
     CREATE TEMPORARY TABLE recomputed ON COMMIT PRESERVE ROWS AS
     {AGGREGATE}

@@ -7,10 +7,13 @@ import msgspec
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
     Candle,
+    FairPriceEvent,
     GetBook,
     GetBookReply,
     GetCandles,
     GetCandlesReply,
+    GetFairPrices,
+    GetFairPricesReply,
     GetMarketTrades,
     GetMarketTradesReply,
     GetTickers,
@@ -27,7 +30,7 @@ TIMEOUT_S = 2.0
 NOT_THERE = "nobody provides market data now"
 SILENT = "market data does not respond"
 
-Reply = TypeVar("Reply", GetBookReply, GetTickersReply, GetMarketTradesReply, GetCandlesReply)
+Reply = TypeVar("Reply", GetBookReply, GetTickersReply, GetMarketTradesReply, GetCandlesReply, GetFairPricesReply)
 
 
 class MarketDataClient:
@@ -69,6 +72,13 @@ class MarketDataClient:
     async def candles(self, request: GetCandles) -> list[Candle]:
         """The candles of a window, oldest first. Raises UnknownMarketError."""
         return (await self._ask(subjects.MARKETDATA_CANDLES_GET, request, GetCandlesReply)).candles
+
+    async def fair_prices(self) -> list[FairPriceEvent]:
+        """The fair prices of all markets that ever had one."""
+        try:
+            return (await self._ask(subjects.MARKETDATA_FAIR_PRICES_GET, GetFairPrices(), GetFairPricesReply)).prices
+        except UnknownMarketError as error:
+            raise MarketDataUnavailableError(SILENT) from error
 
     async def _ask(self, subject: str, request: msgspec.Struct, reply_type: type[Reply]) -> Reply:
         try:

@@ -7,10 +7,12 @@ from starlette.types import ASGIApp
 
 from openspot.http.app import CORS_EXPOSED, CORS_HEADERS, make_http_app, with_cors
 from openspot.http.audit import AuditSink
-from openspot.http.authentication import Authenticator, ServiceKeys, UserTokens
+from openspot.http.authentication import SERVICE_SUBJECT, Authenticator, ServiceKeys, UserTokens
 from openspot.http.documentation import openapi_document
 from openspot.http.idempotency import IdempotencyStore
+from openspot.http.policy import ThrottleClass
 from openspot.http.routing import Router
+from openspot.http.throttle import TIERS, Throttle
 from openspot.kit.health import Health
 from openspot.positions.broker.routes import broker_routes
 from openspot.positions.broker.service import BrokerService
@@ -26,13 +28,14 @@ PREFIX = "/api/pms"
 TITLE = "OpenSpot position service"
 DESCRIPTION = (
     "Positions, transfers, balances, profit and loss, risk, FIFO cost basis and broker-of-record intake. Participants "
-    "see their own data, administrators all."
+    "see their own data, administrators all. Over the limits of requests (10 a second, 50 in ten seconds, 200 a "
+    "minute) the response is 429 with `Retry-After`."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The services of the routes, and the parts of the pipeline."""
+    """The services of the routes, and the parts of the pipeline. `throttles` is empty where it is turned off."""
 
     holdings: HoldingService
     transfers: TransferService
@@ -40,6 +43,7 @@ class Services:
     broker: BrokerService
     health: Health
     tokens: UserTokens
+    throttles: dict[ThrottleClass, Throttle]
     audit: AuditSink
     idempotency: IdempotencyStore
 
@@ -52,8 +56,11 @@ def make_app(settings: PositionSettings, services: Services) -> ASGIApp:
         description=DESCRIPTION,
         health=services.health,
         authenticators=[services.tokens, ServiceKeys(settings.engine_api_key, settings.engine_api_secret)],
+        throttles=services.throttles,
         audit=services.audit,
         idempotency=services.idempotency,
+        # A service reports as many orders as the exchange completes.
+        unthrottled=(SERVICE_SUBJECT,),
     )
     headers, exposed = (*CORS_HEADERS, "Idempotency-Key"), (*CORS_EXPOSED, "Idempotency-Hit")
     return with_cors(application, settings.cors_origins, headers=headers, exposed=exposed)
@@ -73,4 +80,5 @@ def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
     """The routers and the OpenAPI document. `stand_in` takes the place of the services behind the routes."""
     routers = position_routers(stand_in, 0)
     kinds: list[Authenticator] = [UserTokens("unused"), ServiceKeys("unused", "unused")]
-    return routers, openapi_document(TITLE, DESCRIPTION, routers, kinds, {}, idempotency=True)
+    throttles = {ThrottleClass.STANDARD: TIERS}
+    return routers, openapi_document(TITLE, DESCRIPTION, routers, kinds, throttles, idempotency=True)

@@ -1,11 +1,11 @@
 """The position service describes itself."""
 
 from openspot.contracts import subjects
-from openspot.contracts.streams import TRADES
-from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, StreamConsumer, Tables
+from openspot.contracts.streams import TRADES, StreamConsumer
+from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, Tables
 from openspot.positions.settings import PositionSettings
 
-DURABLE = "positions"
+FILLS = StreamConsumer(TRADES, subjects.TRADES_EXECUTED, "positions", 500, enabled_by="follow_fills")
 
 DESCRIPTOR = Descriptor(
     name="positions",
@@ -21,9 +21,12 @@ DESCRIPTOR = Descriptor(
             uses=("market-data",),
             secrets_checked=("jwt_secret", "engine_api_secret"),
             bus=BusAccess(
-                requests=(subjects.MARKETDATA_TICKERS_GET, subjects.MARKETDATA_CANDLES_GET),
-                consumes=(StreamConsumer(TRADES, DURABLE),),
-                makes_streams=True,
+                requests=(
+                    subjects.MARKETDATA_TICKERS_GET,
+                    subjects.MARKETDATA_CANDLES_GET,
+                    subjects.MARKETDATA_FAIR_PRICES_GET,
+                ),
+                consumes=(FILLS,),
                 reads_buckets=(subjects.SESSIONS_REVOKED_BUCKET,),
             ),
         ),

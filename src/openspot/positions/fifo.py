@@ -82,11 +82,6 @@ class ShortfallError(FifoError):
             f"transaction {transaction.external_id} takes {amount_to_text(needed)} {asset} from account "
             f"{transaction.account}, which holds {amount_to_text(held)}"
         )
-        self.transaction_id = transaction.external_id
-        self.account = transaction.account
-        self.asset = asset
-        self.needed = needed
-        self.held = held
 
 
 class OutOfOrderError(FifoError):
@@ -94,8 +89,6 @@ class OutOfOrderError(FifoError):
 
     def __init__(self, key: OrderKey, last_key: OrderKey) -> None:
         super().__init__(f"transaction {key[1]} at {key[0]} does not follow {last_key[1]} at {last_key[0]}")
-        self.key = key
-        self.last_key = last_key
 
 
 class FifoStateError(ValueError):

@@ -6,65 +6,33 @@ acknowledged, and a trade that is booked already changes nothing. Fills become F
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from openspot.contracts import subjects
-from openspot.contracts.messages import ExecutedTrade, TradeFee
-from openspot.contracts.streams import TRADES
-from openspot.domain.ids import PARTICIPANT_ID_TEXT, REFERENCE_TEXT
-from openspot.domain.money import AMOUNT_SCALE, MoneyError, parse_decimal, to_amount
-from openspot.domain.order import Side
-from openspot.domain.symbol import SYMBOL_TEXT
+from openspot.contracts.messages import ExecutedTrade
 from openspot.kit.bus import Bus, Consumption, DurableConsumer
 from openspot.kit.database import Connection, Pool
 from openspot.kit.log import get_logger
 from openspot.kit.sql import numeric
-from openspot.positions.descriptor import DURABLE
-from openspot.positions.fifo_transaction import TIMESTAMP_MAX
-from openspot.positions.holdings.trade_store import NewTrade, PositionKey, book_trades, side_text
+from openspot.positions.descriptor import FILLS
+from openspot.positions.followed_trade import FollowedTrade, UnusableTradeError, followed_trade
+from openspot.positions.holdings.trade_store import NewTrade, book_trades, side_text
 from openspot.positions.metrics import FOLLOWED, FOLLOWED_SEQUENCE
-from openspot.positions.position import PositionTrade, TradeError
 
 log = get_logger("positions")
 
-BATCH_MAX = 500
 INTERVAL_S = 0.1
-ACKNOWLEDGE_WAIT_S = 30.0
 LOGGED_LENGTH_MAX = 200
-
-
-class UnusableTradeError(ValueError):
-    """A trade from the bus cannot be booked. The message names the field and the reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class FollowedTrade:
-    """A trade of the exchange as the two participants see it."""
-
-    trade_id: str
-    sequence: int
-    sides: tuple[NewTrade, NewTrade]
 
 
 def trade_consumer(bus: Bus, pool: Pool) -> DurableConsumer[ExecutedTrade]:
     """The durable consumer of the trades, shared by all position processes."""
-    consumption = Consumption(
-        TRADES,
-        subjects.TRADES_EXECUTED,
-        DURABLE,
-        ExecutedTrade,
-        BATCH_MAX,
-        acknowledge_wait_s=ACKNOWLEDGE_WAIT_S,
-        interval_s=INTERVAL_S,
-    )
 
     async def take(trades: list[ExecutedTrade]) -> None:
         await follow(pool, trades)
 
-    return DurableConsumer(bus, consumption, take)
+    return DurableConsumer(bus, Consumption.of(FILLS, ExecutedTrade, interval_s=INTERVAL_S), take)
 
 
 async def follow(pool: Pool, trades: Sequence[ExecutedTrade]) -> int:
@@ -91,43 +59,6 @@ async def follow(pool: Pool, trades: Sequence[ExecutedTrade]) -> int:
     if new:
         FOLLOWED_SEQUENCE.set(max(trade.sequence for trade in new))
     return len(new)
-
-
-def followed_trade(trade: ExecutedTrade) -> FollowedTrade:
-    """The two sides of a trade. Raises UnusableTradeError."""
-    if not REFERENCE_TEXT.fullmatch(trade.id):
-        raise UnusableTradeError("id is not a trade id")
-    if not SYMBOL_TEXT.fullmatch(trade.symbol):
-        raise UnusableTradeError("symbol is not <BASE>-<QUOTE>")
-    if not 0 <= trade.timestamp <= TIMESTAMP_MAX:
-        raise UnusableTradeError("timestamp is out of range")
-    quantity, price = _amount("qty", trade.quantity), _amount("price", trade.price)
-    notional = quantity * price // AMOUNT_SCALE
-    quote = trade.symbol.split("-")[1]
-
-    def side_of(side: Side, user_id: str, fee: TradeFee) -> NewTrade:
-        if not PARTICIPANT_ID_TEXT.fullmatch(user_id):
-            raise UnusableTradeError(f"the {side_text(side)}er's id is not one")
-        if fee.asset != quote:
-            raise UnusableTradeError(f"the fee is in {fee.asset}, not in {quote}")
-        try:
-            booked = PositionTrade(
-                f"{trade.id}:{side_text(side)}", trade.timestamp, side, quantity, notional, _amount("fee", fee.amount)
-            )
-        except TradeError as error:
-            raise UnusableTradeError(str(error)) from error
-        return NewTrade(PositionKey(user_id, trade.symbol), booked, "fill")
-
-    buyer = side_of(Side.BUY, trade.buyer_id, trade.fees.buyer)
-    seller = side_of(Side.SELL, trade.seller_id, trade.fees.seller)
-    return FollowedTrade(trade.id, trade.sequence, (buyer, seller))
-
-
-def _amount(field: str, text: str) -> int:
-    try:
-        return to_amount(parse_decimal(text))
-    except MoneyError as error:
-        raise UnusableTradeError(f"{field} {error}") from error
 
 
 async def _await_valuation(connection: Connection, sides: Sequence[NewTrade]) -> None:

@@ -162,7 +162,7 @@ def _split_kraken_pair(pair: str) -> tuple[str, str]:
         base, quote = pair[:-4], pair[-4:]
     else:
         quote = next((name for name in _KRAKEN_QUOTES if pair.endswith(name)), "")
-        base = pair.removesuffix(quote) if quote else ""
+        base = pair.removesuffix(quote)
     if not base or not quote:
         raise TransactionError("pair", f"{pair or 'is empty and'} cannot be split into two assets")
     return _KRAKEN_NAMES.get(base, base), _KRAKEN_NAMES.get(quote, quote)

@@ -8,7 +8,7 @@ length needs the memory of one batch.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -16,9 +16,7 @@ from openspot.domain.money import AMOUNT_SCALE, MoneyError, parse_decimal, to_am
 from openspot.positions.fifo_transaction import FifoTransaction, TransactionError, TransactionKind
 from openspot.positions.import_layouts import Field, Layout
 from openspot.positions.import_records import Reason, Refused, Row
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
+from openspot.positions.times import milliseconds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ def parse_timestamp(text: str) -> int:
     time = datetime.fromisoformat(text.removesuffix("UTC").rstrip())
     if time.tzinfo is None:
         time = time.replace(tzinfo=UTC)
-    return (time - _EPOCH) // _MILLISECOND
+    return milliseconds_of(time)
 
 
 class _RowParser:

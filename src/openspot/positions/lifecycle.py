@@ -111,30 +111,9 @@ def transfer_step(
     return TransferStep(following, BalanceChange(effect.available * amount, effect.locked * amount), repeated=False)
 
 
-class PositionStatus(StrEnum):
-    """States of a position."""
-
-    OPEN = "open"
-    CLOSED = "closed"
-
-
 class PositionTrigger(StrEnum):
-    """Events that move a position from one state to the next."""
+    """What a trade does to a position."""
 
     OPENING_TRADE = "opening_trade"
     TRADE = "trade"
     FLATTENING_TRADE = "flattening_trade"
-    CLOSE_REQUEST = "close_request"
-
-
-POSITION_TRANSITIONS: dict[tuple[PositionStatus | None, PositionTrigger], PositionStatus] = {
-    (None, PositionTrigger.OPENING_TRADE): PositionStatus.OPEN,
-    (PositionStatus.OPEN, PositionTrigger.TRADE): PositionStatus.OPEN,
-    (PositionStatus.OPEN, PositionTrigger.FLATTENING_TRADE): PositionStatus.CLOSED,
-    (PositionStatus.OPEN, PositionTrigger.CLOSE_REQUEST): PositionStatus.CLOSED,
-}
-
-
-def next_position_status(status: PositionStatus | None, trigger: PositionTrigger) -> PositionStatus | None:
-    """The state that `trigger` leads to, or None where the table has no such transition."""
-    return POSITION_TRANSITIONS.get((status, trigger))

@@ -1,4 +1,4 @@
-"""A participant's position in one symbol: quantity, cost and realised result, from trades.
+"""A participant's position in one symbol: quantity, average cost and realised result, from trades.
 
 Positions are signed. The platform is spot-only, but a participant may sell a quantity that was deposited or borrowed
 and never bought here. Such a trade must count, so it opens a short position: `quantity` is negative, and `cost` is the
@@ -8,22 +8,12 @@ Fees add to the cost of an opening trade and reduce the proceeds of a closing on
 realised result = sum of cash flows + cost of the open position.
 """
 
-from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
 from openspot.domain.order import Side
 from openspot.positions.lifecycle import PositionTrigger
-
-
-class CostMethod(StrEnum):
-    """The cost that a reducing trade takes: that of the oldest trades, or the average of all."""
-
-    FIFO = "fifo"
-    AVERAGE = "average"
 
 
 class TradeError(ValueError):
@@ -65,13 +55,6 @@ class PositionTrade:
         return gross - self.fee
 
 
-class OpenLot(NamedTuple):
-    """A signed open quantity and its signed cost: positive for a long, negative for a short."""
-
-    quantity: int
-    cost: int
-
-
 @dataclass(frozen=True, slots=True)
 class Position:
     """The state of a position. Amounts are integers at 18 places, money is in the quote asset."""
@@ -102,69 +85,31 @@ FLAT = Position(quantity=0, cost=0, realised=0, fees=0, cash_flow=0, trades=0)
 class PositionKeeper:
     """Follows one participant's position in one symbol, trade by trade in the order of execution."""
 
-    def __init__(self, method: CostMethod, position: Position = FLAT, lots: Iterable[OpenLot] = ()) -> None:
-        """Begin with a stored position and its open lots. Raises ValueError if the two disagree."""
-        self.method = method
+    def __init__(self, position: Position = FLAT) -> None:
+        """Begin with a stored position."""
         self.position = position
         """The position after the last trade."""
-        self._lots = deque(lots)
-        if sum(lot.quantity for lot in self._lots) != position.quantity:
-            raise ValueError("quantities of the lots do not add up to the position")
-        if sum(lot.cost for lot in self._lots) != position.cost:
-            raise ValueError("costs of the lots do not add up to the position")
-
-    @property
-    def lots(self) -> tuple[OpenLot, ...]:
-        """The open lots, oldest first. With average cost there is at most one."""
-        return tuple(self._lots)
 
     def apply(self, trade: PositionTrade) -> AppliedTrade:
         """Apply the next trade. It first reduces an opposite position. Its rest opens a position or adds to one."""
-        held = self.position
-        opening, opening_cash = trade.signed_quantity, trade.cash_flow
+        held, opening_cash = self.position, trade.cash_flow
         realised = cost_taken = 0
-        if held.quantity * opening < 0:
+        if held.quantity * trade.signed_quantity < 0:
             closing = min(trade.quantity, abs(held.quantity))
             # The closing part takes its share of the cash, rounded down. The opening part takes the rest.
             closing_cash = opening_cash * closing // trade.quantity
-            cost_taken = self._take(closing)
+            cost_taken = held.cost * closing // abs(held.quantity)
             realised = closing_cash - cost_taken
-            opening += closing if opening < 0 else -closing
             opening_cash -= closing_cash
-        if opening:
-            self._open(OpenLot(opening, -opening_cash))
         self.position = Position(
             quantity=held.quantity + trade.signed_quantity,
-            cost=held.cost - cost_taken + (-opening_cash if opening else 0),
+            cost=held.cost - cost_taken - opening_cash,
             realised=held.realised + realised,
             fees=held.fees + trade.fee,
             cash_flow=held.cash_flow + trade.cash_flow,
             trades=held.trades + 1,
         )
         return AppliedTrade(realised, _triggers(held.quantity, self.position.quantity))
-
-    def _take(self, quantity: int) -> int:
-        """Remove `quantity` (without sign), oldest lots first, and return its cost."""
-        taken = 0
-        while quantity:
-            lot = self._lots.popleft()
-            size = abs(lot.quantity)
-            if size <= quantity:
-                taken += lot.cost
-                quantity -= size
-                continue
-            cost = lot.cost * quantity // size
-            left = size - quantity
-            self._lots.appendleft(OpenLot(left if lot.quantity > 0 else -left, lot.cost - cost))
-            taken += cost
-            quantity = 0
-        return taken
-
-    def _open(self, lot: OpenLot) -> None:
-        if self.method is CostMethod.AVERAGE and self._lots:
-            held = self._lots.pop()
-            lot = OpenLot(held.quantity + lot.quantity, held.cost + lot.cost)
-        self._lots.append(lot)
 
 
 def closing_trade(position: Position, mark: int | None, trade_id: str, timestamp: int) -> PositionTrade:

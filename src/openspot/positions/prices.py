@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from openspot.contracts.messages import Candle, GetCandles
 from openspot.domain.candles import Interval, begin_of
+from openspot.domain.fair_price.model import PriceState
 from openspot.domain.money import parse_decimal
 from openspot.kit.clock import datetime_from_ms
 from openspot.market_data_client.errors import UnknownMarketError
@@ -24,11 +25,22 @@ class Prices:
         self._market_data = market_data
 
     async def latest(self) -> dict[str, tuple[int, datetime]]:
-        """The last price of each market that ever traded, at 18 places, with the ticker's time."""
-        return {
+        """The price to which each market's positions are marked, at 18 places, with its time.
+
+        It is the fair price, because two accounts of one person make a last price. The last price counts where market
+        data has no fair price. While that is disputed, the market has none, so that its earlier mark stays. A market in
+        which nobody has traded has a price only if it is confirmed: else it may be no more than the settings' own.
+        """
+        last = {
             ticker.symbol: (mark_price(ticker.last_price), datetime_from_ms(ticker.timestamp))
             for ticker in await self._market_data.tickers()
             if ticker.last_price is not None
+        }
+        fair = {event.symbol: event for event in await self._market_data.fair_prices()}
+        return {symbol: mark for symbol, mark in last.items() if symbol not in fair} | {
+            symbol: (mark_price(event.price), datetime_from_ms(event.timestamp))
+            for symbol, event in fair.items()
+            if event.state != PriceState.DISPUTED and (symbol in last or event.is_confirmed)
         }
 
     async def daily_closes(self, symbol: str, until: datetime) -> dict[date, Decimal]:

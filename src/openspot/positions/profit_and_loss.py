@@ -1,4 +1,4 @@
-"""Profit and loss of positions, marked to the latest price.
+"""Profit and loss of positions, marked to the fair price.
 
 A mark price is the price of one whole unit in the quote asset, as an integer at 18 places. The value of a position
 is ⌊quantity × mark⌋ at 18 places. Without a mark, value and unrealised result are None, never zero. Each quote asset
@@ -7,7 +7,6 @@ has its own sums, because amounts of different assets cannot be added.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 
 from openspot.domain.money import AMOUNT_SCALE, parse_decimal, to_amount
 from openspot.positions.position import Position
@@ -44,9 +43,9 @@ class QuoteResult:
         return None if self.unrealised is None else self.realised + self.unrealised
 
 
-def mark_price(price: str | Decimal) -> int:
+def mark_price(price: str) -> int:
     """A price as an integer at 18 places. Raises MoneyError if it has more places."""
-    return to_amount(parse_decimal(price) if isinstance(price, str) else price)
+    return to_amount(parse_decimal(price))
 
 
 def value_at(quantity: int, mark: int) -> int:

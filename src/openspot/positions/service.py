@@ -8,7 +8,9 @@ from openspot.http.audit import DatabaseAudit
 from openspot.http.authentication import RevokedSessions, UserTokens
 from openspot.http.ended_sessions import EndedSessionsFollower
 from openspot.http.idempotency import DatabaseIdempotency
+from openspot.http.policy import ThrottleClass
 from openspot.http.server import http_server
+from openspot.http.throttle import MemoryThrottle
 from openspot.kit.clock import Clock, system_clock
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
@@ -56,18 +58,29 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
         prices = Prices(MarketDataClient(bus))
         store = HoldingStore(pool, settings.position_mark_age_s_max)
         cost_basis = CostBasisService(
-            pool, CostBasisStore(pool), settings.accounting_currency, settings.position_imports_max
+            pool,
+            CostBasisStore(pool),
+            settings.accounting_currency,
+            imports_max=settings.position_imports_max,
+            transactions_max=settings.position_transactions_max,
         )
         frame.at_end(cost_basis.stop)
         services = Services(
             holdings=HoldingService(
                 pool, store, prices, clock, settings.accounting_currency, follows_fills=settings.follow_fills
             ),
-            transfers=TransferService(pool, PositionTransferStore(pool), frozenset(markets.assets)),
+            transfers=TransferService(
+                pool,
+                PositionTransferStore(pool),
+                frozenset(markets.assets),
+                pending_max=settings.position_transfers_pending_max,
+                day_max=settings.position_transfers_day_max,
+            ),
             cost_basis=cost_basis,
             broker=BrokerService(pool, store, markets.limits, clock, follows_fills=settings.follow_fills),
             health=frame.health,
             tokens=UserTokens(settings.jwt_secret, revoked),
+            throttles={ThrottleClass.STANDARD: MemoryThrottle()} if settings.positions_throttle_enabled else {},
             audit=audit,
             idempotency=DatabaseIdempotency(pool),
         )

@@ -16,7 +16,7 @@ class PositionSettings(EngineConnectionSettings, UserTokenSettings, PageOriginSe
         default=False, description="The position service follows the trades of the exchange; else it knows none of them"
     )
     position_mark_s: float = Field(
-        default=10.0, ge=0.05, le=86_400, description="Time between two markings of positions to the latest prices"
+        default=10.0, ge=0.05, le=86_400, description="Time between two markings of positions to fair prices"
     )
     position_mark_age_s_max: int = Field(
         default=86_400, ge=1, description="A mark price that was not confirmed for this long is no price any more"
@@ -34,6 +34,16 @@ class PositionSettings(EngineConnectionSettings, UserTokenSettings, PageOriginSe
         default=2**30, ge=1024, description="Largest file of FIFO transactions; it waits in the temporary folder"
     )
     position_imports_max: int = Field(default=2, ge=1, description="Imports at a time; beyond it 503")
+    position_transactions_max: int = Field(
+        default=1_000_000, ge=1, description="FIFO transactions that a user may record or import; fills always count"
+    )
+    position_transfers_pending_max: int = Field(
+        default=100, ge=1, description="Transfers of one participant in the position service that are not ended"
+    )
+    position_transfers_day_max: int = Field(
+        default=1_000, ge=1, le=100_000, description="Transfers of one participant in the position service in 24 hours"
+    )
+    positions_throttle_enabled: bool = Field(default=True, description="Throttle the position service")
 
     @property
     def positions_url(self) -> str:

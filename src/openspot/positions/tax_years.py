@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import NamedTuple
 
+from openspot.kit.clock import datetime_from_ms
+from openspot.positions.times import milliseconds_of
+
 
 @dataclass(frozen=True, slots=True)
 class TaxYearStart:
@@ -23,11 +26,11 @@ class TaxYearStart:
 
     def begin_of(self, year: int) -> int:
         """The beginning of the tax year that begins in the calendar year `year`, in milliseconds since 1970."""
-        return int(datetime(year, self.month, self.day, tzinfo=UTC).timestamp()) * 1000
+        return milliseconds_of(datetime(year, self.month, self.day, tzinfo=UTC))
 
     def year_of(self, timestamp: int) -> int:
         """The calendar year in which the tax year of `timestamp` (milliseconds since 1970, UTC) began."""
-        time = datetime.fromtimestamp(timestamp // 1000, UTC)
+        time = datetime_from_ms(timestamp)
         return time.year - ((time.month, time.day) < (self.month, self.day))
 
 

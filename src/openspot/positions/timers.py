@@ -16,14 +16,14 @@ log = get_logger("positions")
 
 
 class Marking:
-    """Marks positions to the latest prices."""
+    """Marks positions to the present prices."""
 
     def __init__(self, store: HoldingStore, prices: Prices) -> None:
         self._store = store
         self._prices = prices
 
     async def run_once(self) -> None:
-        """Note the latest prices. Without market data the earlier ones stay until they are too old."""
+        """Note the present prices. Without market data the earlier ones stay until they are too old."""
         try:
             prices = await self._prices.latest()
         except MarketDataUnavailableError as error:
@@ -34,6 +34,10 @@ class Marking:
         MARKINGS.labels("marked").inc()
 
 
+LATE_S_MAX = 60.0
+"""A snapshot later than this, or than half an interval, is left out: it would show positions of another time."""
+
+
 class Snapshots:
     """Stores all open positions at whole multiples of an interval since 1970. Only one process does it each time."""
 
@@ -42,23 +46,38 @@ class Snapshots:
         self._clock = clock
         self._interval_ms = round(interval_s * 1000)
         self._kept = timedelta(days=kept_days)
+        self._late_ms_max = min(LATE_S_MAX * 1000, self._interval_ms / 2)
 
     def seconds_to_next(self) -> float:
         """Seconds until the next interval begins."""
         return (self._interval_ms - self._clock() // NANOSECONDS_PER_MS % self._interval_ms) / 1000
 
     async def run(self) -> None:
-        """Store the positions whenever an interval begins, until cancelled."""
-        while True:
-            await asyncio.sleep(self.seconds_to_next())
-            await attempt("take snapshots", self.run_once)
+        """Store the positions whenever an interval begins, until cancelled.
 
-    async def run_once(self) -> None:
-        """Store the positions for the interval that has begun, and delete old snapshots."""
+        Old snapshots are deleted first, also at the start: a process that never lives for a whole interval deletes too.
+        """
+        while True:
+            await attempt("forget snapshots", self.forget)
+            await asyncio.sleep(self.seconds_to_next())
+            await attempt("take snapshots", self.take)
+
+    async def take(self) -> None:
+        """Store the positions for the interval that has just begun.
+
+        Does nothing if it began too long ago. Then this process was held up, or woke a moment before the next interval,
+        and what is open now was perhaps not open then.
+        """
         now_ms = self._clock() // NANOSECONDS_PER_MS
-        taken_at = datetime_from_ms(now_ms - now_ms % self._interval_ms)
-        SNAPSHOTS.inc(await self._store.take_snapshot(taken_at))
-        await self._store.forget_snapshots(datetime_from_ms(now_ms) - self._kept)
+        late_ms = now_ms % self._interval_ms
+        if late_ms > self._late_ms_max:
+            log.warning("no snapshot of positions: it would be late", late_s=late_ms / 1000)
+            return
+        SNAPSHOTS.inc(await self._store.take_snapshot(datetime_from_ms(now_ms - late_ms)))
+
+    async def forget(self) -> None:
+        """Delete the snapshots that are older than they are kept."""
+        await self._store.forget_snapshots(datetime_from_ms(self._clock() // NANOSECONDS_PER_MS) - self._kept)
 
 
 async def repeat(what: str, work: Callable[[], Awaitable[object]], interval_s: float) -> None:

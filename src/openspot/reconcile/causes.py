@@ -27,6 +27,7 @@ LEDGER_ONLY = "posted in the ledger alone"
 UNKNOWN_TRADE = "the engine knows no such trade"
 UNKNOWN_TRANSFER = "the engine knows no such transfer"
 ALTERED = "not what the engine did"
+RELABELLED = "its type or reference is not what the engine did"
 PAST_THE_LEDGER = "written past the ledger"
 ENGINE_FAULT = "a fault of the engine: `openspot engine verify` checks its journal"
 ROWS_PENDING = "the order router has not caught up"
@@ -44,6 +45,8 @@ def entry_difference(gap: EntryGap, settled: bool | None) -> Difference:
         cause = f"refused by the ledger: {gap.refusal}" if gap.refusal else cause_of_missing(settled)
     elif gap.state == "extra":
         cause = {"trade": UNKNOWN_TRADE, "transfer": UNKNOWN_TRANSFER}.get(gap.source, LEDGER_ONLY)
+    elif gap.engine == gap.mirror:
+        cause = RELABELLED
     else:
         cause = ALTERED
     if gap.entries == 1:
@@ -81,12 +84,18 @@ def balance_difference(gap: BalanceGap, settled: bool | None, complete: bool) ->
 
 
 def account_difference(account: Imbalance) -> Difference:
-    """A ledger account that is not the sum of its entries: something other than the ledger wrote to the tables."""
+    """A ledger account that contradicts its entries or locks: something other than the ledger wrote to the tables."""
+    name = _account_name(account.user_id, account.asset)
     by_entries = decimal_to_text(account.entries)
+    if account.total == account.entries and account.locked != account.by_locks:
+        by_locks, locked = decimal_to_text(account.by_locks), decimal_to_text(account.locked)
+        return Difference("lock", name, "locked", by_locks, locked, PAST_THE_LEDGER)
     if account.newest != account.entries:
         by_entries += f" (the newest says {decimal_to_text(account.newest)})"
-    name = _account_name(account.user_id, account.asset)
-    return Difference("account", name, "total", by_entries, decimal_to_text(account.total), PAST_THE_LEDGER)
+    elif account.off:
+        by_entries += f" ({account.off} of their running balances say otherwise)"
+    total = MISSING if account.total is None else decimal_to_text(account.total)
+    return Difference("account", name, "total", by_entries, total, PAST_THE_LEDGER)
 
 
 def asset_difference(asset: str, total: Decimal) -> Difference:

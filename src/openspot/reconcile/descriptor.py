@@ -1,13 +1,16 @@
-"""Reconcile describes itself: it reads every mirror, and writes only through the code of the mirror's owner."""
+"""Reconcile describes itself: it reads every mirror, and writes only what a repair makes right again."""
 
-from openspot.contracts.streams import CUSTODY, TRADES, TRANSFERS
-from openspot.engine_client.settings import EngineConnectionSettings
-from openspot.kit.description import BusAccess, Descriptor, StreamConsumer, Tables
+from openspot.kit.description import BusAccess, Descriptor, Tables
+from openspot.ledger.descriptor import SETTLEMENT, TRANSFER_POSTING
+from openspot.positions.descriptor import FILLS
+from openspot.reconcile.money_checks import tables_compared
+from openspot.reconcile.settings import ReconcileSettings
+from openspot.router.descriptor import COMPLETE, DEPOSIT
 
 DESCRIPTOR = Descriptor(
     name="reconcile",
     title="Reconcile",
-    settings=EngineConnectionSettings,
+    settings=ReconcileSettings,
     tables=Tables(
         reads=(
             "orders",
@@ -16,15 +19,36 @@ DESCRIPTOR = Descriptor(
             "router_held_events",
             "ledger_accounts",
             "ledger_entries",
+            "ledger_movements",
             "ledger_rejected_trades",
-        )
+            *tables_compared(),
+        ),
+        repairs=(
+            # Locked only, so that the router waits.
+            "engine_cursors",
+            "orders",
+            "trades",
+            "ledger_accounts",
+            "ledger_entries",
+            "ledger_movements",
+            "ledger_outbox",
+            "positions",
+            "position_trades",
+            "position_balances",
+            "position_checkpoints",
+            "fifo_owners",
+            "fifo_transactions",
+            "fifo_pending_fills",
+            "fifo_checkpoints",
+        ),
     ),
     bus=BusAccess(
         inspects=(
-            StreamConsumer(TRADES, "ledger-settlement"),
-            StreamConsumer(TRANSFERS, "ledger-transfers"),
-            StreamConsumer(CUSTODY, "router-deposit"),
-            StreamConsumer(CUSTODY, "router-complete"),
+            SETTLEMENT,
+            TRANSFER_POSTING,
+            DEPOSIT,
+            COMPLETE,
+            FILLS,
         ),
     ),
 )

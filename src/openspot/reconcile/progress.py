@@ -7,18 +7,21 @@ their streams.
 
 import asyncio
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 import asyncpg
 
 from openspot.contracts import subjects
-from openspot.contracts.streams import CUSTODY, TRADES, TRANSFERS
+from openspot.contracts.streams import StreamConsumer
 from openspot.kit.bus import Bus, BusError
 from openspot.kit.settings import Settings
-from openspot.ledger import transfers
-from openspot.ledger.consumer import DURABLE
+from openspot.ledger.descriptor import SETTLEMENT, TRANSFER_POSTING
+from openspot.positions.descriptor import FILLS
+from openspot.reconcile.position_queries import FOLLOWS_FILLS
 from openspot.reconcile.tables import CONNECT_TIMEOUT_S
+from openspot.router.descriptor import COMPLETE, DEPOSIT
 from openspot.router.store import CONSUMER
 
 POLL_S = 0.2
@@ -26,27 +29,19 @@ BUS_TIMEOUT_S = 2.0
 _LEDGER_SUBJECTS = (subjects.TRADES_EXECUTED, subjects.TRANSFERS_EXECUTED)
 
 
-class Follower(NamedTuple):
-    """A durable consumer whose messages become ledger entries."""
-
-    stream: str
-    subject: str
-    durable: str
-
-
-FOLLOWERS = (
-    Follower(TRADES.name, subjects.TRADES_EXECUTED, DURABLE),
-    Follower(TRANSFERS.name, subjects.TRANSFERS_EXECUTED, transfers.DURABLE),
-    Follower(CUSTODY.name, subjects.CUSTODY_DEPOSIT_CONFIRMED, "router-deposit"),
-    Follower(CUSTODY.name, subjects.CUSTODY_WITHDRAWAL_COMPLETED, "router-complete"),
-)
+FOLLOWERS = (SETTLEMENT, TRANSFER_POSTING, DEPOSIT, COMPLETE)
+"""The durable consumers whose messages become ledger entries."""
 
 
 class MirrorProgress(NamedTuple):
-    """Whether the mirrors have caught up. `settled` is about the ledger; None if the bus did not answer."""
+    """Whether the mirrors have caught up. `settled` is about the ledger; None if the bus did not answer.
+
+    `counted` is about the position service; None if it follows no trades, or the bus did not answer.
+    """
 
     rows_reached: bool
     settled: bool | None
+    counted: bool | None = None
 
 
 async def wait_for_mirrors(settings: Settings, sequence: int, timeout_s: float) -> MirrorProgress:
@@ -58,11 +53,16 @@ async def wait_for_mirrors(settings: Settings, sequence: int, timeout_s: float) 
     connection = await asyncpg.connect(settings.database_url, timeout=CONNECT_TIMEOUT_S)
     try:
         rows_reached = await _wait_for_rows(connection, sequence, deadline)
+        follows_fills = await connection.fetchval(f"SELECT {FOLLOWS_FILLS}")
         all_published = await _wait_for_held_events(connection, sequence, deadline)
     finally:
         await connection.close(timeout=CONNECT_TIMEOUT_S)
     is_with_ledger = rows_reached and all_published
-    return MirrorProgress(rows_reached, await _wait_for_ledger(settings, deadline) if is_with_ledger else False)
+    if not is_with_ledger:
+        return MirrorProgress(rows_reached, False, False)
+    settled = await _wait_for_consumers(settings, deadline, FOLLOWERS)
+    counted = await _wait_for_consumers(settings, deadline, (FILLS,)) if follows_fills else None
+    return MirrorProgress(rows_reached, settled, counted)
 
 
 async def _wait_for_rows(connection: asyncpg.Connection, sequence: int, deadline: float) -> bool:
@@ -93,22 +93,24 @@ async def _wait_for_held_events(connection: asyncpg.Connection, sequence: int, d
     return True
 
 
-async def _wait_for_ledger(settings: Settings, deadline: float) -> bool | None:
-    """Wait for the ledger. Returns whether it catches up by the deadline, None if the bus did not answer until then."""
+async def _wait_for_consumers(settings: Settings, deadline: float, followers: Sequence[StreamConsumer]) -> bool | None:
+    """Whether these consumers catch up by the deadline; None if the bus did not answer until then."""
     short = settings.model_copy(update={"request_timeout_s": BUS_TIMEOUT_S})
     try:
         async with asyncio.timeout(BUS_TIMEOUT_S):
             bus = await Bus.connect(short, "reconcile")
     except (BusError, TimeoutError):
         return None
-    targets: dict[Follower, int] | None = None
+    targets: dict[StreamConsumer, int] | None = None
     try:
         while True:
             caught_up = None
             # Ask again if the bus is just coming back, or its cluster is electing a leader.
             with suppress(BusError):
                 if targets is None:
-                    targets = {follower: await bus.newest(follower.stream, follower.subject) for follower in FOLLOWERS}
+                    targets = {
+                        follower: await bus.newest(follower.stream.name, follower.subject) for follower in followers
+                    }
                 reached = [await _has_reached(bus, *follower) for follower in targets.items()]
                 caught_up = all(reached)
             if caught_up or time.monotonic() >= deadline:
@@ -118,9 +120,9 @@ async def _wait_for_ledger(settings: Settings, deadline: float) -> bool | None:
         await bus.close()
 
 
-async def _has_reached(bus: Bus, follower: Follower, target: int) -> bool:
+async def _has_reached(bus: Bus, follower: StreamConsumer, target: int) -> bool:
     """Whether everything up to the stream sequence `target` is acknowledged."""
     if not target:
         return True
-    state = await bus.consumer_state(follower.stream, follower.durable)
+    state = await bus.consumer_state(follower.stream.name, follower.durable)
     return state is not None and (state.lag == 0 or state.acknowledged_until >= target)

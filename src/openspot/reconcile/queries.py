@@ -24,9 +24,12 @@ TEMPORARY_TABLES = """
     CREATE TEMPORARY TABLE reconcile_money (
         sequence bigint, kind text, user_id text, asset text, amount numeric, reference text
     );
+    CREATE INDEX ON reconcile_money (reference);
     CREATE TEMPORARY TABLE reconcile_transfers (
-        sequence bigint, reference text, place bigint, source text, destination text, asset text, amount numeric
+        sequence bigint, reference text, place bigint, source text, destination text, asset text, amount numeric,
+        kind text
     );
+    CREATE INDEX ON reconcile_transfers (reference);
     CREATE TEMPORARY TABLE reconcile_balances (user_id text, asset text, total numeric);
     CREATE TEMPORARY TABLE reconcile_gaps (
         source text, state text, name text, transaction_id text, of_engine boolean, user_id text, asset text,
@@ -39,7 +42,10 @@ ANALYZE = "ANALYZE reconcile_orders, reconcile_trades, reconcile_money, reconcil
 # its faults.
 _POSTINGS = f"""
     SELECT trade.sequence, trade.trade_id, trade.trade_id || ':' || posting.name AS transaction_id,
-        posting.user_id, posting.asset, posting.amount
+        posting.user_id, posting.asset, posting.amount,
+        CASE WHEN posting.name NOT LIKE '%fee' THEN 'trade'
+            WHEN (posting.amount < 0) = starts_with(posting.name, 'house-') AND posting.amount <> 0 THEN 'rebate'
+            ELSE 'fee' END AS entry_type
     FROM reconcile_trades AS trade
     CROSS JOIN LATERAL (
         SELECT split_part(trade.symbol, '-', 1) AS base, split_part(trade.symbol, '-', 2) AS quote,
@@ -60,7 +66,7 @@ _POSTINGS = f"""
 """
 _TRANSFER_POSTINGS = """
     SELECT transfer.sequence, transfer.reference, transfer.reference || ':' || place || ':' || posting.name
-        AS transaction_id, posting.user_id, transfer.asset, posting.amount
+        AS transaction_id, posting.user_id, transfer.asset, posting.amount, transfer.kind AS entry_type
     FROM reconcile_transfers AS transfer
     CROSS JOIN LATERAL (VALUES
         ('transfer-debit', transfer.source, -transfer.amount),
@@ -81,19 +87,25 @@ FIND_GAPS = f"""
             SELECT * FROM ledger_entries
             WHERE reference_type = '{TRADE_REFERENCE}' AND ($1::bigint = 1 OR {_SEQUENCE_OF_TRADE} >= $1)
         ) AS entry ON entry.transaction_id = posting.transaction_id
-        WHERE (posting.user_id, posting.asset, posting.amount)
-            IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount)
+        WHERE (posting.user_id, posting.asset, posting.amount, posting.entry_type, posting.trade_id)
+            IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount, entry.entry_type, entry.reference_id)
         UNION ALL
         SELECT 'money', coalesce(money.reference, entry.transaction_id),
             coalesce(money.reference, entry.transaction_id), money.sequence,
             money.user_id, money.asset, money.amount, entry.user_id, entry.asset, entry.amount
-        FROM (SELECT * FROM reconcile_money WHERE kind <> 'ADJUST' AND reference <> '') AS money
+        FROM (
+            SELECT *, CASE kind WHEN 'DEPOSIT' THEN 'deposit' WHEN 'COMMIT' THEN 'withdrawal' END AS entry_type
+            FROM reconcile_money WHERE kind <> 'ADJUST' AND reference <> ''
+        ) AS money
         FULL JOIN (
             SELECT * FROM ledger_entries
             WHERE reference_type NOT IN ('{TRADE_REFERENCE}', '{TRANSFER_REFERENCE}')
                 AND NOT transaction_id LIKE '%{CONTRA_SUFFIX}'
         ) AS entry ON entry.transaction_id = money.reference
-        WHERE (money.user_id, money.asset, money.amount) IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount)
+        WHERE (
+                (money.user_id, money.asset, money.amount) IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount)
+                OR (money.entry_type, money.reference) <> (entry.entry_type, entry.reference_id)
+            )
             AND ($1::bigint = 1 OR money.reference IS NOT NULL)
         UNION ALL
         SELECT 'transfer', coalesce(posting.reference, entry.reference_id),
@@ -102,8 +114,8 @@ FIND_GAPS = f"""
         FROM ({_TRANSFER_POSTINGS}) AS posting
         FULL JOIN (SELECT * FROM ledger_entries WHERE reference_type = '{TRANSFER_REFERENCE}') AS entry
             ON entry.transaction_id = posting.transaction_id
-        WHERE (posting.user_id, posting.asset, posting.amount)
-            IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount)
+        WHERE (posting.user_id, posting.asset, posting.amount, posting.entry_type, posting.reference)
+            IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount, entry.entry_type, entry.reference_id)
             AND ($1::bigint = 1 OR posting.reference IS NOT NULL)
     ), judged AS (
         SELECT *, CASE WHEN entry_user_id IS NULL THEN 'missing' WHEN user_id IS NULL THEN 'extra'
@@ -190,20 +202,31 @@ TRADE_PAIRS = f"""
         IS DISTINCT FROM ({", ".join(f"row_.{name}" for name in TRADE_FIELDS)})
     ORDER BY coalesce(engine.trade_id, row_.trade_id) LIMIT $3
 """
-# Three figures must agree: the account's own total, the sum of its entries, and the balance of the newest entry.
+# An account's own total, the sum of its entries and the running balance of each entry must agree, and what is locked
+# must be the sum of its locks less its unlocks. One pass over the entries gives both figures.
 IMBALANCES = """
-    SELECT account.user_id, account.asset, account.available + account.locked AS total,
-        coalesce(summed.amount, 0) AS entries, coalesce(newest.balance, 0) AS newest, count(*) OVER () AS found
+    SELECT user_id, asset, account.available + account.locked AS total, coalesce(summed.amount, 0) AS entries,
+        coalesce(summed.newest, 0) AS newest, coalesce(summed.off, 0) AS off, coalesce(account.locked, 0) AS locked,
+        coalesce(moved.amount, 0) AS by_locks, count(*) OVER () AS found
     FROM ledger_accounts AS account
-    LEFT JOIN (SELECT user_id, asset, sum(amount) AS amount FROM ledger_entries GROUP BY user_id, asset) AS summed
-        USING (user_id, asset)
-    LEFT JOIN LATERAL (
-        SELECT balance FROM ledger_entries AS entry
-        WHERE entry.user_id = account.user_id AND entry.asset = account.asset ORDER BY entry_id DESC LIMIT 1
-    ) AS newest ON true
-    WHERE account.available + account.locked <> coalesce(summed.amount, 0)
-        OR account.available + account.locked <> coalesce(newest.balance, 0)
-    ORDER BY account.user_id, account.asset LIMIT $1
+    FULL JOIN (
+        SELECT user_id, asset, sum(amount) AS amount, count(*) FILTER (WHERE balance <> running) AS off,
+            max(balance) FILTER (WHERE is_newest) AS newest
+        FROM (
+            SELECT user_id, asset, amount, balance,
+                sum(amount) OVER (PARTITION BY user_id, asset ORDER BY entry_id ROWS UNBOUNDED PRECEDING) AS running,
+                lead(entry_id) OVER (PARTITION BY user_id, asset ORDER BY entry_id) IS NULL AS is_newest
+            FROM ledger_entries
+        ) AS numbered GROUP BY user_id, asset
+    ) AS summed USING (user_id, asset)
+    FULL JOIN (
+        SELECT user_id, asset, sum(CASE direction WHEN 'lock' THEN amount ELSE -amount END) AS amount
+        FROM ledger_movements GROUP BY user_id, asset
+    ) AS moved USING (user_id, asset)
+    WHERE account.available + account.locked IS DISTINCT FROM coalesce(summed.amount, 0)
+        OR account.locked IS DISTINCT FROM coalesce(moved.amount, 0)
+        OR summed.off > 0
+    ORDER BY user_id, asset LIMIT $1
 """
 UNEVEN_ASSETS = """
     SELECT asset, sum(available + locked) AS total FROM ledger_accounts

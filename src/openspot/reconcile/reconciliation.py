@@ -21,6 +21,7 @@ from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.reconcile import causes
 from openspot.reconcile.comparison import compare_orders, compare_trades
 from openspot.reconcile.house import house_accounts
+from openspot.reconcile.money_checks import CHECKS, COPIED_TABLES
 from openspot.reconcile.progress import MirrorProgress, wait_for_mirrors
 from openspot.reconcile.projection import EngineProjection, movements, trade_facts
 from openspot.reconcile.records import Difference
@@ -45,7 +46,9 @@ async def reconcile(settings: EngineConnectionSettings, wait_s: float) -> Reconc
         async with EngineReader(settings) as engine:
             mark = await engine.position()
             progress = await wait_for_mirrors(settings, mark.last_seq, wait_s)
-            async with open_tables(settings.database_url) as tables:
+            async with open_tables(settings.database_url, COPIED_TABLES) as tables:
+                for table in COPIED_TABLES:
+                    await tables.add_rows(table, getattr(settings, table.database, ""))
                 comparison = _Comparison(engine, tables, mark, progress)
                 await comparison.load()
                 return await comparison.report(began)
@@ -166,6 +169,7 @@ class _Comparison:
         self._name([causes.account_difference(account) for account in accounts.listed], accounts.found)
         self._differences += [causes.asset_difference(*asset) for asset in await self._tables.unbalanced_assets()]
         await self._compare_rows()
+        await self._check_money(mark, settled=bool(settled))
         counts = await self._tables.counts()
         return ReconcileReport(
             epoch=self._mark.epoch,
@@ -198,6 +202,14 @@ class _Comparison:
                 {trade.trade_id: trade} if trade else {}, {trade_row.trade_id: trade_row} if trade_row else {}
             )
         self._unnamed += trades.found - len(trades.listed)
+
+    async def _check_money(self, mark: int, *, settled: bool) -> None:
+        """Compare what the services wrote about money."""
+        counted = bool(self._progress.counted)
+        await self._tables.set_scope(mark, is_complete=self._is_complete, settled=settled, counted=counted)
+        for check in CHECKS:
+            found = await self._tables.check_money(check, DIFFERENCES_MAX)
+            self._name(found.listed, found.found)
 
     def _name(self, differences: Sequence[Difference], found: int) -> None:
         self._differences += differences

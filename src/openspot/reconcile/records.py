@@ -10,8 +10,16 @@ from openspot.domain.accounts import AccountKey
 
 _SIDES = {
     "account": ("by its entries", "in the account"),
+    "lock": ("by its locks", "in the account"),
     "asset": ("by rule", "in the ledger"),
     "engine": ("in its balances", "in its events"),
+    "stake rows": ("by its parts", "in the stake"),
+    "staked": ("in the engine", "by the stakes"),
+    "positions": ("in the trades", "in the checkpoint"),
+    "position": ("by its trades", "in the position"),
+    "position balance": ("by trades and transfers", "in the balance"),
+    "fill": ("in the position's trade", "among the FIFO transactions"),
+    "FIFO": ("by the transactions", "in the results"),
 }
 """The two sides of a difference, by kind. A kind that is not listed is a difference between engine and mirror."""
 

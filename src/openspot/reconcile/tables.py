@@ -16,6 +16,7 @@ from openspot.contracts.engine_events import BalanceEvent, TransferEvent
 from openspot.domain.accounts import AccountKey
 from openspot.engine_client.position import StreamPosition
 from openspot.ledger.store import NEWEST_SETTLED
+from openspot.reconcile.money_checks import SCOPE, CopiedTable, MoneyCheck, listed
 from openspot.reconcile.queries import (
     ANALYZE,
     BALANCE_GAPS,
@@ -32,10 +33,11 @@ from openspot.reconcile.queries import (
     UNEVEN_ASSETS,
     UNSUMMED,
 )
-from openspot.reconcile.records import OrderFacts, TradeFacts
+from openspot.reconcile.records import Difference, OrderFacts, TradeFacts
 from openspot.router.store import CONSUMER
 
 CONNECT_TIMEOUT_S = 10.0
+_ROWS_AT_A_TIME = 1000
 _APPLICATION = "openspot-reconcile"
 
 
@@ -71,13 +73,20 @@ class BalanceGap(NamedTuple):
 
 
 class Imbalance(NamedTuple):
-    """A ledger account that is not the sum of its entries."""
+    """A ledger account that is not the sum of its entries, or whose locked part is not the sum of its locks.
+
+    `total` is None if there is no such account. `newest` is the running balance of its newest entry; `off` counts the
+    entries whose running balance does not follow from those before. `by_locks` is the sum of its locks less unlocks.
+    """
 
     user_id: str
     asset: str
-    total: Decimal
+    total: Decimal | None
     entries: Decimal
     newest: Decimal
+    off: int
+    locked: Decimal
+    by_locks: Decimal
 
 
 class HouseBalance(NamedTuple):
@@ -143,6 +152,24 @@ class ComparisonTables:
         """The engine sequence of the newest trade in the ledger, 0 before the first."""
         return await self._connection.fetchval(NEWEST_SETTLED) or 0
 
+    async def add_rows(self, table: CopiedTable, database_url: str) -> None:
+        """Copy a table from a service's own database. If the service never ran here, there are no rows."""
+        if not database_url:
+            return
+        try:
+            own = await asyncpg.connect(database_url, timeout=CONNECT_TIMEOUT_S)
+        except asyncpg.InvalidCatalogNameError:
+            return
+        try:
+            if not await own.fetchval("SELECT to_regclass($1) IS NOT NULL", table.table):
+                return
+            async with own.transaction(readonly=True):
+                rows = await own.cursor(f"SELECT {', '.join(table.columns)} FROM {table.table}")  # noqa: S608
+                while part := await rows.fetch(_ROWS_AT_A_TIME):
+                    await self._copy(table.rows, map(tuple, part))
+        finally:
+            await own.close(timeout=CONNECT_TIMEOUT_S)
+
     # What the engine says
 
     async def add_orders(self, orders: Iterable[OrderFacts]) -> None:
@@ -174,6 +201,7 @@ class ComparisonTables:
                 event.destination,
                 event.asset,
                 Decimal(event.amount),
+                event.kind,
             )
             for event in events
         )
@@ -221,6 +249,18 @@ class ComparisonTables:
         pairs = [TradePair(_trade(row[:width]), _trade(row[width : 2 * width])) for row in map(tuple, rows)]
         return Findings(pairs, _found(rows))
 
+    async def set_scope(self, mark: int, *, is_complete: bool, settled: bool, counted: bool) -> None:
+        """Say up to where the services' own rows are compared, and how far the services have come."""
+        await self._copy("reconcile_scope", [(mark, is_complete, settled, counted)])
+
+    async def check_money(self, check: MoneyCheck, limit: int) -> Findings[Difference]:
+        """Rows of a service that differ from the engine, or from the rows that they follow from."""
+        rows = await self._connection.fetch(listed(check), limit)
+        differences = [
+            Difference(check.kind, row["name"], row["field"], row["engine"], row["mirror"], check.cause) for row in rows
+        ]
+        return Findings(differences, _found(rows))
+
     async def imbalances(self, limit: int) -> Findings[Imbalance]:
         """Ledger accounts that are not the sum of their entries."""
         rows = await self._connection.fetch(IMBALANCES, limit)
@@ -245,8 +285,11 @@ class ComparisonTables:
 
 
 @asynccontextmanager
-async def open_tables(database_url: str) -> AsyncIterator[ComparisonTables]:
-    """Open a session with a snapshot of the mirrors. Raises what asyncpg raises, OSError or TimeoutError."""
+async def open_tables(database_url: str, elsewhere: Sequence[CopiedTable] = ()) -> AsyncIterator[ComparisonTables]:
+    """Open a session with a snapshot of the mirrors, and room for tables that are `elsewhere`.
+
+    Raises what asyncpg raises, OSError or TimeoutError.
+    """
     connection = await asyncpg.connect(
         database_url,
         timeout=CONNECT_TIMEOUT_S,
@@ -254,6 +297,10 @@ async def open_tables(database_url: str) -> AsyncIterator[ComparisonTables]:
     )
     try:
         await connection.execute(TEMPORARY_TABLES)
+        await connection.execute(SCOPE)
+        for table in elsewhere:
+            columns = ", ".join(f"{name} {kind}" for name, kind in table.columns.items())
+            await connection.execute(f"CREATE TEMPORARY TABLE {table.rows} ({columns})")
         async with connection.transaction(isolation="repeatable_read", readonly=True):
             # The first query takes the snapshot.
             await connection.execute("SELECT 1 FROM engine_cursors")

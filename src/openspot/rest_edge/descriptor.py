@@ -1,9 +1,11 @@
 """The REST edge describes itself."""
 
 from openspot.contracts import subjects
-from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, StreamConsumer, Tables
+from openspot.kit.description import Address, Bucket, BusAccess, Descriptor, Listener, Process, Tables
 from openspot.rest_edge.notifications.sources import SOURCES
 from openspot.rest_edge.settings import RestEdgeSettings
+
+SESSIONS_REVOKED = Bucket(subjects.SESSIONS_REVOKED_BUCKET, lambda settings: settings.ended_session_life_s)
 
 DESCRIPTOR = Descriptor(
     name="rest-edge",
@@ -28,6 +30,7 @@ DESCRIPTOR = Descriptor(
                 requests=(
                     subjects.ORDERS_SUBMIT,
                     subjects.ORDERS_CANCEL,
+                    subjects.ORDERS_CANCEL_OPEN,
                     subjects.ORDERS_GET,
                     subjects.LEDGER_BALANCES_GET,
                     subjects.LEDGER_HISTORY_GET,
@@ -37,8 +40,10 @@ DESCRIPTOR = Descriptor(
                     subjects.CUSTODY_WITHDRAWALS_CANCEL,
                     subjects.MARKETDATA_BOOKS_GET,
                     subjects.MARKETDATA_TICKERS_GET,
+                    subjects.MARKETDATA_FAIR_PRICES_GET,
                     subjects.MARKETDATA_TRADES_GET,
                     subjects.MARKETDATA_CANDLES_GET,
+                    subjects.ENTITLEMENTS_GET,
                     subjects.RISK_MARGIN_ACCOUNT,
                     subjects.RISK_MARGIN_TRANSFER,
                     subjects.RISK_MARGIN_OPEN,
@@ -48,12 +53,12 @@ DESCRIPTOR = Descriptor(
                 ),
                 # The money of a paid payment enters the platform as a deposit into house:payments.
                 publishes=(subjects.CUSTODY_DEPOSIT_CONFIRMED, f"{subjects.NOTIFICATIONS_USER}.*"),
-                consumes=tuple(StreamConsumer(source.stream, source.durable) for source in SOURCES),
-                makes_streams=True,
+                subscribes=(f"{subjects.MARKETDATA_FAIR_PRICE}.*",),
+                consumes=SOURCES,
                 writes_buckets=(
-                    subjects.SESSIONS_REVOKED_BUCKET,
-                    subjects.API_KEYS_CHANGED_BUCKET,
-                    subjects.USERS_DELETED_BUCKET,
+                    SESSIONS_REVOKED,
+                    Bucket(subjects.API_KEYS_CHANGED_BUCKET, lambda _: subjects.API_KEYS_CHANGED_LIFE_S),
+                    Bucket(subjects.USERS_DELETED_BUCKET),
                 ),
             ),
         ),
@@ -89,11 +94,21 @@ DESCRIPTOR = Descriptor(
             "kyc_profiles",
             "kyc_events",
         ),
-        reads=("orders", "trades", "ledger_entries", "custody_deposits", "custody_withdrawals", "margin_accounts"),
+        reads=(
+            "orders",
+            "trades",
+            "ledger_entries",
+            "custody_deposits",
+            "custody_withdrawals",
+            "margin_accounts",
+            "owner_links",
+        ),
     ),
     addresses=(
         Address("REST edge", lambda settings: f"{settings.rest_url}/api/v1", is_for_users=True),
         Address("API documentation", lambda settings: f"{settings.rest_url}/docs", is_for_users=True),
     ),
     http="openspot.rest_edge.app:documented",
+    # `openspot users demote` tells which sessions have ended.
+    bus=BusAccess(writes_buckets=(SESSIONS_REVOKED,)),
 )

@@ -1,6 +1,7 @@
 """The composition root of the REST edge: `run` makes everything, serves until it is stopped, and ends everything."""
 
 import asyncio
+import time
 
 from openspot.domain.market import load_markets
 from openspot.engine_client.commands import EngineCommands
@@ -17,6 +18,8 @@ from openspot.kit.clock import system_clock
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
+from openspot.market_data_client.fair_prices import FairPrices
+from openspot.market_data_client.price_bands import PriceBands
 from openspot.market_data_client.requests import MarketDataClient
 from openspot.rest_edge.app import THROTTLE_TIERS, EdgeServices, make_app
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
@@ -73,6 +76,9 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
     idempotency = DatabaseIdempotency(pool)
     repeat(frame, "delete expired responses", idempotency.delete_expired, CLEAN_UP_INTERVAL_S)
 
+    fair_prices = FairPrices(bus, time.monotonic)
+    await fair_prices.follow()
+    bands = PriceBands(fair_prices, time.monotonic) if settings.follows_fair_price else None
     configuration = load_markets()
     accounts = AccountService(bus, engine, configuration.assets)
 
@@ -87,6 +93,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         bus=bus,
         engine=engine,
         transfers=EngineTransfers(commands),
+        fair_prices=fair_prices,
         configuration=configuration,
         clock=system_clock,
     )
@@ -114,6 +121,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         engine=engine,
         accounts=accounts,
         second_factor=users.second_factor,
+        fair_prices=fair_prices,
         configuration=configuration,
         payment_fees=products.payment_routes,
     )
@@ -125,7 +133,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         funds=funds,
         products=products,
         orders=OrderService(bus, OrderStore(pool), system_clock, settings.request_timeout_s),
-        markets=MarketService(engine, MarketDataClient(bus), configuration.limits),
+        markets=MarketService(engine, MarketDataClient(bus), configuration.limits, bands),
         margin=MarginClient(bus),
         system=SystemSettings(settings, THROTTLE_TIERS[ThrottleClass.STANDARD], system_clock),
         health=frame.health,

@@ -9,6 +9,7 @@ from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.api_keys.settings import ApiKeySettings
 from openspot.http.edge_settings import PageOriginSettings, RestAddressSettings
 from openspot.kit.settings import TOKEN_SECRET_LENGTH_MIN, Generated, UserTokenSettings
+from openspot.market_data_client.settings import PriceBandSettings
 from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS
 from openspot.rest_edge.mail.settings import MailSettings
 
@@ -32,6 +33,7 @@ class RestEdgeSettings(
     ApiKeySettings,
     MailSettings,
     PageOriginSettings,
+    PriceBandSettings,
     RestSharedSettings,
 ):
     """Settings of the REST edge."""
@@ -48,11 +50,24 @@ class RestEdgeSettings(
         default=50, ge=0, le=5000, description="Spread of a conversion, in basis points of what the user gives"
     )
     conversion_quote_s: int = Field(default=10, ge=1, le=60, description="Life of a quote of a conversion")
+    conversion_standing_s: int = Field(
+        default=10, ge=0, le=600, description="Orders count for conversions when they have stood for this long"
+    )
+    conversion_user_limit: int = Field(
+        default=100_000, ge=0, le=10**12, description="US dollars that a user may convert within an hour"
+    )
+    conversion_asset_limit: int = Field(
+        default=1_000_000, ge=0, le=10**12, description="… and that all users together may convert of one asset"
+    )
     staking_file: str = Field(default="", description="Staking products (TOML); empty: those of the package")
     payments_file: str = Field(default="", description="Payment routes (TOML); empty: those of the package")
     payment_callback_secret: Annotated[str, Generated(length_min=32)] = Field(
         default="",
         description="Key of the signatures of payment callbacks; empty: generated into the data directory",
+    )
+    payments_open_max: int = Field(default=20, ge=1, le=10_000, description="Payments of one user that wait for money")
+    payments_unpaid_kept_days: int = Field(
+        default=90, ge=1, le=36_500, description="How long a payment without money is kept after its end"
     )
     payment_return_origins: str = Field(
         default="", description="Origins, with commas, that a payment may send its user back to"

@@ -1,8 +1,8 @@
 """The order router describes itself."""
 
 from openspot.contracts import subjects
-from openspot.contracts.streams import CUSTODY
-from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, StreamConsumer, Tables
+from openspot.contracts.streams import CUSTODY, StreamConsumer
+from openspot.kit.description import Address, Bucket, BusAccess, Descriptor, Listener, Process, Tables
 from openspot.router.settings import RouterSettings
 
 ORDER_EVENTS = (
@@ -12,6 +12,18 @@ ORDER_EVENTS = (
     subjects.ORDERS_CANCELLED,
     subjects.ORDERS_FILLED,
 )
+
+BATCH_MAX = 100
+ACKNOWLEDGE_WAIT_S = 10.0
+"""After this time without an acknowledgement the bus gives the event to another router, in case this one died."""
+DEPOSIT = StreamConsumer(CUSTODY, subjects.CUSTODY_DEPOSIT_CONFIRMED, "router-deposit", BATCH_MAX, ACKNOWLEDGE_WAIT_S)
+RESERVE = StreamConsumer(
+    CUSTODY, subjects.CUSTODY_WITHDRAWAL_REQUESTED, "router-reserve", BATCH_MAX, ACKNOWLEDGE_WAIT_S
+)
+COMPLETE = StreamConsumer(
+    CUSTODY, subjects.CUSTODY_WITHDRAWAL_COMPLETED, "router-complete", BATCH_MAX, ACKNOWLEDGE_WAIT_S
+)
+RELEASE = StreamConsumer(CUSTODY, subjects.CUSTODY_WITHDRAWAL_FAILED, "router-release", BATCH_MAX, ACKNOWLEDGE_WAIT_S)
 
 DESCRIPTOR = Descriptor(
     name="router",
@@ -27,8 +39,18 @@ DESCRIPTOR = Descriptor(
             after=("engine",),
             uses=("engine", "ledger", "ledger-worker"),
             bus=BusAccess(
-                serves=(subjects.ORDERS_SUBMIT, subjects.ORDERS_CANCEL, subjects.ORDERS_GET),
-                requests=(subjects.LEDGER_BALANCES_GET, subjects.LEDGER_CREDIT, subjects.LEDGER_DEBIT),
+                serves=(
+                    subjects.ORDERS_SUBMIT,
+                    subjects.ORDERS_CANCEL,
+                    subjects.ORDERS_CANCEL_OPEN,
+                    subjects.ORDERS_GET,
+                ),
+                requests=(
+                    subjects.LEDGER_BALANCES_GET,
+                    subjects.LEDGER_CREDIT,
+                    subjects.LEDGER_DEBIT,
+                    subjects.MARKETDATA_FAIR_PRICES_GET,
+                ),
                 publishes=(
                     *(f"{subject}.*" for subject in ORDER_EVENTS),
                     subjects.TRADES_EXECUTED,
@@ -38,15 +60,13 @@ DESCRIPTOR = Descriptor(
                     subjects.CUSTODY_WITHDRAWAL_RESERVED,
                     subjects.CUSTODY_WITHDRAWAL_FAILED,
                 ),
-                subscribes=(subjects.TRADES_EXECUTED,),
-                consumes=(
-                    StreamConsumer(CUSTODY, "router-deposit"),
-                    StreamConsumer(CUSTODY, "router-reserve"),
-                    StreamConsumer(CUSTODY, "router-complete"),
-                    StreamConsumer(CUSTODY, "router-release"),
+                subscribes=(subjects.TRADES_EXECUTED, f"{subjects.MARKETDATA_FAIR_PRICE}.*"),
+                consumes=(DEPOSIT, RESERVE, COMPLETE, RELEASE),
+                writes_buckets=(
+                    Bucket("router-lease", lambda settings: settings.translator_lease_s),
+                    Bucket("router-position"),
+                    Bucket("router-withdrawals", lambda _: CUSTODY.age_s_max),
                 ),
-                writes_buckets=("router-lease", "router-position", "router-withdrawals"),
-                makes_streams=True,
             ),
         ),
     ),

@@ -5,10 +5,14 @@ of them at a time translates the engine's events.
 """
 
 import asyncio
-from collections.abc import Container
+import time
+from collections.abc import Container, Mapping
+from decimal import Decimal
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    CancelOpenOrders,
+    CancelOpenOrdersReply,
     CancelOrder,
     CancelOrderReply,
     GetOrder,
@@ -20,6 +24,7 @@ from openspot.contracts.messages import (
 from openspot.domain.market import load_markets
 from openspot.domain.money import MoneyError
 from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.server import serve_health
 from openspot.kit.bus import Bus
@@ -28,14 +33,19 @@ from openspot.kit.log import get_logger
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
+from openspot.market_data_client.fair_prices import FairPrices
+from openspot.market_data_client.price_bands import PriceBands
 from openspot.router.custody.bridge import CustodyBridge
 from openspot.router.orders.available_funds import AvailableFunds
+from openspot.router.orders.bulk_cancellation import BulkCancellation
 from openspot.router.orders.cancellation import Cancellation
 from openspot.router.orders.engine_order_ids import OrderIds
 from openspot.router.orders.lookup import OrderLookup
+from openspot.router.orders.opening import Opening
 from openspot.router.orders.placements import Placements
+from openspot.router.orders.pre_trade import MarketRules
 from openspot.router.orders.recent_orders import RecentOrders
-from openspot.router.orders.reference_prices import ReferencePrices, price_of
+from openspot.router.orders.reference_prices import FairReferences, ReferencePrices, References, price_of
 from openspot.router.orders.rejections import Rejections
 from openspot.router.orders.submission import Submission
 from openspot.router.orders.symbols import Symbols
@@ -46,6 +56,9 @@ from openspot.router.translation.translator import Translator
 log = get_logger("router")
 
 PLACEMENTS_WAITING_MAX = 8192
+OPENING_DEPTH = 50
+"""Levels of a book that are looked at while its market waits for its makers."""
+OPENING_POLL_INTERVAL_S = 0.5
 
 
 class _TradePrice(Message, frozen=True):
@@ -85,8 +98,7 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
         await serve_health(frame, settings.router_port, "OpenSpot order router", settings.router_host)
 
         await symbols.load(settings.symbol_load_attempts, settings.symbol_load_pause_s)
-        reference_prices = ReferencePrices(int(settings.reference_price_age_s_max * 1000))
-        await _follow_trades(bus, reference_prices, configuration.limits, system_clock)
+        reference_prices = await _references(settings, bus, symbols.markets, configuration.limits)
         recent_orders = RecentOrders(settings.known_orders_max)
         order_ids = OrderIds(store.take_id_block)
         frame.at_end(order_ids.close)
@@ -94,6 +106,12 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
             engine.place_orders, wait_s_max=settings.request_timeout_s * 0.3, waiting_max=PLACEMENTS_WAITING_MAX
         )
         frame.at_end(placements.close)
+        opening = Opening(
+            symbols.markets,
+            time.monotonic,
+            cancel_only_s=settings.opening_cancel_only_s,
+            post_only_s_max=settings.opening_post_only_s,
+        )
         submission = Submission(
             markets=symbols.markets,
             reference_prices=reference_prices,
@@ -104,6 +122,7 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
             rejections=rejections,
             clock=system_clock,
             honour_time_in_force=settings.honour_time_in_force,
+            opening=opening,
         )
         lookup = OrderLookup(
             specs=symbols.specs, recent_orders=recent_orders, store=store, engine=engine, clock=system_clock
@@ -111,10 +130,14 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
         cancellation = Cancellation(
             specs=symbols.specs, lookup=lookup, recent_orders=recent_orders, engine=engine, clock=system_clock
         )
+        bulk = BulkCancellation(lookup=lookup, recent_orders=recent_orders, engine=engine, clock=system_clock)
 
         queue = subjects.ORDER_ROUTER_QUEUE
         await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, submission.submit, SubmitOrderReply.refused)
         await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, cancellation.cancel, CancelOrderReply.refused)
+        await bus.serve(
+            subjects.ORDERS_CANCEL_OPEN, queue, CancelOpenOrders, bulk.cancel_open, CancelOpenOrdersReply.refused
+        )
         await bus.serve(subjects.ORDERS_GET, queue, GetOrder, lookup.get, GetOrderReply.refused)
         # At the end the router first accepts no more requests, then records their refusals, then ends the rest.
         frame.at_end(rejections.close)
@@ -122,10 +145,45 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
         frame.start("rejections", rejections.run())
         frame.start("translation", translator.run())
         frame.start("custody", bridge.run(stop))
+        if settings.opening_cancel_only_s or settings.opening_post_only_s:
+            frame.start("opening", _watch_openings(opening, queries, symbols.markets))
         if settings.symbol_refresh_s:
             frame.start("symbols", symbols.keep_fresh(settings.symbol_refresh_s))
         log.info("taking orders", markets=len(symbols.markets))
         await frame.until_stopped()
+
+
+async def _watch_openings(opening: Opening, queries: EngineQueries, markets: Mapping[str, MarketRules]) -> None:
+    """Tell `opening` whether the engine responds, and the books of the markets that wait for their makers."""
+    while True:
+        try:
+            await queries.check()
+            opening.note_engine(is_there=True)
+            for symbol in opening.waiting:
+                book = await queries.book(symbol, OPENING_DEPTH)
+                market = markets.get(symbol)
+                if book is not None and market is not None:
+                    bids, asks = (
+                        [(Decimal(price), Decimal(quantity)) for price, quantity in side]
+                        for side in (book.bids, book.asks)
+                    )
+                    opening.note_book(symbol, bids, asks, market.limits.notional_min)
+        except EngineError:
+            opening.note_engine(is_there=False)
+        await asyncio.sleep(OPENING_POLL_INTERVAL_S)
+
+
+async def _references(
+    settings: RouterSettings, bus: Bus, markets: Mapping[str, MarketRules], symbols: Container[str]
+) -> References:
+    """What prices of orders are compared with: the last trades, or the fair prices if the setting says so."""
+    if settings.follows_fair_price:
+        fair_prices = FairPrices(bus, time.monotonic)
+        await fair_prices.follow()
+        return FairReferences(PriceBands(fair_prices, time.monotonic), markets)
+    last_trades = ReferencePrices(int(settings.reference_price_age_s_max * 1000))
+    await _follow_trades(bus, last_trades, symbols, system_clock)
+    return last_trades
 
 
 async def _follow_trades(bus: Bus, reference_prices: ReferencePrices, symbols: Container[str], clock: Clock) -> None:

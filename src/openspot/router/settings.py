@@ -4,9 +4,10 @@ from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.settings import Port, address_for_clients, own_host
+from openspot.market_data_client.settings import PriceBandSettings
 
 
-class RouterSettings(EngineConnectionSettings):
+class RouterSettings(EngineConnectionSettings, PriceBandSettings):
     """The settings of the order router."""
 
     router_host: str = own_host("order router")
@@ -16,6 +17,18 @@ class RouterSettings(EngineConnectionSettings):
         default=3600.0, gt=0, description="Seconds until a last trade price is no longer recent"
     )
     balance_check_timeout_s: float = Field(default=0.5, gt=0, description="Wait for ledger.balances.get, then go on")
+    opening_cancel_only_s: float = Field(
+        default=0.0,
+        ge=0,
+        le=3600,
+        description="After a start or an outage, markets take only cancels for this many seconds; 0: they are open",
+    )
+    opening_post_only_s: float = Field(
+        default=0.0,
+        ge=0,
+        le=86_400,
+        description="… and then only limit orders that cannot trade, until makers are back, for at most this long",
+    )
     symbol_load_attempts: int = Field(default=10, ge=1, description="Symbol load at router start: attempts")
     symbol_load_pause_s: float = Field(default=2.0, ge=0, description="Symbol load at router start: pause")
     symbol_refresh_s: float = Field(default=0.0, ge=0, description="Reload symbols this often; 0: only at start")

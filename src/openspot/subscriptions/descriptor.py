@@ -16,10 +16,15 @@ DESCRIPTOR = Descriptor(
             host="subscriptions_host",
             listeners=(Listener("subscriptions_port", "REST"),),
             secrets_checked=("jwt_secret",),
-            bus=BusAccess(reads_buckets=(subjects.SESSIONS_REVOKED_BUCKET, subjects.USERS_DELETED_BUCKET)),
+            uses=("engine",),
+            bus=BusAccess(
+                serves=(subjects.ENTITLEMENTS_GET,),
+                publishes=(subjects.NOTIFICATIONS_SEND,),
+                reads_buckets=(subjects.SESSIONS_REVOKED_BUCKET, subjects.USERS_DELETED_BUCKET),
+            ),
         ),
     ),
-    tables=Tables(owns=("subscriptions", "subscription_payments")),
+    tables=Tables(owns=("subscriptions", "subscription_payments", "subscription_charges", "subscription_transfers")),
     addresses=(
         Address("Subscription service", lambda settings: f"{settings.subscriptions_url}/api", is_for_users=True),
     ),

@@ -1,8 +1,8 @@
 """Renewals, retries and expiries: the steps that a date makes due.
 
-Due dates are in the database. A process claims one due subscription at a time with `FOR UPDATE SKIP LOCKED`, does its
-step, and commits charge and new state together. So any number of processes may run side by side, and a process that is
-killed has done a step wholly or not at all. A deleted user is not charged any more. The time is an argument.
+Due dates are in the database. A process claims one due subscription at a time with `FOR UPDATE SKIP LOCKED`, and does
+its step or begins its charge in one transaction. So any number of processes may run side by side, and what a process
+that is killed has begun, another one finishes. A deleted user is not charged any more. The time is an argument.
 """
 
 import asyncio
@@ -10,24 +10,27 @@ from collections.abc import Awaitable, Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from openspot.kit.bus import KeyValueError
+from openspot.engine_transfers.model import Transfer
+from openspot.engine_transfers.runner import TransferRunner
+from openspot.engine_transfers.store import TransferStore
+from openspot.kit.bus import BusError
 from openspot.kit.clock import DateClock
 from openspot.kit.database import TRANSIENT_ERRORS, Connection
 from openspot.kit.log import get_logger
+from openspot.subscriptions import charge_store
 from openspot.subscriptions.billing_calendar import period_at, utc_date
+from openspot.subscriptions.charge_store import PendingCharge
 from openspot.subscriptions.charges import Charge, ChargeError, charge_for
+from openspot.subscriptions.charging import ChargeRules, refund_credit, transfer_of
 from openspot.subscriptions.lifecycle import (
     DueStep,
     StepKind,
     Subscription,
-    SubscriptionStatus,
-    charge_failed,
-    charge_succeeded,
     due_step,
     expire,
     user_deleted,
 )
-from openspot.subscriptions.metrics import CHARGES, EXPIRED, FAULTS, OVERDUE
+from openspot.subscriptions.metrics import EXPIRED, FAULTS, OVERDUE
 from openspot.subscriptions.plans import PlanConfiguration
 from openspot.subscriptions.store import PaymentDraft, PaymentKind, StoredSubscription, SubscriptionStore
 
@@ -48,12 +51,18 @@ class Renewals:
         self,
         store: SubscriptionStore,
         configuration: PlanConfiguration,
+        rules: ChargeRules,
+        transfers: TransferStore,
+        runner: TransferRunner,
         is_deleted: Callable[[str], Awaitable[bool]],
         now: DateClock,
     ) -> None:
-        """`is_deleted` says whether a user is deleted; it raises KeyValueError if that is not known now."""
+        """`is_deleted` says whether a user is deleted; it raises BusError if that is not known now."""
         self._store = store
         self._configuration = configuration
+        self._rules = rules
+        self._transfers = transfers
+        self._runner = runner
         self._is_deleted = is_deleted
         self._now = now
         self._fault: str | None = "not started"
@@ -69,7 +78,7 @@ class Renewals:
             try:
                 await self.run_due()
                 self._fault = None
-            except (KeyValueError, *TRANSIENT_ERRORS) as error:
+            except (BusError, *TRANSIENT_ERRORS) as error:
                 self._fault = repr(error)
                 log.warning("the database or the bus does not respond", error=repr(error))
             except Exception as error:
@@ -92,13 +101,16 @@ class Renewals:
         """
         now = self._now()
         claimed: StoredSubscription | None = None
+        transfer: Transfer | None = None
         try:
             async with self._store.transaction() as connection:
                 claimed = await self._store.claim_due(connection, utc_date(now), now)
                 if claimed is None:
                     return False
-                outcome = await self._do(connection, claimed, now)
-        except (KeyValueError, *TRANSIENT_ERRORS):
+                transfer = await self._do(connection, claimed, now)
+            if transfer is not None:
+                await self._runner.attempt(transfer)
+        except (BusError, *TRANSIENT_ERRORS):
             raise
         except Exception:
             if claimed is None:
@@ -108,47 +120,76 @@ class Renewals:
             log.exception("step of a subscription failed", subscription_id=subscription_id)
             await self._store.put_off(subscription_id, now + FAULT_PAUSE)
             return True
-        self._count(outcome)
         return True
 
-    async def _do(self, connection: Connection, claimed: StoredSubscription, now: datetime) -> "Outcome":
+    async def _do(self, connection: Connection, claimed: StoredSubscription, now: datetime) -> Transfer | None:
+        """Do a step that is due. Returns the transfer of a charge that has begun."""
         today = utc_date(now)
         before = claimed.subscription
         step = due_step(before, today, self._configuration.retry_days)
         if step is None:
             # The date was stored under another configuration of retries. Store the present date.
-            after, status = before, None
+            await self._store.save(connection, before, now)
         elif await self._is_deleted(before.user_id):
-            after, status = user_deleted(before), None
+            # The credit of a deleted user stays: nobody could use it.
+            await self._end(connection, user_deleted(before), now)
         elif step.kind is StepKind.EXPIRE:
-            after, status = expire(before), None
+            ended = await refund_credit(self._transfers, connection, expire(before), now)
+            await self._end(connection, ended, now)
         else:
-            after, status = await self._charge(connection, claimed, step, today, now)
-        await self._store.save(connection, after, now)
-        return before, after, status
+            return await self._charge(connection, claimed, step, today, now)
+        return None
+
+    async def _end(self, connection: Connection, ended: Subscription, now: datetime) -> None:
+        await self._store.save(connection, ended, now)
+        EXPIRED.inc()
+        log.info("subscription has ended", subscription_id=ended.subscription_id)
 
     async def _charge(
         self, connection: Connection, claimed: StoredSubscription, step: DueStep, today: date, now: datetime
-    ) -> tuple[Subscription, str]:
+    ) -> Transfer | None:
         before = claimed.subscription
         attempt = before.attempts + 1
-        number = before.period_number + 1
+        charge_id = f"{step.charge_key}:{attempt}"
+        period = period_at(before.anchor, before.interval_months, step.period_index)
         charge, reason = self._computed(claimed)
-        draft = PaymentDraft(
-            payment_id=f"{step.charge_key}:{attempt}",
+        if charge is None:
+            payment = PaymentDraft(
+                payment_id=charge_id,
+                kind=PaymentKind.RENEWAL,
+                plan_id=before.plan_id,
+                asset=before.asset,
+                period_number=before.period_number + 1,
+                attempt=attempt,
+                period=period,
+                charge=None,
+                reason=reason,
+            )
+            await self._rules.fail(connection, before, payment, today, now)
+            return None
+        pending = PendingCharge(
+            user_id=before.user_id,
+            charge_id=charge_id,
+            subscription_id=before.subscription_id,
             kind=PaymentKind.RENEWAL,
             plan_id=before.plan_id,
-            asset=before.asset,
-            period_number=number,
+            interval_months=before.interval_months,
+            period_index=step.period_index,
+            period_number=before.period_number + 1,
             attempt=attempt,
-            period=period_at(before.anchor, before.interval_months, step.period_index),
+            period=period,
             charge=charge,
-            reason=reason,
+            staking_balance=claimed.staking_balance,
+            made_on=today,
         )
-        payment = await self._store.add_payment(connection, before, draft, now)
-        if charge is None:
-            return charge_failed(before, today, self._configuration.retry_days), payment.status
-        return charge_succeeded(before, step.period_index, charge.price, charge.credit_left), payment.status
+        if not charge.due:
+            await self._rules.complete(connection, pending, before, now)
+            return None
+        is_new = await charge_store.add(connection, pending, now)
+        assert is_new, "a subscription with a charge under way is not claimed"
+        transfer = transfer_of(pending)
+        await self._runner.begin(connection, transfer)
+        return transfer
 
     def _computed(self, claimed: StoredSubscription) -> tuple[Charge | None, str | None]:
         """The charge of the next period, or the reason why there can be none."""
@@ -161,22 +202,3 @@ class Renewals:
             return charge_for(self._configuration, plan, subscription.asset, stake, subscription.credit), None
         except ChargeError as error:
             return None, str(error)
-
-    @staticmethod
-    def _count(outcome: "Outcome") -> None:
-        before, after, status = outcome
-        if status is not None:
-            CHARGES.labels(PaymentKind.RENEWAL.value, status).inc()
-        if after.state.status is not before.state.status:
-            log.info(
-                "subscription moved on",
-                subscription_id=after.subscription_id,
-                status=after.state.status.value,
-                was=before.state.status.value,
-            )
-            if after.state.status is SubscriptionStatus.EXPIRED:
-                EXPIRED.inc()
-
-
-Outcome = tuple[Subscription, Subscription, str | None]
-"""The subscription before and after a step, and the status of its charge, if there was one."""

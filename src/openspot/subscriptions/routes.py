@@ -25,7 +25,7 @@ from openspot.subscriptions.schemas import (
 )
 
 PREFIX = "/api"
-PlanId = Annotated[str, Path(alias="id", pattern=PLAN_ID_PATTERN)]
+PlanId = Annotated[str, Path(description="Id of the plan", alias="id", pattern=PLAN_ID_PATTERN)]
 
 _READ = Policy(Access.USER, Scope.READ)
 _CHANGE = Policy(Access.USER, Scope.TRADE, audit=True, idempotency=True)
@@ -65,7 +65,9 @@ def subscription_routes(billing: Billing) -> Router:
         refusals={
             400: "the body is not valid, or the asset does not pay for the plan",
             404: "there is no such plan",
-            409: "you have a subscription already: SUBSCRIPTION_ACTIVE, or the plan is not offered: PLAN_NOT_OFFERED",
+            409: "you have a subscription already: SUBSCRIPTION_ACTIVE, the plan is not offered: PLAN_NOT_OFFERED, the "
+            "spot account lacks the amount: INSUFFICIENT_FUNDS, or a charge is being made: CHARGE_UNDER_WAY",
+            503: "the engine is away: ENGINE_UNREACHABLE, or has not decided yet: CHARGE_UNDER_WAY; try again",
         },
         summary="Subscribe to a plan and pay its first period",
     )  # fmt: skip
@@ -75,7 +77,8 @@ def subscription_routes(billing: Billing) -> Router:
 
     @router.post(
         "/cancel", _CHANGE, response=SubscriptionResponse,
-        refusals={404: "you have no subscription"}, summary="End your subscription with its paid period",
+        refusals={404: "you have no subscription", 409: "a charge is being made: CHARGE_UNDER_WAY"},
+        summary="End your subscription with its paid period",
     )  # fmt: skip
     async def cancel_subscription(request: Request) -> Response:
         return json_response(_body(await billing.cancel(caller(request).user_id)))
@@ -85,7 +88,9 @@ def subscription_routes(billing: Billing) -> Router:
         refusals={
             400: "the body is not valid, or the subscription's asset does not pay for the plan",
             404: "there is no such plan, or you have no subscription",
-            409: "the plan is no upgrade, or no period is paid now: SUBSCRIPTION_STATE",
+            409: "the plan is no upgrade, or no period is paid now: SUBSCRIPTION_STATE, the spot account lacks the "
+            "amount: INSUFFICIENT_FUNDS, or a charge is being made: CHARGE_UNDER_WAY",
+            503: "the engine is away: ENGINE_UNREACHABLE, or has not decided yet: CHARGE_UNDER_WAY; try again",
         },
         summary="Change to a higher plan: the rest of the paid period is credited",
     )  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
+from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.domain.money import amount_to_text
 from openspot.http.validation import Body, Currency, ResponseBody, example
 from openspot.kit.clock import iso_of
@@ -63,14 +64,14 @@ class SubscriptionResponse(ResponseBody):
     status: Literal["active", "past_due", "expired"]
     cancel_at_period_end: bool
     asset: str
-    price: str
-    credit: str
+    price: DecimalText
+    credit: DecimalText
     period_start: date
     period_end: date
     next_charge_on: date | None
     past_due_since: date | None
     access_until: date | None
-    created_at: str
+    created_at: TimeText
 
 
 class PaymentResponse(ResponseBody):
@@ -86,13 +87,13 @@ class PaymentResponse(ResponseBody):
     status: Literal["completed", "failed"]
     reason: str | None
     asset: str
-    price: str | None
+    price: DecimalText | None
     discount_bps: int | None
-    credit: str | None
-    amount: str | None
+    credit: DecimalText | None
+    amount: DecimalText | None
     period_start: date
     period_end: date
-    created_at: str
+    created_at: TimeText
 
 
 class ChargedResponse(ResponseBody):

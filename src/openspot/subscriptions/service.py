@@ -4,7 +4,16 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from openspot.contracts import subjects
+from openspot.contracts.messages import SendNotification
 from openspot.contracts.subjects import USERS_DELETED_BUCKET
+from openspot.domain.transfer import TransferKind
+from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.queries import EngineQueries
+from openspot.engine_transfers.engine import EngineTransfers
+from openspot.engine_transfers.model import Transfer, TransferRules
+from openspot.engine_transfers.runner import TransferRunner
+from openspot.engine_transfers.store import TransferStore
 from openspot.http.audit import DatabaseAudit
 from openspot.http.authentication import RevokedSessions, UserTokens
 from openspot.http.ended_sessions import EndedSessionsFollower
@@ -20,8 +29,11 @@ from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
 from openspot.subscriptions.app import AuditWithoutAddresses, SubscriptionServices, make_app
 from openspot.subscriptions.billing import Billing
+from openspot.subscriptions.charging import ChargeRules, RefundRules, Tell
+from openspot.subscriptions.metrics import TRANSFERS
 from openspot.subscriptions.plans import PlanConfiguration, PlanError, load_plans
 from openspot.subscriptions.renewals import Renewals
+from openspot.subscriptions.requests import EntitlementRequests
 from openspot.subscriptions.settings import SubscriptionSettings
 from openspot.subscriptions.store import SubscriptionStore
 
@@ -45,6 +57,7 @@ async def run(settings: SubscriptionSettings, stop: asyncio.Event, *, now: DateC
         own = settings.model_copy(update={"database_url": settings.subscriptions_database})
         pool = await frame.connect_database(CONNECTIONS_MAX, vital=False, settings=own)
         bus = await frame.connect_bus(vital=False)
+        await bus.ensure_streams()
         revoked = RevokedSessions()
         sessions = EndedSessionsFollower(bus, revoked, settings.ended_session_life_s)
         await sessions.start()
@@ -52,18 +65,32 @@ async def run(settings: SubscriptionSettings, stop: asyncio.Event, *, now: DateC
         audit = DatabaseAudit(pool, AUDIT_QUEUE_MAX)
         frame.at_end(audit.stop)
 
+        commands, queries = EngineCommands(settings), EngineQueries(settings)
+        frame.at_end(commands.close)
+        frame.at_end(queries.close)
+        frame.health.add("engine", queries.check)
         store = SubscriptionStore(pool, configuration.retry_days)
-        renewals = Renewals(store, configuration, deleted_users(bus), now)
+        transfers = TransferStore(pool, table="subscription_transfers")
+        rules = ChargeRules(store, transfers, configuration.retry_days, notices_of(bus))
+        kinds: dict[TransferKind, TransferRules[Transfer]] = {
+            TransferKind.SUBSCRIPTION: rules,
+            TransferKind.REFUND: RefundRules(),
+        }
+        runner = TransferRunner(transfers, EngineTransfers(commands), kinds, TRANSFERS, now)
+        renewals = Renewals(store, configuration, rules, transfers, runner, deleted_users(bus), now)
         idempotency = DatabaseIdempotency(pool)
         frame.health.add("renewals", renewals.check)
+        billing = Billing(store, configuration, rules, transfers, runner, now)
+        await EntitlementRequests(billing).serve(bus)
         services = SubscriptionServices(
-            Billing(store, configuration, now),
+            billing,
             frame.health,
             UserTokens(settings.jwt_secret, revoked),
             {ThrottleClass.STANDARD: MemoryThrottle()} if settings.subscriptions_throttle_enabled else {},
             AuditWithoutAddresses(audit),
             idempotency,
         )
+        frame.start("transfers", runner.run(), is_essential=False)
         frame.start("renewals", renewals.run(settings.subscriptions_poll_interval_s), is_essential=False)
         frame.start("clean-up", _forget_responses(idempotency), is_essential=False)
         application = make_app(settings, services)
@@ -80,6 +107,15 @@ def deleted_users(bus: Bus) -> Callable[[str], Awaitable[bool]]:
         return await bucket.get(user_id) is not None
 
     return is_deleted
+
+
+def notices_of(bus: Bus) -> Tell:
+    """Return a function that notifies a user over the bus."""
+
+    async def tell(notification: SendNotification) -> None:
+        await bus.publish(subjects.NOTIFICATIONS_SEND, notification, notification.id)
+
+    return tell
 
 
 def plans_of(path: str) -> PlanConfiguration:

@@ -4,13 +4,14 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import Field
 
+from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.edge_settings import PageOriginSettings
 from openspot.kit.settings import Port, UserTokenSettings, address_for_clients, own_host
 
 _SUFFIX = "_subscriptions"
 
 
-class SubscriptionSettings(UserTokenSettings, PageOriginSettings):
+class SubscriptionSettings(EngineConnectionSettings, UserTokenSettings, PageOriginSettings):
     """The settings of the subscription service."""
 
     subscriptions_host: str = own_host("subscription service")

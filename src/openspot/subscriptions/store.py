@@ -1,7 +1,8 @@
 """The tables of the subscription service, in its own database.
 
-A charge is one row in `subscription_payments`, written in the transaction that changes the subscription. The unique
-index on (subscription, period) of completed payments makes a second charge of a period impossible.
+A payment is one row in `subscription_payments`, written in the transaction that changes the subscription, when the
+money has moved or the engine has refused it. The unique index on (subscription, period) of completed payments makes a
+second payment of a period impossible.
 """
 
 from collections.abc import AsyncIterator
@@ -26,6 +27,7 @@ _PAYMENT = (
     "payment_number, payment_id, subscription_id, user_id, plan_id, kind, period_number, attempt, period_start,"
     " period_end, status, reason, asset, price, discount_bps, credit, amount, created_at"
 )
+_IS_CHARGED = "SELECT EXISTS (SELECT FROM subscription_charges WHERE user_id = $1)"
 
 
 class PaymentKind(StrEnum):
@@ -91,6 +93,11 @@ class SubscriptionStore:
         self._pool = pool
         self._retry_days = retry_days
 
+    @property
+    def pool(self) -> Pool:
+        """The connections."""
+        return self._pool
+
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         """A connection in a transaction."""
@@ -111,6 +118,11 @@ class SubscriptionStore:
         row = await connection.fetchrow(query, user_id)
         return None if row is None else _subscription_of(row)
 
+    async def is_running(self, connection: Connection, user_id: str) -> bool:
+        """Whether the user has a subscription that has not expired, without locking it."""
+        query = "SELECT EXISTS (SELECT FROM subscriptions WHERE user_id = $1 AND status <> 'expired')"
+        return bool(await connection.fetchval(query, user_id))
+
     async def get(self, subscription_id: str, user_id: str) -> StoredSubscription | None:
         """One subscription of the user."""
         query = f"SELECT {_SUBSCRIPTION} FROM subscriptions WHERE subscription_id = $1 AND user_id = $2"  # noqa: S608
@@ -118,17 +130,27 @@ class SubscriptionStore:
         return None if row is None else _subscription_of(row)
 
     async def claim_due(self, connection: Connection, today: date, now: datetime) -> StoredSubscription | None:
-        """Lock the subscription whose step has been due for the longest time. Skips those that others have locked."""
-        row = await connection.fetchrow(
-            f"""
-            SELECT {_SUBSCRIPTION} FROM subscriptions
-            WHERE due_on <= $1 AND (not_before IS NULL OR not_before <= $2)
-            ORDER BY due_on, subscription_id LIMIT 1 FOR UPDATE SKIP LOCKED
-            """,  # noqa: S608
-            today,
-            now,
-        )
-        return None if row is None else _subscription_of(row)
+        """Lock the subscription whose step has been due for the longest time.
+
+        Skips those that others have locked, and those with a charge that is being made.
+        """
+        while True:
+            row = await connection.fetchrow(
+                f"""
+                SELECT {_SUBSCRIPTION} FROM subscriptions
+                WHERE due_on <= $1 AND (not_before IS NULL OR not_before <= $2) AND NOT EXISTS (
+                    SELECT FROM subscription_charges AS charge WHERE charge.user_id = subscriptions.user_id
+                )
+                ORDER BY due_on, subscription_id LIMIT 1 FOR UPDATE SKIP LOCKED
+                """,  # noqa: S608
+                today,
+                now,
+            )
+            if row is None:
+                return None
+            # Between the search and the lock, another process may have begun a charge; a new search sees it.
+            if not await connection.fetchval(_IS_CHARGED, row["user_id"]):
+                return _subscription_of(row)
 
     async def overdue(self, today: date) -> int:
         """How many subscriptions have a step that is due."""
@@ -176,9 +198,9 @@ class SubscriptionStore:
             now,
         )
 
-    async def put_off(self, subscription_id: str, until: datetime) -> None:
-        """Do no step of a subscription before `until`."""
-        await self._pool.execute(
+    async def put_off(self, subscription_id: str, until: datetime, connection: Connection | None = None) -> None:
+        """Do no step of a subscription before `until`. Uses the transaction of `connection` if one is given."""
+        await (connection or self._pool).execute(
             "UPDATE subscriptions SET not_before = $2 WHERE subscription_id = $1", subscription_id, until
         )
 

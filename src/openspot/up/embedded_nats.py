@@ -37,6 +37,21 @@ def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
     return True
 
 
+_ACCOUNT_BEFORE = "$G"
+"""The account of all users of a server without accounts."""
+
+
+def adopt_streams(directory: Path, account: str) -> None:
+    """Give the streams of a server that had no accounts to `account`. The server must not run.
+
+    Raises OSError if that fails.
+    """
+    streams = directory / "jetstream" / "jetstream"
+    before, now = streams / _ACCOUNT_BEFORE, streams / account
+    if before.is_dir() and not now.exists():
+        before.rename(now)
+
+
 def _binary() -> str:
     name = "nats-server"
     beside = Path(sysconfig.get_path("scripts")) / name

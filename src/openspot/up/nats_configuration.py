@@ -4,8 +4,9 @@ The server reads JSON as a form of its own configuration language.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +16,16 @@ SYNC_ALWAYS = "always"
 
 @dataclass(frozen=True, slots=True)
 class NatsPermissions:
-    """The subjects that a user may publish and subscribe to, and whether it may reply to requests."""
+    """The subjects that a user may publish and subscribe to."""
 
     publish: tuple[str, ...]
     subscribe: tuple[str, ...]
-    replies: bool = False
 
     def render(self) -> dict[str, Any]:
         """The block `permissions`."""
         return {
             "publish": {"allow": list(self.publish)},
             "subscribe": {"allow": list(self.subscribe)},
-            "allow_responses": self.replies,
         }
 
 
@@ -43,6 +42,62 @@ class NatsUser:
         """The entry of `authorization.users`."""
         user: dict[str, Any] = {"nkey": self.nkey} if self.nkey else {"user": self.name, "password": self.password}
         return user if self.permissions is None else user | {"permissions": self.permissions.render()}
+
+
+class Shared(StrEnum):
+    """What one account gives another: a subject to send requests to, or a subject to follow."""
+
+    SERVICE = "service"
+    STREAM = "stream"
+
+
+@dataclass(frozen=True, slots=True)
+class NatsImport:
+    """A subject of the account `source` that another account has, there under the name `to` if it is given."""
+
+    kind: Shared
+    source: str
+    subject: str
+    to: str = ""
+
+    def render(self) -> dict[str, Any]:
+        """The entry of `imports`."""
+        entry: dict[str, Any] = {self.kind: {"account": self.source, "subject": self.subject}}
+        return entry | {"to": self.to} if self.to else entry
+
+
+@dataclass(frozen=True, slots=True)
+class NatsAccount:
+    """A space of subjects with its users. Only what it exports to another account leaves it.
+
+    With `jetstream` it has streams. It exports to each other account what that one imports from it.
+    """
+
+    name: str
+    users: tuple[NatsUser, ...]
+    jetstream: bool = False
+    imports: tuple[NatsImport, ...] = ()
+
+    def render(self, others: Sequence["NatsAccount"]) -> dict[str, Any]:
+        """The entry of `accounts`. `others` are the other accounts of the server."""
+        block: dict[str, Any] = {"users": [user.render() for user in self.users]}
+        if self.jetstream:
+            block["jetstream"] = "enabled"
+        if self.imports:
+            block["imports"] = [found.render() for found in self.imports]
+        exports: list[dict[str, Any]] = []
+        for other in others:
+            wanted = [found for found in other.imports if found.source == self.name]
+            if any(found.kind is Shared.SERVICE for found in wanted):
+                # One export for all services, and imports that say which. The server takes no message through the same
+                # export twice: so a reply of a service never reaches a second one as a request.
+                exports.append({Shared.SERVICE: ">", "accounts": [other.name]})
+            exports += [
+                {Shared.STREAM: found.subject, "accounts": [other.name]}
+                for found in wanted
+                if found.kind is Shared.STREAM
+            ]
+        return block | {"exports": exports} if exports else block
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +133,13 @@ class NatsTls:
 class NatsConfiguration:
     """The configuration of an embedded server, apart from its port and its folder.
 
-    Without `users` anybody may connect. The blocks in `further` are copied unchanged.
+    Without `users` and `accounts` anybody may connect. The blocks in `further` are copied unchanged.
     """
 
     server_name: str = ""
     is_synced: bool = True
     users: tuple[NatsUser, ...] = ()
+    accounts: tuple[NatsAccount, ...] = ()
     cluster: NatsClusterNode | None = None
     tls: NatsTls | None = None
     further: Mapping[str, Any] = field(default_factory=dict)
@@ -98,6 +154,11 @@ class NatsConfiguration:
             configuration["server_name"] = self.server_name
         if self.users:
             configuration["authorization"] = {"users": [user.render() for user in self.users]}
+        if self.accounts:
+            configuration["accounts"] = {
+                account.name: account.render([other for other in self.accounts if other is not account])
+                for account in self.accounts
+            }
         if self.cluster is not None:
             configuration["cluster"] = self.cluster.render()
         if self.tls is not None:

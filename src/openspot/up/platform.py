@@ -17,15 +17,22 @@ from rich.console import Console
 from rich.markup import escape
 from sqlalchemy.exc import SQLAlchemyError
 
+from openspot.kit.bus import BusError
 from openspot.kit.description import FirstStartNote, OwnDatabase
+from openspot.kit.disk import MEBIBYTE, Disk, DiskState
 from openspot.kit.log import configure_log, get_logger
 from openspot.kit.secrets_file import SecretsFileError, with_known_secrets, with_secrets
 from openspot.kit.settings import Settings, variable
-from openspot.kit.tasks import is_set_within
+from openspot.kit.tasks import end_tasks, is_set_within
+from openspot.market_data.candle_import import CandleImportError
 from openspot.migrations import create_database, name_of, upgrade
-from openspot.up.bus_users import OPERATOR, bus_users, url_of
+from openspot.up.bus_keeper import BusKeeper
+from openspot.up.bus_passwords import BusPasswordsError, kept_passwords
+from openspot.up.bus_users import ACCESSES, API_PREFIX, KEEPER, OPERATOR, STORE, bus_accounts, url_of
+from openspot.up.control import Action, ControlError, ControlServer
 from openspot.up.data_directory import EPHEMERAL, DataDirectoryError, claim, take_lock
-from openspot.up.embedded_nats import EmbeddedNats, EmbeddedServerError, free_port, port_is_free
+from openspot.up.demo import give_the_demo_a_past
+from openspot.up.embedded_nats import EmbeddedNats, EmbeddedServerError, adopt_streams, free_port, port_is_free
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.exposure import dangers
 from openspot.up.launch import Launcher, best_launcher
@@ -39,6 +46,8 @@ log = get_logger("up")
 READY_TIMEOUT_S = 240.0
 LOG_BYTES_MAX = 50_000_000
 WATCH_INTERVAL_S = 0.5
+SERVER_PAUSE_S = 2.0
+"""How long an embedded server that did not start again is left alone, for example on a full disk."""
 Server = EmbeddedNats | EmbeddedPostgres
 
 
@@ -60,12 +69,18 @@ class Platform:
         self.settings = settings.model_copy(update={"data_dir": folder})
         self._services = enabled(settings)
         self._servers: dict[str, Server] = {}
-        self._bus_users = bus_users()
         self._bus_urls: dict[str, str] = {}
+        self._keeper: BusKeeper | None = None
+        self._keeping: asyncio.Task[None] | None = None
         self._launcher: Launcher | None = None
         self._children: dict[str, Child] = {}
         self._stack = contextlib.ExitStack()
         self._first_start_notes: list[FirstStartNote] = []
+        self._disk = Disk(folder, settings.disk_reserve_mib * MEBIBYTE)
+        self._disk_state = DiskState.OK
+        self._control: ControlServer | None = None
+        self._controlling = asyncio.Lock()
+        """One service at a time is stopped or started on request."""
 
     @property
     def log_path(self) -> Path:
@@ -77,11 +92,15 @@ class Platform:
         began = time.monotonic()
         if found := dangers(self.settings, self._services):
             raise StartError("\n".join(found))
+        if refusal := self._disk.refusal:
+            raise StartError(refusal)
         self._check_ports()
         self._launcher = await best_launcher(self.log_path)
         await self._start_servers()
         await self._upgrade_database()
+        await self._import_the_demos_past()
         await self._start_children(self._launcher)
+        await self._start_control()
         self._write_state()
         self._print_addresses(time.monotonic() - began)
 
@@ -143,14 +162,18 @@ class Platform:
         try:
             if not self.settings.nats_url:
                 port = self.settings.nats_port if port_is_free(self.settings.nats_port) else free_port()
-                configuration = NatsConfiguration(users=tuple(self._bus_users.values()))
+                passwords = kept_passwords(folder)
+                adopt_streams(folder / "nats", STORE)
+                configuration = NatsConfiguration(accounts=bus_accounts(passwords))
                 self._servers["NATS"] = nats = EmbeddedNats(folder / "nats", port, self.log_path, configuration)
             if not self.settings.database_url:
                 self._servers["PostgreSQL"] = postgres = EmbeddedPostgres(
                     folder / "postgres", self.log_path, durable=is_synced
                 )
-        except EmbeddedServerError as error:
+        except (EmbeddedServerError, BusPasswordsError) as error:
             raise StartError(str(error)) from error
+        except OSError as error:
+            raise StartError(f"the data directory {folder} cannot be used: {error}") from error
         if self._servers:
             self._say(f"starting {' and '.join(self._servers)} (embedded)")
         outcomes = await asyncio.gather(
@@ -160,11 +183,30 @@ class Platform:
             if isinstance(outcome, BaseException):
                 raise StartError(str(outcome)) from outcome
         if nats is not None:
-            self._bus_urls = {name: url_of(nats.url, user) for name, user in self._bus_users.items()}
-            updates |= {"nats_url": self._bus_urls[OPERATOR], "nats_synced": True}
+            self._bus_urls = {name: url_of(nats.url, name, passwords[name]) for name in ACCESSES}
+            keeper_url = url_of(nats.url, KEEPER, passwords[KEEPER])
+            updates |= {"nats_url": self._bus_urls[OPERATOR], "nats_synced": True, "nats_api_prefix": API_PREFIX}
         if postgres is not None:
             updates["database_url"] = postgres.url()
         self.settings = self.settings.model_copy(update=updates)
+        if nats is not None:
+            await self._prepare_bus(keeper_url, folder)
+
+    async def _prepare_bus(self, url: str, folder: Path) -> None:
+        """Make the streams, consumers and buckets of the embedded bus: its other users may not."""
+        given = self.settings.model_copy(update={"nats_url": url, "nats_api_prefix": ""})
+        self._keeper = BusKeeper(given, folder)
+        try:
+            lost = await self._keeper.open()
+        except (BusError, TimeoutError) as error:
+            raise StartError(f"the embedded bus could not be prepared: {error!r}; see {self.log_path}") from error
+        if lost:
+            self._console.print(
+                f"[red]The bus had lost {len(lost)} of its streams and consumers.[/red] They are made again. Events "
+                "may be missing: run `openspot reconcile` and mend what it names.",
+                highlight=False,
+                soft_wrap=True,
+            )
 
     async def _upgrade_database(self) -> None:
         self._say("bringing the database up to date")
@@ -176,6 +218,16 @@ class Platform:
         for descriptor in DESCRIPTORS:
             if descriptor.database is not None:
                 await asyncio.to_thread(self._upgrade_own_database, descriptor.database)
+
+    async def _import_the_demos_past(self) -> None:
+        """Before the bots trade: candles of trades would be in the way."""
+        if "demo" not in self._services:
+            return
+        try:
+            if written := await give_the_demo_a_past(self.settings.database_url):
+                self._say(f"gave the charts an invented past of {written} candles")
+        except CandleImportError as error:
+            self._say(f"the charts begin without a past: {error}")
 
     def _upgrade_own_database(self, database: OwnDatabase) -> None:
         """Bring a service's own database up to date. Makes it first, unless the operator has given one."""
@@ -236,7 +288,18 @@ class Platform:
         return pids | {name: child.pid for name, child in self._children.items() if child.pid is not None}
 
     def _write_state(self) -> None:
+        """Replace the state file. Raises OSError."""
         write_state(self.settings, self.pids(), addresses(self.settings), self._bus_urls, ephemeral=self._ephemeral)
+
+    def _tell_of_the_disk(self) -> None:
+        """Tell the terminal and the log when the disk becomes full or nearly full, and when it has space again."""
+        space = self._disk.space
+        if space is None or space.state is self._disk_state:
+            return
+        self._disk_state = space.state
+        log.warning("the state of the disk has changed", state=space.state.value, reason=space.message)
+        with contextlib.suppress(OSError):
+            self._say(space.message or "the disk has space again")
 
     def _print_addresses(self, seconds: float) -> None:
         self._console.print(f"\n[b]OpenSpot is ready[/b] ({seconds:.1f} s)")
@@ -247,9 +310,41 @@ class Platform:
         removed = " and removes its data" if self._ephemeral else ""
         self._console.print(f"Ctrl-C stops everything{removed}.")
 
+    async def _start_control(self) -> None:
+        self._control = ControlServer(self.settings.data_dir, self._carry_out)
+        try:
+            await self._control.start()
+        except OSError as error:
+            raise StartError(f"the control socket in {self.settings.data_dir} cannot be made: {error}") from error
+
+    async def _carry_out(self, action: Action, service: str) -> None:
+        """Stop, start or restart one service. Raises ControlError."""
+        child = self._children.get(service)
+        if child is None:
+            raise ControlError(f"no service {service} runs here; there are: {', '.join(sorted(self._children))}")
+        async with self._controlling:
+            if action is Action.START and child.pid is not None:
+                raise ControlError(f"{service} runs already")
+            if action is Action.STOP and child.pid is None:
+                raise ControlError(f"{service} does not run")
+            log.info("asked for a service", action=action.value, child=service)
+            if action in (Action.STOP, Action.RESTART):
+                await child.stop()
+            if action in (Action.START, Action.RESTART):
+                await child.start()
+                try:
+                    await child.await_started()
+                except ChildFailedError as error:
+                    raise ControlError(f"{error}; {self._last_fault(service)}") from error
+            # So that `openspot status` shows it at once. On a full disk the watch tries again.
+            with contextlib.suppress(OSError):
+                self._write_state()
+
     async def watch(self, stop: asyncio.Event) -> None:
         """Restart embedded servers that end, and keep the state file up to date, until `stop` is set."""
         known: dict[str, int] = {}
+        if self._keeper is not None:
+            self._keeping = asyncio.create_task(self._keeper.run(stop))
         while not stop.is_set():
             for name, server in self._servers.items():
                 if server.process is not None and server.process.poll() is not None:
@@ -258,15 +353,22 @@ class Platform:
                     )
                     try:
                         await asyncio.to_thread(server.start)
-                    except EmbeddedServerError as error:
+                    except (EmbeddedServerError, OSError) as error:
                         log.error("embedded server did not start", server=name, error=str(error))
+                        await is_set_within(stop, SERVER_PAUSE_S)
+            self._tell_of_the_disk()
             if (pids := self.pids()) != known:
-                self._write_state()
-                known = pids
+                try:
+                    self._write_state()
+                    known = pids
+                except OSError as error:
+                    log.warning("the state file is not current, trying again", error=str(error))
             await is_set_within(stop, WATCH_INTERVAL_S)
 
     async def stop(self) -> None:
         """Stop the services, each before those that it uses, then the servers."""
+        if self._control is not None:
+            await self._control.stop()
         stopped = {name: asyncio.Event() for name in self._children}
 
         async def stop_child(name: str, child: Child) -> None:
@@ -279,6 +381,10 @@ class Platform:
         await asyncio.gather(*(stop_child(name, child) for name, child in self._children.items()))
         if self._launcher is not None:
             await self._launcher.close()
+        if self._keeping is not None:
+            await end_tasks(self._keeping)
+        if self._keeper is not None:
+            await self._keeper.close()
         await asyncio.gather(*(asyncio.to_thread(server.stop) for server in self._servers.values()))
         if self._ephemeral:
             shutil.rmtree(self.settings.data_dir, ignore_errors=True)
@@ -336,8 +442,11 @@ async def _run_until(platform: Platform, stop: asyncio.Event, console: Console) 
             _print_failure(console, error)
     finally:
         interrupted.cancel()
-        console.print("stopping …")
+        # The output may be a file on a full disk.
+        with contextlib.suppress(OSError):
+            console.print("stopping …")
         began = time.monotonic()
         await platform.stop()
-        console.print(f"stopped in {time.monotonic() - began:.1f} s")
+        with contextlib.suppress(OSError):
+            console.print(f"stopped in {time.monotonic() - began:.1f} s")
     return code

@@ -87,7 +87,9 @@ class Child:
         return self._process.pid if self._process is not None and self._process.returncode is None else None
 
     async def start(self) -> None:
-        """Start it, and restart it from now on."""
+        """Start it, and restart it from now on. After `stop` this starts it anew."""
+        self._stopping = False
+        self.restarts = 0
         await self._spawn()
         self._watch = asyncio.create_task(self._keep_alive())
 
@@ -108,8 +110,14 @@ class Child:
             pause_s = RESTART_PAUSE_S_MIN if loop.time() - began > STEADY_S else min(pause_s * 2, RESTART_PAUSE_S_MAX)
             log.error("child ended, starting it again", child=self.service.name, exit_code=code, pause_s=pause_s)
             await asyncio.sleep(pause_s)
-            if not self._stopping:
-                await self._spawn()
+            while not self._stopping:
+                try:
+                    await self._spawn()
+                    break
+                except OSError as error:
+                    # For example, there is no space for the log.
+                    log.error("child not started, trying again", child=self.service.name, error=str(error))
+                    await asyncio.sleep(RESTART_PAUSE_S_MAX)
 
     async def await_started(self) -> None:
         """Wait until its `started_path` returns 200. Raises ChildFailedError if the child keeps ending instead."""

@@ -96,6 +96,11 @@ class Generator:
         return {asset: self._distances.get(asset, 0.0) for asset in assets}
 
 
+def volatility(asset: str) -> float:
+    """The standard deviation of the logarithmic return of an asset's invented price, for a year."""
+    return _asset(asset).volatility
+
+
 def _asset(name: str) -> _Asset:
     return _ASSETS.get(name, _UNKNOWN_ASSET)
 

@@ -2,7 +2,9 @@
 
 - `/config.json` tells a page where the edges are.
 - Every folder with an index.html is an application. A path below it that is no file opens its page.
-- Names in /assets carry a hash of their content and are cached for ever. Browsers ask for everything else again.
+- Names in /assets carry a hash of their content and are cached for ever. `/favicon.ico` and the touch icons are cached
+  for a day. Browsers ask for everything else again.
+- An unknown address gets a page that says so. A missing file gets a line of text, because nobody reads it.
 - A strict content security policy: scripts from here alone, connections to the configured edges alone.
 """
 
@@ -14,27 +16,51 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from openspot.web_server.files import PageFile, plain_file, read_files
+from openspot.web_server.icons import PATHS, icons
 from openspot.web_server.negotiation import choose, has_already
 from openspot.web_server.page_config import PageConfig
 
 FOREVER = "public, max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
+A_DAY = "public, max-age=86400"
 NOT_BUILT = "The pages are not built. Run `python3 tools/web.py build`, which says what it lacks, and start again.\n"
 _METHODS = ("GET", "HEAD")
 _TEXT = "text/plain; charset=utf-8"
+_HTML = "text/html; charset=utf-8"
+_NOT_FOUND_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>Page not found - OpenSpot</title>
+<style>
+body { font-family: system-ui, sans-serif; line-height: 1.5; margin: 20vh auto; max-width: 30rem; padding: 0 1rem }
+a { display: inline-block; padding: 0.75rem 0 }
+</style>
+</head>
+<body>
+<h1>Page not found</h1>
+<p>There is no page at this address. It may be misspelt, or the page may have moved.</p>
+<p><a href="/">Go to the start page</a></p>
+</body>
+</html>
+"""
 
 
 class WebPages:
     """An ASGI application for the files of one build."""
 
     def __init__(self, folder: Path, config: PageConfig) -> None:
-        """Read the files. Raises ValueError for a configuration that holds no addresses."""
+        """Read the files. Raises ValueError for a configuration that holds no addresses, or a build with a bad icon."""
         self._files = read_files(folder)
         self._applications = sorted(
             str(PurePosixPath(name).parent)
             for name in self._files
             if PurePosixPath(name).name == "index.html" and len(PurePosixPath(name).parts) == 2
         )
+        self._files |= icons(self._files)
         self._files["config.json"] = plain_file("application/json", config.to_json())
         self._headers = security_headers(config)
 
@@ -66,10 +92,12 @@ class WebPages:
         if file is None:
             file = self._page_of(path)
         if file is not None:
-            return _file(file, request)
+            return _file(file, request, A_DAY if path in PATHS else ASK_AGAIN)
         if not self.is_built:
             return _text(HTTPStatus.SERVICE_UNAVAILABLE, NOT_BUILT)
-        return _text(HTTPStatus.NOT_FOUND, "There is nothing at this address.\n")
+        if "." in PurePosixPath(path).name:
+            return _text(HTTPStatus.NOT_FOUND, "There is nothing at this address.\n")
+        return _text(HTTPStatus.NOT_FOUND, _NOT_FOUND_PAGE, {"Content-Type": _HTML})
 
     def _page_of(self, path: str) -> PageFile | None:
         """The page that a deep link opens: the console's for /console/orders. A missing file is not a deep link."""
@@ -103,10 +131,10 @@ def security_headers(config: PageConfig) -> dict[str, str]:
     }
 
 
-def _file(file: PageFile, request: Request) -> Response:
+def _file(file: PageFile, request: Request, caching: str) -> Response:
     variant = choose(file.variants, request.headers.get("accept-encoding"))
     headers = {
-        "Cache-Control": FOREVER if file.is_hashed else ASK_AGAIN,
+        "Cache-Control": FOREVER if file.is_hashed else caching,
         "ETag": variant.etag,
         "Vary": "Accept-Encoding",
     }

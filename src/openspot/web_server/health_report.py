@@ -27,6 +27,7 @@ LAGS = {
     "openspot_market_data_queue_trades": "Trades not recorded yet",
     "openspot_bus_consumer_lag_messages": "Messages not dealt with yet",
     "openspot_edge_transfers_pending": "Transfers whose outcome is not known",
+    "openspot_subscription_transfers_pending": "Charges of plans whose outcome is not known",
     "openspot_audit_waiting": "Audit records not written yet",
     "openspot_venue_waiting_ticks": "Ticks that wait for the bus",
 }

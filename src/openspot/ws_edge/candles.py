@@ -21,6 +21,8 @@ from openspot.ws_edge.connection import text_frame
 from openspot.ws_edge.schemas import MarketPush, read_event
 
 PAUSE_S, PAUSE_S_MAX = 0.1, 2.0
+KEPT = 2
+"""The candle of the present interval, and the one before, which a late message may still be about."""
 
 log = get_logger("ws_edge")
 _INTERVALS = frozenset(Interval)
@@ -49,8 +51,8 @@ class Candles:
         self._fan_out = fan_out
         self._now_ms = now_ms
         self._followed: dict[str, Channel] = {}
-        self._newest: dict[str, MarketCandle] = {}
-        """The candles that market data has published, and those that were requested for followed channels."""
+        self._newest: dict[str, list[MarketCandle]] = {}
+        """The newest candles, at most KEPT a channel, newest first: published, or requested for followed channels."""
         self._published: set[str] = set()
         self._wanted: asyncio.Queue[Channel] = asyncio.Queue()
 
@@ -69,7 +71,7 @@ class Candles:
     def snapshot(self, channel: Channel) -> bytes | None:
         """The frame of the channel's newest candle, None if none is known."""
         newest = self._newest.get(channel.name)
-        return None if newest is None else _frame_of(channel, "snapshot", newest)
+        return None if newest is None else _frame_of(channel, "snapshot", newest[0])
 
     def take(self, symbol: str, payload: bytes) -> None:
         """Take a message of market data. Raises MalformedEventError."""
@@ -118,15 +120,16 @@ class Candles:
 
     def _note(self, name: str, candle: MarketCandle) -> None:
         """Send a candle to its clients, unless theirs has as many trades or more."""
-        known = self._newest.get(name)
-        if known is not None and candle.timestamp == known.timestamp and candle.trades <= known.trades:
+        known = self._newest.get(name, [])
+        same = next((each for each in known if each.timestamp == candle.timestamp), None)
+        if same is not None and candle.trades <= same.trades:
             return
-        if known is None or candle.timestamp >= known.timestamp:
-            self._newest[name] = candle
+        others = [each for each in known if each is not same]
+        self._newest[name] = sorted([candle, *others], key=lambda each: each.timestamp, reverse=True)[:KEPT]
         channel = self._followed.get(name)
         if channel is None:
             return
-        if known is None:
+        if not known:
             # Every client still waits for its snapshot.
             self._fan_out.send_snapshots(name)
         else:

@@ -150,9 +150,10 @@ class EdgeConnection(ServerConnection):
         self._outgoing = OutgoingFrames(limits.queue_max, limits.queue_bytes_max)
         self._flusher = flusher
         self._writable = True
-        self._last_message = 0.0
-        self._last_received = 0.0
-        self._last_ping = 0.0
+        # The first bytes and `watch_deadlines` set these, before anything reads them.
+        self._last_received: float
+        self._last_message: float
+        self._last_ping: float
         self._rate = RateLimit(at_once=limits.messages_max, interval_s=RATE_WINDOW_S / limits.messages_max, keys_max=1)
         self._deadline: asyncio.TimerHandle | None = None
         self._cut: asyncio.TimerHandle | None = None
@@ -329,7 +330,7 @@ class EdgeConnection(ServerConnection):
 
     def _pause_input(self) -> None:
         """Enough messages wait for their replies."""
-        self._input_is_full = not self._drops_input
+        self._input_is_full = True
         self._pause_reading()
 
     def _resume_input(self) -> None:
@@ -346,7 +347,7 @@ class EdgeConnection(ServerConnection):
         self._resume_input()
 
     def _pause_reading(self) -> None:
-        if not self._drops_input and not self.transport.is_closing():
+        if not self.transport.is_closing():
             self.transport.pause_reading()
 
     def _resume_reading(self) -> None:

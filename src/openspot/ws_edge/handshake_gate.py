@@ -56,7 +56,7 @@ class Arrivals:
         """Count a request. Returns the seconds that it must wait. Raises HttpError (429) beyond a second."""
         limit, now_ns = self._handshakes if is_handshake else self._plain, self._now_ns()
         if limit.take(network, now_ns):
-            raise HttpError(429, TOO_FAST, "TOO_MANY_REQUESTS", headers={"Retry-After": str(RETRY_AFTER_S)})
+            raise HttpError(429, TOO_FAST, headers={"Retry-After": str(RETRY_AFTER_S)})
         return max(0.0, limit.whole_in_s(network, now_ns) - self._undelayed_s)
 
     def note_flood(self, network: str) -> None:
@@ -76,12 +76,14 @@ class HandshakeGate:
         turns: Turns,
         refusals: Turns,
         make_connection: Callable[..., ServerConnection],
+        call_later: Callable[..., asyncio.TimerHandle],
     ) -> None:
-        """A slice of `turns` serves one socket; a slice of `refusals` refuses one."""
+        """A slice of `turns` serves one socket; a slice of `refusals` refuses one. `call_later` is the event loop's."""
         self.open_connections = open_connections
         self.admission = admission
         self.turns = turns
         self.refusals = refusals
+        self.call_later = call_later
         self._make_connection = make_connection
 
     def __call__(self, *arguments: Any, **options: Any) -> "Arrival":
@@ -105,7 +107,7 @@ class Arrival(asyncio.Protocol):
         peer = transport.get_extra_info("peername")
         self._address = peer[0] if isinstance(peer, tuple) else ""
         if self._gate.open_connections.admit(self._transport, self._address, self._cut):
-            self._timer = asyncio.get_running_loop().call_later(HEAD_S_MAX, self._cut)
+            self._timer = self._gate.call_later(HEAD_S_MAX, self._cut)
         else:
             self._cut()
 
@@ -117,7 +119,7 @@ class Arrival(asyncio.Protocol):
             return
         self._transport.pause_reading()
         self._stop_timer()
-        call_later = asyncio.get_running_loop().call_later
+        call_later = self._gate.call_later
         try:
             wait_s = self._gate.admission(self._address, data.startswith(_HANDSHAKE_BEGINS))
         except HttpError as refusal:

@@ -65,7 +65,7 @@ class Turns:
                 if source.parse_slice():
                     self._waiting.append(source)
                 if self._clock() >= end:
-                    break
+                    return
         finally:
             self._next_turn = self._clock() + REST_S
             if self._waiting:

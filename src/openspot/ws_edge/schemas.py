@@ -179,7 +179,7 @@ class ErrorReply(msgspec.Struct, tag="error", frozen=True, omit_defaults=True):
 
 
 class Notice(msgspec.Struct, tag="notice", frozen=True, rename="camel"):
-    """An announcement to all clients. The connection is closed after `closes_in_ms`."""
+    """An announcement to all clients. The connection is closed after `closesInMs`."""
 
     code: str
     message: str

@@ -325,7 +325,7 @@ async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = syst
         )
         arriving = Turns(call_later, time.perf_counter)
         refusals = Turns(call_later, time.perf_counter)
-        gate = HandshakeGate(open_connections, handshakes.admission, arriving, refusals, make_connection)
+        gate = HandshakeGate(open_connections, handshakes.admission, arriving, refusals, make_connection, call_later)
         try:
             server = await serve(
                 sessions.handle,

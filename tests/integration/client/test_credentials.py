@@ -21,7 +21,6 @@ from tests.support.waiting import stretched
 from tests.support.websocket_edge import Publish, order_event
 
 EMAIL = "ada@example.org"
-pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 
 @pytest.fixture

@@ -14,9 +14,11 @@ from openspot.custody.deposits import ChainDeposit
 from openspot.custody.operator import Operator, OperatorError, operator
 from openspot.custody.settings import CustodySettings
 from openspot.deposit.deposit import deposit
+from openspot.domain.fair_price.model import PriceState
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.settings import Settings, as_part
 from openspot.reconcile.reconciliation import reconcile
+from tests.support.fair_prices import FakeFairPrices
 from tests.support.in_process_platform import running
 from tests.support.rest_client import Reply, RestClient
 from tests.support.waiting import eventually
@@ -33,7 +35,6 @@ async def settings(settings: Settings) -> Settings:
             "custody_seed": "seed of a test",
             "custody_block_s": 0.05,
             "custody_confirmations": 2,
-            "custody_reference_prices": "BTC=10000,USDC=1",
             "withdrawal_address_wait_s": 0,
             "kyc_webhook_secret": WEBHOOK_SECRET,
         }
@@ -41,7 +42,17 @@ async def settings(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-async def edge(settings: Settings) -> AsyncIterator[RestClient]:
+async def prices(settings: Settings) -> AsyncIterator[FakeFairPrices]:
+    """Market data, for which BTC is worth 10,000 USD."""
+    published = FakeFairPrices(settings)
+    await published.start()
+    await published.publish("BTC-USD", "10000")
+    yield published
+    await published.stop()
+
+
+@pytest.fixture
+async def edge(settings: Settings, prices: FakeFairPrices) -> AsyncIterator[RestClient]:
     async with running(settings, *SERVICES):
         client = RestClient(settings)
         client.as_user("alice")
@@ -144,8 +155,8 @@ async def test_money_comes_in_and_leaves_once_and_every_book_agrees(
     assert (await edge("GET", "/accounts/transactions?type=deposit")).body == everything[1:]
     assert (await edge("GET", "/accounts/transactions?type=trade")).body == []
     history = (await edge("GET", "/accounts/portfolio-history?interval=1h")).body
-    assert history[-1]["holdings"] == [{"asset": "BTC", "balance": "4.95", "price": None, "value": None}]
-    assert (history[-1]["value"], history[-1]["unpriced"], history[0]["holdings"]) == ("0", ["BTC"], [])
+    assert history[-1]["holdings"] == [{"asset": "BTC", "balance": "4.95", "price": "10000", "value": "49500"}]
+    assert (history[-1]["value"], history[-1]["unpriced"], history[0]["holdings"]) == ("49500", [], [])
     assert await people.verified_audit() > 3
     # Nobody else sees any of it.
     edge.as_user("bob")
@@ -263,6 +274,36 @@ async def test_levels_open_withdrawals_and_only_signed_events_raise_them(
     malformed = await verification_event(edge, reviewAnswer=None)
     assert (malformed.status, malformed.message) == (400, ["reviewAnswer is required for a completed review"])
     assert await pool.fetchval("SELECT count(*) FROM kyc_events") == 3
+
+
+async def test_a_withdrawal_follows_the_published_price_and_waits_while_it_is_disputed(
+    edge: RestClient, people: Operator, prices: FakeFairPrices
+) -> None:
+    await known(edge)
+    await funded(edge, people)
+    address_id = await saved(edge)
+    await prices.publish("BTC-USD", "50", low="49", high="51", day_median="100000")
+
+    async def is_valued_by_the_median() -> bool:
+        reply = await withdraw(edge, address_id, "0.5")
+        return reply.code == "USER_DAILY_LIMIT"
+
+    await eventually(is_valued_by_the_median)
+    reason = "the sources differ, until they agree again"
+    await prices.publish("BTC-USD", "10000", state=PriceState.DISPUTED, reason=reason)
+
+    async def waits_and_says_why() -> bool:
+        reply = await withdraw(edge, address_id, "0.001")
+        return reply.status == 201 and reason in (reply.body["reason"] or "")
+
+    await eventually(waits_and_says_why)
+    await prices.publish("BTC-USD", "10000")
+
+    async def goes_on() -> bool:
+        listed = (await edge("GET", "/accounts/withdrawals")).body
+        return {withdrawal["status"] for withdrawal in listed} == {"completed"}
+
+    await eventually(goes_on)
 
 
 async def test_what_is_saved_is_checked_and_waits(edge: RestClient) -> None:

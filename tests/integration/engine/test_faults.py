@@ -3,19 +3,34 @@
 import asyncio
 import sqlite3
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import grpc
 import pytest
+from typer.testing import CliRunner
 
+from openspot.cli import app
 from openspot.contracts.gen.exchange.v1 import accounts_pb2
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
-from openspot.engine.engine import journal_path
-from openspot.engine.journal import snapshots
+from openspot.engine.engine import Engine, journal_path
 from openspot.engine.journal.inspection import verify
+from openspot.engine.journal.mark import MARK
+from openspot.engine.journal.snapshots import FOLDER
+from openspot.engine.settings import EngineSettings
+from openspot.engine.stream.event_store import EVENTS
 from openspot.kit.settings import Settings
-from tests.support.engine_client import EngineProcess, engine_process, engine_settings
-from tests.support.engine_faults import FAILING_DISK, FULL_DISK, FULL_EVENT_STORE, flip, wal_path
+from tests.support.engine_client import EngineClient, EngineProcess, engine_process, engine_settings, order
+from tests.support.engine_faults import (
+    BROKEN_STATE,
+    FAILING_DISK,
+    FULL_DISK,
+    FULL_EVENT_STORE,
+    KILLED_AFTER_COMMIT,
+    flip,
+    tell_to_die,
+    wal_path,
+)
 from tests.support.engine_nursery import ForkedEngine, Nursery, forked_engine
 from tests.support.waiting import eventually
 
@@ -55,50 +70,96 @@ async def test_a_deposit_reference_credits_once_across_restarts(settings: Settin
         assert (await engine.accounts.Deposit(request)).result_code == "REFERENCE_CONFLICT"
 
 
-async def test_a_torn_last_page_is_removed_with_a_warning(settings: Settings, nursery: Nursery) -> None:
-    async with forked_engine(settings, nursery) as (child, engine):
+async def killed_in_a_commit(child: EngineProcess, engine: EngineClient, settings: Settings) -> pb.PlaceOrderRequest:
+    """Kill the engine after it has committed an order and before it responds; returns the order."""
+    unanswered = order("buy", "100", "1", order_id=77)
+    tell_to_die(settings)
+    with pytest.raises(grpc.aio.AioRpcError):
+        await engine.send(unanswered)
+    assert child.wait() == -9
+    return unanswered
+
+
+def flip_last_page(settings: Settings) -> None:
+    flip(wal_path(settings), -100)
+
+
+def cut_last_page(settings: Settings) -> None:
+    content = wal_path(settings).read_bytes()
+    wal_path(settings).write_bytes(content[:-2000])
+
+
+def empty_last_batch(settings: Settings) -> None:
+    with sqlite3.connect(journal_path(settings)) as connection:
+        connection.execute(
+            "UPDATE batches SET commands = zeroblob(64)"
+            " WHERE first_sequence = (SELECT max(first_sequence) FROM batches)"
+        )
+
+
+@pytest.mark.parametrize("damage", [flip_last_page, cut_last_page, empty_last_batch])
+async def test_a_torn_end_that_nobody_got_a_response_to_is_removed(
+    settings: Settings, nursery: Nursery, damage: Callable[[Settings], None]
+) -> None:
+    async with forked_engine(settings, nursery, KILLED_AFTER_COMMIT) as (child, engine):
         await engine.fund()
-        placed = [await engine.place() for _ in range(3)]
-        child.kill()
-        flip(wal_path(settings), -100)
+        placed = [await engine.place() for _ in range(2)]
+        unanswered = await killed_in_a_commit(child, engine, settings)
+        damage(settings)
         child.start()
         await child.ready(engine)
-        assert "the journal has a torn end, which is removed" in messages(child)
-        assert [(await engine.find(answer.order_id)).found for answer in placed] == [True, True, False]
-        again = await engine.place(order_id=placed[2].order_id)
-        assert again.sequence == placed[2].sequence
+        if damage is flip_last_page:
+            assert "the journal has a torn end, which is removed" in messages(child)
+        if damage is empty_last_batch:
+            assert "removed the torn end of the journal" in messages(child)
+        assert [(await engine.find(answer.order_id)).found for answer in placed] == [True, True]
+        assert not (await engine.find(unanswered.order_id)).found
+        again = await engine.send(unanswered)
+        assert again.sequence == placed[1].sequence + 1
         assert [event["seq"] for event in await engine.events(1, again.sequence)] == list(range(1, again.sequence + 1))
         assert child.stop() == 0
     assert verify(journal_path(settings)).problems == []
 
 
-async def test_half_a_last_page_is_removed_too(settings: Settings, nursery: Nursery) -> None:
-    async with forked_engine(settings, nursery) as (child, engine):
-        await engine.fund()
-        placed = [await engine.place() for _ in range(2)]
-        child.kill()
-        content = wal_path(settings).read_bytes()
-        wal_path(settings).write_bytes(content[:-2000])
-        child.start()
-        await child.ready(engine)
-        assert (await engine.find(placed[0].order_id)).found
-        assert not (await engine.find(placed[1].order_id)).found
-
-
-async def test_a_damaged_last_batch_is_removed_with_a_warning(settings: Settings, nursery: Nursery) -> None:
+@pytest.mark.parametrize("damage", [flip_last_page, cut_last_page, empty_last_batch])
+async def test_a_damaged_end_that_was_acknowledged_prevents_the_start_until_it_is_given_up(
+    settings: Settings, nursery: Nursery, damage: Callable[[Settings], None]
+) -> None:
     async with forked_engine(settings, nursery) as (child, engine):
         await engine.fund()
         placed = [await engine.place() for _ in range(3)]
         child.kill()
-        with sqlite3.connect(journal_path(settings)) as connection:
-            connection.execute(
-                "UPDATE batches SET commands = zeroblob(64)"
-                " WHERE first_sequence = (SELECT max(first_sequence) FROM batches)"
-            )
+        damage(settings)
+        child.start()
+        assert child.wait() == 1
+        error = str(child.log()[-1]["error"])
+        for part in (str(journal_path(settings)), "journal.mark proves", "openspot engine recover --accept-loss 1"):
+            assert part in error
+        assert "Traceback" not in child.log_path.read_text("utf-8")
+        recovered = CliRunner().invoke(app, ["engine", "recover", str(journal_path(settings)), "--accept-loss", "1"])
+        assert recovered.exit_code == 0, recovered.output
         child.start()
         await child.ready(engine)
-        assert "removed the torn end of the journal" in messages(child)
         assert [(await engine.find(answer.order_id)).found for answer in placed] == [True, True, False]
+        # The lost order's event number is used up.
+        last = await engine.last_sequence()
+        assert last == placed[2].sequence
+        assert [event["type"] for event in await engine.events(last - 1, last)] == ["accepted", "reject"]
+        assert (await engine.place(order_id=placed[2].order_id)).sequence == last + 1
+        assert child.stop() == 0
+    assert verify(journal_path(settings)).problems == []
+
+
+async def test_a_lost_journal_prevents_an_empty_exchange(settings: Settings, nursery: Nursery) -> None:
+    async with forked_engine(settings, nursery) as (child, engine):
+        await engine.fund()
+        assert child.stop() == 0
+        journal_path(settings).unlink()
+        child.start()
+        assert child.wait() == 1
+        assert "does not begin an empty exchange" in str(child.log()[-1]["error"])
+        assert "Traceback" not in child.log_path.read_text("utf-8")
+        assert not journal_path(settings).exists()
 
 
 async def test_damage_before_the_end_prevents_the_start_and_says_what_to_do(
@@ -158,18 +219,15 @@ async def test_a_journal_that_ends_before_a_snapshot_does_not_start(settings: Se
         assert child.stop() == 0
         with sqlite3.connect(journal_path(settings)) as connection:
             connection.execute("DELETE FROM batches WHERE first_sequence = (SELECT max(first_sequence) FROM batches)")
+        for name in (MARK, EVENTS):
+            # Each file that is left proves the loss alone.
+            child.start()
+            assert child.wait() == 1
+            assert f"{name} proves" in str(child.log()[-1]["error"])
+            journal_path(settings).with_name(name).unlink()
         child.start()
         assert child.wait() == 1
         assert "the end of the journal is lost" in str(child.log()[-1]["error"])
-        for path in journal_path(settings).with_name(snapshots.FOLDER).iterdir():
-            path.unlink()
-        child.start()
-        await child.ready(engine)
-        assert "the journal has lost its newest commands: it ends before events that were already sent" in messages(
-            child
-        )
-        assert "BTC" not in await engine.balances()
-        assert await engine.last_sequence() == 1
 
 
 async def test_a_clean_stop_leaves_a_snapshot_and_a_lost_event_file_is_recreated(
@@ -211,7 +269,7 @@ async def test_a_full_disk_acknowledges_nothing_and_says_so(settings: Settings) 
             for _ in range(5000):
                 answer = await engine.place("buy", "1", "0.001", metadata="x" * 1000)
                 placed.append(answer.order_id)
-        assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+        assert caught.value.code() is grpc.StatusCode.FAILED_PRECONDITION
         assert "full" in (caught.value.details() or "")
         assert len(placed) > 3
         for path in ("/health", "/ready", "/actuator/health"):
@@ -281,6 +339,38 @@ async def test_a_disk_failure_during_a_commit_ends_the_process_and_a_restart_rec
             assert (await engine.find(order_id)).status == "OPEN"
         assert sound.stop() == 0
     assert verify(journal_path(settings)).problems == []
+
+
+async def test_a_broken_invariant_ends_the_process_with_its_name_and_leaves_no_snapshot(
+    tmp_path: Path, nursery: Nursery
+) -> None:
+    settings = engine_settings(tmp_path, engine_core="reference")
+    async with forked_engine(settings, nursery, BROKEN_STATE) as (child, engine):
+        await engine.fund()
+        placed = await engine.place("buy", "100", "1")
+        tell_to_die(settings)
+        with pytest.raises(grpc.aio.AioRpcError):
+            await engine.cancel(placed.order_id)
+        assert child.wait() == 1
+        error = str(child.log()[-1]["error"])
+        assert "broken invariant of the matching core: more is released than is held, in command" in error
+        assert not journal_path(settings).with_name(FOLDER).exists()
+        child.start()
+        await child.ready(engine)
+        # The command was durable. Its caller was told that its outcome is unknown.
+        assert (await engine.find(placed.order_id)).status == "CANCELLED"
+        assert (await engine.balances())["USD"].locked == "0"
+
+
+async def test_no_snapshot_is_taken_of_a_state_after_a_failure(settings: Settings) -> None:
+    engine = await Engine.open(EngineSettings.model_validate(settings.model_dump()))
+    engine.sequencer._failed = True
+    await engine._try_snapshot()
+    assert not journal_path(settings).with_name(FOLDER).exists()
+    engine.sequencer._failed = False
+    await engine._try_snapshot()
+    assert len(list(journal_path(settings).with_name(FOLDER).iterdir())) == 1
+    await engine.close()
 
 
 async def test_a_second_engine_on_the_same_journal_or_port_does_not_start(tmp_path: Path, nursery: Nursery) -> None:

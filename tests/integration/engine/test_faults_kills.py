@@ -24,10 +24,8 @@ from tests.support.engine_faults import (
     KILLED_BEFORE_A_SNAPSHOT_IS_RENAMED,
     KILLED_BEFORE_COMMIT,
     KILLED_IN_HALF_A_SNAPSHOT,
-    flip,
     tear,
     tell_to_die,
-    wal_path,
 )
 from tests.support.engine_nursery import Nursery, forked_engine
 from tests.support.engine_witness import Witness
@@ -178,25 +176,6 @@ async def test_a_kill_during_a_snapshot_loses_nothing_and_leaves_no_draft(
         assert list(folder.glob("*.draft")) == []
         await restart(child, engine)
         await witness.check(engine, child, "auto")
-
-
-async def test_with_a_damaged_last_page_the_journal_ends_one_commit_earlier(
-    settings: Settings, nursery: Nursery
-) -> None:
-    witness = Witness(3)
-    async with forked_engine(settings, nursery) as (child, engine):
-        await witness.fund(engine)
-        for _ in range(50):
-            await witness.place(engine, [order("buy", "100", "0.1"), order("sell", "100", "0.1", "bob")])
-        last = await engine.last_sequence()
-        child.kill()
-        flip(wal_path(settings), -100)
-        await restart(child, engine)
-        left = await engine.last_sequence()
-        assert 0 < last - left <= 3, "more than the last commit was cut"
-        witness.forget_after(left)
-        await witness.check(engine, child, "auto")
-        await witness.check_history(engine)
 
 
 @pytest.mark.spec("A1.1-65")

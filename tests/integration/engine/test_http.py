@@ -187,7 +187,7 @@ async def test_metrics_count_commands_by_code_and_events(engine: EngineClient) -
     assert await value("openspot_engine_queue_depth") == 0
 
 
-@pytest.mark.spec("A9-02", "B4.4-17")
+@pytest.mark.spec("A9-02")
 async def test_there_is_no_trades_history_and_nothing_without_the_prefix(engine: EngineClient) -> None:
     for path in (
         "/api/v1/trades",

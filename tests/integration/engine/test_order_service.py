@@ -1,12 +1,16 @@
 """exchange.v1.OrderService over gRPC."""
 
 import asyncio
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
+from openspot.engine.core.records import FOK_STEPS_EXPONENT
+from openspot.engine.intake.command_intake import CANCELS_MAX
 from tests.support.engine_client import SCALE, EngineClient, engine_settings, order, running_engine
 
 
@@ -166,6 +170,71 @@ async def test_only_the_owner_cancels_and_only_on_the_right_symbol(engine: Engin
         answer = await engine.cancel(placed.order_id, participant, symbol=symbol)
         assert (answer.status, answer.result_code) == (pb.REJECTED, code)
     assert (await engine.find(placed.order_id)).status == "OPEN"
+
+
+async def test_a_fill_or_kill_looks_at_a_bounded_number_of_levels(engine: EngineClient) -> None:
+    for participant in ("maker", "taker"):
+        await engine.fund(participant)
+    levels = 2**FOK_STEPS_EXPONENT
+    sells = [order("sell", str(100 + number), "0.0001", "maker") for number in range(levels + 1)]
+    for part in (sells[:levels], sells[levels:]):
+        await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=part))
+    too_many = str(Decimal("0.0001") * (levels + 1))
+    answer = await engine.place("buy", "9000", too_many, "taker", type=pb.FOK)
+    assert (answer.status, answer.result_code) == (pb.CANCELLED, "FOK_TOO_DEEP")
+    answer = await engine.place("buy", "9000", str(Decimal("0.0001") * levels), "taker", type=pb.FOK)
+    assert (answer.status, answer.is_order_completed) == (pb.ACCEPTED, True)
+
+
+@pytest.mark.spec("B4.1-11")
+async def test_a_bulk_cancel_takes_a_participants_open_orders_that_fit(engine: EngineClient) -> None:
+    for participant in ("alice", "bob"):
+        await engine.fund(participant)
+    buys = [await engine.place("buy", str(90 + number)) for number in range(3)]
+    sells = [await engine.place("sell", str(110 + number)) for number in range(2)]
+    others = await engine.place("buy", "95", "1", "bob")
+    assert await cancel_open(engine, "alice", symbol="ETH-USD") == ("SUCCESS", [])
+    answer = await engine.orders.CancelOrders(pb.CancelOrdersRequest(participant_id="alice", side=pb.SELL))
+    assert [(row.order_id, row.external_id, row.cancelled_quantity) for row in answer.orders] == [
+        (placed.order_id, f"external-{placed.order_id}", SCALE) for placed in sells
+    ]
+    # One event for each order, directly after each other.
+    assert [row.sequence for row in answer.orders] == [others.sequence + 1, others.sequence + 2]
+    events = await engine.events(others.sequence + 1, others.sequence + 2)
+    assert [(event["type"], event["reason"]) for event in events] == [("reduce", "CANCELLED_BY_USER")] * 2
+    assert await cancel_open(engine, "alice", symbol="BTC-USD") == ("SUCCESS", [row.order_id for row in buys])
+    assert await cancel_open(engine, "alice") == ("SUCCESS", [])
+    assert (await engine.find(others.order_id)).status == "OPEN"
+    assert {name: balance.locked for name, balance in (await engine.balances()).items()} == {"USD": "0", "BTC": "0"}
+
+
+async def test_a_bulk_cancel_of_nobody_or_nothing_is_refused_by_name(engine: EngineClient) -> None:
+    await engine.fund()
+    assert await cancel_open(engine, "nobody") == ("AUTH_INVALID_USER", [])
+    assert await cancel_open(engine, "alice", symbol="NO-SUCH") == ("INVALID_SYMBOL", [])
+    assert await cancel_open(engine, "alice", side=7) == ("INVALID_SIDE", [])
+
+
+async def test_a_bulk_cancel_takes_a_bounded_number_and_says_that_more_remain(engine: EngineClient) -> None:
+    await engine.fund()
+    orders = [order("buy", "90", "0.001") for _ in range(CANCELS_MAX + 7)]
+    await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=orders))
+    # The second call comes before the first is applied: it finds the same orders, which have ended when it runs.
+    ask = pb.CancelOrdersRequest(participant_id="alice")
+    first, second = await asyncio.gather(engine.orders.CancelOrders(ask), engine.orders.CancelOrders(ask))
+    third = await engine.orders.CancelOrders(ask)
+    cancelled = [row.order_id for answer in (first, second, third) for row in answer.orders]
+    assert cancelled == [request.order_id for request in orders]
+    assert max(len(answer.orders) for answer in (first, second, third)) == CANCELS_MAX
+    assert (first.more_remain, third.more_remain) == (True, False)
+    assert (await engine.balances())["USD"].locked == "0"
+
+
+async def cancel_open(engine: EngineClient, participant: str, **fields: Any) -> tuple[str, list[int]]:
+    """(result code, the ids of the cancelled orders) of one bulk cancel."""
+    answer = await engine.orders.CancelOrders(pb.CancelOrdersRequest(participant_id=participant, **fields))
+    assert (answer.status == pb.ACCEPTED) == (answer.result_code == "SUCCESS")
+    return answer.result_code, [row.order_id for row in answer.orders]
 
 
 async def test_an_order_is_cancelled_and_found_by_its_external_id(engine: EngineClient) -> None:

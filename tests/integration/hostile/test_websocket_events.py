@@ -124,6 +124,7 @@ async def test_every_subject_that_the_edge_listens_to_is_attacked_here(attacked:
         "marketdata.trade.*",  # read by the same function as the ticker
         "marketdata.orderbook.*",  # in ws_edge/test_order_books
         "marketdata.candle.*",  # in ws_edge/test_fan_out
+        "marketdata.fairprice.*",  # custody's; in unit/market_data_client
         "trades.executed",  # the router's; in test_contradictions
     }
     assert heard == {pushed.pattern for pushed in PUSHED} | others

@@ -17,6 +17,7 @@ from openspot.kit.bus import (
     MalformedRequestError,
     NotSentError,
     PublishError,
+    encode,
 )
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings
@@ -218,3 +219,33 @@ async def test_the_breaker_opens_after_five_failures_for_that_subject_only(setti
         await bus.publish("nobody.keeps.this", balance(1), "m6")
     await bus.publish(subjects.of_user(subjects.BALANCES_UPDATED, "u1"), balance(1), "m7")
     await bus.close()
+
+
+async def test_a_provider_replies_to_inboxes_and_nowhere_else(bus: Bus, nats_url: str) -> None:
+    """A caller could otherwise have the provider publish an event that only the provider may publish."""
+    handled: list[str] = []
+
+    async def answer(request: LedgerLock) -> LedgerLockReply:
+        handled.append(request.reference_id)
+        return LedgerLockReply(True)
+
+    await bus.serve(subjects.LEDGER_LOCK, "q", LedgerLock, answer, LedgerLockReply.refused)
+    await bus.check()
+    client = await nats.connect(nats_url)
+    elsewhere = await client.subscribe("custody.deposit.confirmed")
+    await client.publish(subjects.LEDGER_LOCK, encode(LOCK), reply="custody.deposit.confirmed")
+    # A second request comes back after the first, so a reply to the first would be there.
+    await client.request(subjects.LEDGER_LOCK, encode(LOCK), timeout=stretched(5))
+    await client.flush()
+    assert len(handled) == 2
+    assert elsewhere.pending_msgs == 0
+    await client.close()
+
+
+async def test_the_subject_of_a_reply_does_not_tell_that_of_the_next(bus: Bus) -> None:
+    inbox = bus.connection.inbox
+    first, second = (inbox.expect()[0].rpartition(".")[2] for _ in range(2))
+    assert (first.partition("-")[0], second.partition("-")[0]) == ("1", "2")
+    tokens = [subject.partition("-")[2] for subject in (first, second)]
+    assert all(len(token) == 16 for token in tokens)
+    assert tokens[0] != tokens[1]

@@ -18,7 +18,7 @@ from openspot.kit.metrics import BUS_CONSUMER_LAG, exposition
 from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
 from openspot.up.embedded_nats import EmbeddedNats
-from tests.support.waiting import eventually, stretched
+from tests.support.waiting import eventually, hasty, stretched
 
 SUBJECT = subjects.of_user(subjects.BALANCES_UPDATED, "u1")
 DURABLE = "test-durable"
@@ -221,11 +221,12 @@ async def test_a_consumer_that_the_server_has_lost_is_made_again(bus: Bus) -> No
 async def test_after_the_server_lost_its_store_the_stream_is_made_again(
     settings: Settings, nats_server: EmbeddedNats
 ) -> None:
-    bus = await Bus.connect(settings, "test")
+    bus = await Bus.connect(hasty(settings), "test")
     await bus.ensure_streams()
     sink = Sink()
     async with running(bus, sink) as consumer:
-        await eventually(lambda: is_well(consumer))
+        # It can only tell of the loss of what it has seen.
+        await eventually(lambda: consumer._made_at)
         nats_server.kill()
         shutil.rmtree(nats_server.directory / "jetstream")
         nats_server.start()
@@ -239,6 +240,13 @@ async def test_after_the_server_lost_its_store_the_stream_is_made_again(
         await eventually(consumes_again)
         await bus.publish(SUBJECT, balance(7), "m7")
         await eventually(lambda: sink.seen == [7])
+
+        async def tells_of_the_loss() -> bool:
+            return "the bus lost its place after event 0 of BALANCES" in (await health_of(bus)).get("message", "")
+
+        await eventually(tells_of_the_loss)
+        assert (await health_of(bus))["status"] == "degraded"
+        assert await is_well(consumer), "it goes on"
     await bus.close()
 
 

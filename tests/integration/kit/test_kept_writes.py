@@ -11,7 +11,13 @@ from openspot.kit.bus import Bus, KeptWrites, KeyValueBucket, KeyValueError
 from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
 from openspot.up.embedded_nats import EmbeddedNats
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, hasty
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """A write soon gives up waiting for a bus that has just been killed."""
+    return hasty(settings)
 
 
 @pytest.fixture

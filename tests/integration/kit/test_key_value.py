@@ -187,19 +187,41 @@ async def test_a_watch_goes_on_after_the_server_was_killed(
     await end_tasks(watcher.task)
 
 
-async def test_a_watch_whose_consumer_the_server_has_lost_begins_again(
-    bus: Bus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(key_value_module, "HEARTBEAT_S", 0.2)
-    monkeypatch.setattr(key_value_module, "SILENCE_S_MAX", 0.6)
+async def test_a_watch_sees_a_change_of_which_it_was_not_told(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_value_module, "LOOK_S_MAX", 0.2)
+
+    async def hear_nothing(self: object, _: object) -> None:
+        """The hint is lost."""
+
+    monkeypatch.setattr(key_value_module._Watch, "_note_hint", hear_nothing)
     points = bus.key_value("points", Point)
     watcher = Watcher(points)
     await eventually(lambda: watcher.caught_up)
-    jetstream = bus.connection.jetstream
-    for consumer in await jetstream.consumers_info("KV_points"):
-        await jetstream.delete_consumer("KV_points", consumer.name)
     await points.put("a", Point(1, 1))
     await eventually(lambda: watcher.values == [("a", Point(1, 1))])
+    await end_tasks(watcher.task)
+
+
+async def test_a_watch_begins_again_in_a_bucket_that_counts_from_one_again(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_value_module, "LOOK_S_MAX", 0.1)
+    points = bus.key_value("points", Point)
+    watcher = Watcher(points)
+    for number in range(5):
+        await points.put("a", Point(number, number))
+    await eventually(lambda: watcher.values[-1:] == [("a", Point(4, 4))])
+    await bus.connection.jetstream.delete_key_value("points")
+    await bus.key_value("points", Point).put("b", Point(9, 9))
+    await eventually(lambda: watcher.values[-1:] == [("b", Point(9, 9))])
+    await end_tasks(watcher.task)
+
+
+async def test_a_watch_makes_no_consumer(bus: Bus, points: KeyValueBucket[Point]) -> None:
+    await points.put("a", Point(1, 1))
+    watcher = Watcher(points)
+    await eventually(lambda: watcher.caught_up)
+    assert await bus.connection.jetstream.consumers_info("KV_points") == []
     await end_tasks(watcher.task)
 
 

@@ -80,7 +80,7 @@ async def test_the_main_process_answers_settles_and_shows_its_health(
         for path in ("/health", "/ready"):
             status, _, body = await get(settings, settings.ledger_port, path)
             assert (status, json.loads(body)["status"]) == (200, "ok")
-        assert set(json.loads(body)["details"]) == {"bus", "database", "ledger-settlement", "ledger-transfers"}
+        assert set(json.loads(body)["details"]) == {"bus", "database", "disk", "ledger-settlement", "ledger-transfers"}
         status, content_type, body = await get(settings, settings.ledger_port, "/metrics")
         assert (status, content_type) == (200, "text/plain")
         assert 'openspot_ledger_trades_total{outcome="settled"}' in body
@@ -287,7 +287,7 @@ async def test_trades_are_settled_once_each_while_processes_are_killed_under_loa
     settings: Settings, bus: Bus, pool: asyncpg.Pool, tmp_path: Path
 ) -> None:
     other = settings.model_copy(update={"ledger_worker_port": free_port()})
-    trades = 1500
+    trades = 600
     async with (
         child("ledger", settings, tmp_path) as main,
         child("ledger-worker", settings, tmp_path) as first,

@@ -272,7 +272,7 @@ async def test_many_balance_questions_at_once_are_each_answered_with_their_own(b
     ]
 
 
-@pytest.mark.spec("B4.3-12", "B4.3-13", side="consumer")
+@pytest.mark.spec("B4.3-12", "B4.3-13")
 async def test_a_lock_moves_available_to_locked_and_an_unlock_moves_it_back(
     bus: Bus, pool: asyncpg.Pool, feed: BalanceFeed
 ) -> None:

@@ -54,6 +54,7 @@ async def drop(market: MarginMarket, count: int) -> int:
     """Let the price fall to 92, with a bid that takes everything; returns the id of the bid."""
     bid = await market.place("buy", "92", str(count), "bob")
     await market.place("sell", "92", "0.01", "carol")
+    await market.prices.publish("BTC-USD", "92")
     return bid
 
 

@@ -19,6 +19,7 @@ from openspot.contracts.messages import (
     MarginWarning,
 )
 from openspot.contracts.refusals import RefusalCode
+from openspot.domain.fair_price.model import PriceState
 from tests.integration.hostile.payloads import (
     HOSTILE_AMOUNTS,
     HOSTILE_ASSETS,
@@ -28,6 +29,7 @@ from tests.integration.hostile.payloads import (
     UNREADABLE,
     with_value,
 )
+from tests.support.fair_prices import PLENTY
 from tests.support.margin import MarginMarket
 from tests.support.router_client import listening
 from tests.support.waiting import eventually, stretched
@@ -43,7 +45,7 @@ async def check(market: MarginMarket, quantity: str, leverage: str, user: str = 
     return reply
 
 
-@pytest.mark.spec("B4.3-14", "A8-15", "A2.8-07", "A2.8-08", "A2.8-09")
+@pytest.mark.spec("B4.3-14", "A8-15", "A2.8-07", "A2.8-09")
 async def test_a_long_is_checked_opened_with_a_loan_and_closed_again(served: MarginMarket) -> None:
     moved = await served.move("alice", "200")
     assert moved.success, moved
@@ -213,6 +215,116 @@ async def test_the_service_warns_once_and_liquidates_by_itself(served: MarginMar
     assert told == LIQUIDATION
     assert [each.status for each in (await served.account("eve")).loans] == ["repaid"]
     await served.trade_at("100")
+
+
+async def newcomer(market: MarginMarket, user: str, asset: str, amount: str) -> None:
+    """A user whose only funds are collateral."""
+    await market.deposit(user, asset, amount)
+
+    async def is_there() -> bool:
+        return asset in await market.engine.balances(user)
+
+    await eventually(is_there)
+    moved = await market.move(user, amount, asset=asset)
+    assert moved.success, moved
+
+
+async def knows_prices(market: MarginMarket, user: str, low: str, sellable: str | None = None) -> None:
+    """Wait until every process knows the lower bound of BTC, and what is sellable of it."""
+
+    async def all_know() -> bool:
+        accounts = await asyncio.gather(*(market.account(user) for _ in range(8)))
+        known = [price for account in accounts for price in account.prices if price.asset == "BTC"]
+        return {(price.low, price.sellable) for price in known} == {(low, sellable or PLENTY)}
+
+    await eventually(all_know)
+
+
+async def test_a_price_that_two_accounts_print_lends_nothing_and_liquidates_nobody(served: MarginMarket) -> None:
+    await newcomer(served, "mallory", "BTC", "1")
+    await newcomer(served, "mallory", "USD", "1")
+    await served.print_at("10000")
+    refused = await served.borrow("mallory", "1010.01")
+    assert (refused.code, refused.error) == (
+        RefusalCode.MARGIN_REFUSED, "the debt would be more than 10 times the equity",
+    )  # fmt: skip
+    lent = await served.borrow("mallory", "100")
+    assert lent.loan_id is not None, lent
+    level = await served.level("mallory")
+    await served.print_at("1")
+    scans = served.settings.margin_scan_s * 3  # type: ignore[attr-defined]
+    await asyncio.sleep(scans)
+    assert (await served.level("mallory")).margin_level == level.margin_level == "2.01"
+    assert (await served.account("mallory")).status == "active"
+    assert (await served.repay("mallory", lent.loan_id)).success
+    await served.trade_at("100")
+
+
+async def test_at_a_disputed_price_only_what_lowers_the_risk_is_done(served: MarginMarket) -> None:
+    await newcomer(served, "frank", "USD", "400")
+    await served.place("sell", "100", "2", "bob")
+    opened = await served.open("frank", "buy", "2", "2")
+    lent = await served.borrow("frank", "50")
+    assert opened.success, opened
+    assert lent.loan_id is not None, lent
+    reason = "its sources differ, wait until they agree"
+    await served.prices.publish("BTC-USD", "90", state=PriceState.DISPUTED, reason=reason)
+    await knows_prices(served, "frank", "90")
+    expected = (RefusalCode.PRICE_NOT_SURE, f"the price of BTC is disputed: {reason}")
+    for reply in (
+        await served.borrow("frank", "1"),
+        await served.move("frank", "1", "out"),
+        await served.level("frank"),
+    ):
+        assert (reply.code, reply.error) == expected
+    refused = await served.open("frank", "buy", "1", "2")
+    assert (refused.code, refused.error) == (expected[0], f"price_not_sure: {expected[1]}")
+    checked = await check(served, "1", "2", "frank")
+    assert (checked.approved, checked.reason) == (False, f"price_not_sure: {expected[1]}")
+    [price] = [each for each in (await served.account("frank")).prices if each.asset == "BTC"]
+    assert (price.state, price.reason) == ("disputed", reason)
+
+    await served.deposit("frank", "USD", "10")
+    await eventually(lambda: served.engine.balances("frank"))
+    assert (await served.move("frank", "10")).success
+    assert (await served.repay("frank", lent.loan_id)).success
+    await served.place("buy", "100", "9", "carol")
+    closed = await served.close("frank", opened.position_id)
+    assert closed.account is not None, closed
+    assert [each.status for each in closed.account.positions] == ["closed"]
+    assert [each.status for each in closed.account.loans] == ["repaid", "repaid"]
+    await served.prices.publish("BTC-USD", "100")
+
+
+async def test_collateral_and_loans_are_bounded_by_what_the_market_absorbs(served: MarginMarket) -> None:
+    await newcomer(served, "grace", "BTC", "20")
+    await served.prices.publish("BTC-USD", "100", low="95", sellable="2", buyable="0.5")
+    await knows_prices(served, "grace", "95", "2")
+    # 2 BTC of the 20 count, at 95 each.
+    assert (await served.borrow("grace", "1900.01")).code is RefusalCode.MARGIN_REFUSED
+    replies = await asyncio.gather(*(served.borrow("grace", "0.2", "BTC") for _ in range(6)))
+    lent = [each.loan_id for each in replies if each.loan_id is not None]
+    assert len(lent) == 2
+    assert {each.error for each in replies if not each.success} == {
+        "the market of BTC is too thin: 0.1 BTC can be borrowed now, because more could not be bought back near the"
+        " fair price. Wait until several people have traded there within the last hour and orders stand near the fair"
+        " price"
+    }
+    [price] = [each for each in (await served.account("grace")).prices if each.asset == "BTC"]
+    assert (price.sellable, price.borrowable) == ("2", "0.1")
+    assert (await check(served, "0.2", "2", "grace")).approved
+    for loan_id in lent:
+        # The interest of the started minute is owed in BTC, which the account holds.
+        assert (await served.repay("grace", loan_id)).success
+    await served.prices.publish("BTC-USD", "100")
+
+
+async def test_collateral_without_any_price_is_refused(served: MarginMarket) -> None:
+    await served.deposit("heidi", "SOL", "5")
+    await eventually(lambda: served.engine.balances("heidi"))
+    refused = await served.move("heidi", "5", asset="SOL")
+    assert refused.code is RefusalCode.NO_MARK_PRICE
+    assert (refused.error or "").startswith("no mark price for SOL")
 
 
 ID: dict[str, tuple[str, ...]] = {"userId": (*HOSTILE_IDS, "margin:alice", "house:lending")}

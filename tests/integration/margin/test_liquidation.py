@@ -3,6 +3,8 @@
 import asyncio
 import json
 import random
+import time
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -11,15 +13,15 @@ import pytest
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import OrderRequest, SubmitOrder, SubmitOrderReply
+from openspot.domain.fair_price.model import PriceState
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.domain.order import Side
-from openspot.kit.bus.errors import NoAnswerError
 from openspot.margin import store
 from openspot.margin.accounts import account_record
 from openspot.margin.interest import MINUTE_MS
 from openspot.margin.marks import MarkPrices, StaleMarksError
+from openspot.margin.orders import OrderUndecidedError
 from openspot.margin.scanner import Scanner
-from openspot.market_data_client.requests import MarketDataClient
 from tests.support.margin import Killed, MarginMarket, Process
 from tests.support.router_client import listening
 from tests.support.waiting import eventually
@@ -37,7 +39,7 @@ OF_THE_ACCOUNT = {"id", "liquidationId", "userId", "symbol", "timestamp"}
 FIELDS = {
     subjects.COMMANDS_ORDER_CANCEL: OF_THE_ACCOUNT | {"orderId"},
     subjects.MARGIN_POSITION_CLOSED: OF_THE_ACCOUNT | {"marginAccountId", "positionId", "side", "quantity", "reason"},
-    subjects.ORDERS_LIQUIDATION: OF_THE_ACCOUNT | {"marginAccountId", "orderId", "side", "quantity", "round"},
+    subjects.ORDERS_LIQUIDATION: OF_THE_ACCOUNT | {"marginAccountId", "orderId", "side", "quantity", "price", "round"},
 }
 """What the messages of a liquidation hold."""
 
@@ -54,13 +56,6 @@ async def open_long(process: Process, user: str) -> str:
     reply = await market.bus.request(subjects.ORDERS_SUBMIT, SubmitOrder(account_id, resting), SubmitOrderReply)
     assert reply.success, reply
     return account_id
-
-
-class Silent:
-    """A bus on which market data does not reply."""
-
-    async def request(self, *arguments: object) -> None:
-        raise NoAnswerError("market data does not reply")
 
 
 async def stored(market: MarginMarket) -> int:
@@ -81,6 +76,7 @@ async def test_killed_at_every_call_it_is_resumed_and_everything_is_done_once(pr
     lent = Decimal(50000) - Decimal(await market.total("house:lending"))
     assert lent > 16 * 70
     await market.trade_at("92")
+    await process.know_prices()
     # 16 accounts sell 0.8 BTC each.
     bid = await market.place("buy", "92", "20", "bob")
 
@@ -163,17 +159,73 @@ async def test_without_a_current_mark_price_nothing_is_liquidated(process: Proce
     await process.restart()
     account_id = await open_long(process, "unpriced")
     await market.trade_at("92")
-    known, process.dependencies.marks = process.dependencies.marks, MarkPrices(market.bus, "USD", 60.0, lambda: 0.0)
-    process.dependencies.marks._read_at = -61.0
-    process.dependencies.marks._market_data = MarketDataClient(Silent())  # type: ignore[arg-type]
-    with pytest.raises(StaleMarksError, match="nothing is liquidated"):
+    await process.know_prices()
+    known, process.dependencies.marks = process.dependencies.marks, MarkPrices(market.bus, "USD", 0.05, time.monotonic)
+    await process.dependencies.marks.follow()
+    market.prices.is_silent = True
+    await eventually(lambda: process.dependencies.marks.current()["BTC"].state == "stale")
+    with pytest.raises(StaleMarksError, match="nothing is liquidated: market data is silent"):
         await process.dependencies.marks.check()
     assert not await process.liquidator.begin(account_id)
+    market.prices.is_silent = False
     process.dependencies.marks = known
     await process.restart()
     assert await process.liquidator.begin(account_id)
-    await market.place("buy", "92", "1", "bob")
+    await market.place("buy", "92", "0.8", "bob")
     await process.finish_liquidation(account_id)
+
+
+async def test_a_liquidation_trades_slices_within_its_floor_pauses_while_disputed_and_goes_on(process: Process) -> None:
+    """The attacker's bid far below the fair price gets nothing."""
+    market = process.market
+    await market.trade_at("100")
+    await process.restart()
+    account_id = await open_long(process, "sliced")
+    low_bid = await market.place("buy", "80", "5", "bob")
+    await market.prices.publish("BTC-USD", "92", sellable="0.3")
+    await process.know_prices()
+    assert await process.liquidator.begin(account_id)
+
+    async def rounds() -> tuple[int, int]:
+        """The round and the idle rounds, after one more try."""
+        with suppress(OrderUndecidedError):
+            await process.liquidator.advance(account_id)
+        row = await market.pool.fetchrow("SELECT round, idle_rounds FROM margin_liquidations WHERE step IS NOT NULL")
+        assert row is not None, "it has not ended"
+        return row["round"], row["idle_rounds"]
+
+    async def has_idled() -> bool:
+        return (await rounds())[1] > 0
+
+    await eventually(has_idled, 30)
+    # 2 % below 92, and no more than the market absorbs at once.
+    query = (
+        "SELECT price, quantity, filled_quantity FROM orders WHERE user_id = $1 AND side = 'sell' ORDER BY created_at"
+    )
+    orders = [tuple(row) for row in await market.pool.fetch(query, account_id)]
+    assert orders[0] == (Decimal("90.16"), Decimal("0.3"), 0)
+
+    await market.prices.publish("BTC-USD", "92", sellable="0.3", state=PriceState.DISPUTED, reason="its sources differ")
+    await process.know_prices()
+    bid = await market.place("buy", "91", "5", "carol")
+    began = time.monotonic()
+    while time.monotonic() - began < 1.0:
+        await rounds()
+        await asyncio.sleep(0.05)
+    assert await market.pool.fetchval(f"SELECT sum(filled_quantity) FROM ({query}) AS orders", account_id) == 0
+
+    # More than twenty idle rounds end nothing.
+    await market.pool.execute("UPDATE margin_liquidations SET round = 40, idle_rounds = 39 WHERE step IS NOT NULL")
+    await market.prices.publish("BTC-USD", "92", sellable="0.3")
+    await process.know_prices()
+    await process.finish_liquidation(account_id)
+    fills = [row["filled_quantity"] for row in await market.pool.fetch(query, account_id) if row["filled_quantity"]]
+    assert (sum(fills), max(fills)) == (Decimal("0.8"), Decimal("0.3"))
+    query = "SELECT sum(filled_notional) / sum(filled_quantity) FROM orders WHERE user_id = $1 AND side = 'sell'"
+    assert await market.pool.fetchval(query, account_id) == 91
+    for order, owner in ((low_bid, "bob"), (bid, "carol")):
+        assert (await market.engine.cancel(order, owner)).result_code == "SUCCESS"
+    assert await market.differences() == []
 
 
 async def test_interest_of_a_year_is_exact_however_often_two_processes_post_it(process: Process) -> None:

@@ -226,7 +226,9 @@ async def test_requests_that_cannot_be_served_say_why(settings: Settings, engine
         assert (deep.code, deep.error) == (RefusalCode.VALIDATION, "depth must be from 1 to 1000")
 
 
-async def test_without_its_engine_it_is_not_ready_and_serves_no_stale_book(settings: Settings, bus: Bus) -> None:
+async def test_without_its_engine_it_is_not_ready_and_serves_no_stale_book(
+    settings: Settings, bus: Bus, heard: Heard
+) -> None:
     async with AsyncExitStack() as stack:
         ended = asyncio.Event()
         engine = asyncio.create_task(run_engine(settings, ended))
@@ -236,6 +238,8 @@ async def test_without_its_engine_it_is_not_ready_and_serves_no_stale_book(setti
         served = await bus.request(subjects.MARKETDATA_BOOKS_GET, GetBook(SYMBOL), GetBookReply)
         assert served.book is not None
         assert await ready(settings) == 200
+        prices = heard.fair_prices[SYMBOL]
+        await eventually(lambda: prices)
         ended.set()
         await engine
 
@@ -250,6 +254,9 @@ async def test_without_its_engine_it_is_not_ready_and_serves_no_stale_book(setti
         assert await ready(settings) == 503
         tickers = await bus.request(subjects.MARKETDATA_TICKERS_GET, GetTickers(), GetTickersReply)
         assert tickers.code is RefusalCode.UNAVAILABLE
+        # Whoever follows fair prices need not wait for the silence.
+        stale = await eventually(lambda: prices[-1] if prices and prices[-1].state == "stale" else None)
+        assert stale.reason == "Market data is behind the matching engine. Wait until it has caught up."
 
 
 async def test_metrics_tell_who_leads_and_how_far_it_is(settings: Settings, engine: EngineClient) -> None:

@@ -8,15 +8,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 
 import asyncpg
 import pytest
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import GetBook, GetBookReply, MarketTradeEvent
+from openspot.domain.candles import Interval, begin_of
 from openspot.engine_client.position import StreamPosition
 from openspot.kit.bus import Bus
+from openspot.kit.clock import utc_now
 from openspot.kit.settings import Settings, environment_of
+from openspot.market_data.candle_import import CandlesImported, import_candles
+from openspot.market_data.imported_candles import ImportedCandle, read_candles
 from openspot.market_data.store import FencedError, MarketDataStore
 from openspot.market_data.verify import CandlesNotComparableError, CandleVerification, verify
 from tests.support.engine_client import EngineClient
@@ -368,6 +373,46 @@ async def test_rows_from_before_the_service_are_counted_at_its_first_start(
     assert found.trades == await pool.fetchval("SELECT count(*) FROM trades")
 
 
+async def test_imported_candles_are_the_past_only_and_give_way_to_trades(
+    settings: Settings, pool: asyncpg.Pool, market: MirroredMarket, tmp_path: Path
+) -> None:
+    week = begin_of(Interval.W1, utc_now())
+    file = tmp_path / "candles.csv"
+    lines = [f"{SYMBOL},{(week - number * Interval.M1.length).isoformat()},5,8,4,6,2" for number in (2, 1)]
+    file.write_text("\n".join(["symbol,time,open,high,low,close,volume", *lines]))
+    done = await asyncio.to_thread(command, settings, "import", str(file))
+    assert "2 candles read: with larger intervals 9 written, 0 were there, 0 left out" in done.stdout, done.stderr
+    again = await asyncio.to_thread(command, settings, "import", str(file))
+    assert "0 written, 9 were there, 0 left out" in again.stdout, again.stderr
+    assert await import_candles(
+        settings.database_url, read_candles(file.open(), {SYMBOL}, utc_now()), only_first=True
+    ) == CandlesImported(0, 0, 9)
+    # An imported candle of the interval in which trades come, as the larger ones may be; no trade has such prices.
+    of_now = await pool.execute(
+        "INSERT INTO market_candles SELECT symbol, interval, $1, open, 1e9, 1e-9, close, volume, quote_volume, trades,"
+        " first_at, first_sequence, last_at, last_sequence, true FROM market_candles WHERE interval = '1w'",
+        week,
+    )
+    assert of_now == "INSERT 0 1"
+    async with running_market_data(settings):
+        await market.trade(rounds=2)
+        await recorded(pool, market.engine)
+        found = await verified(settings)
+        assert found.trades == await pool.fetchval("SELECT count(*) FROM trades")
+    assert await pool.fetchval("SELECT count(*) FROM market_candles WHERE is_imported") == 9
+    # What ends after the first trade is not the past any more, even where nothing was traded.
+    later = [ImportedCandle(SYMBOL, Interval.W1, week, *[Decimal(1)] * 5)]
+    assert await import_candles(settings.database_url, later) == CandlesImported(0, 0, 1)
+    file.write_text(file.read_text().replace(",6,2", ",7,2"))
+    changed = await asyncio.to_thread(command, settings, "import", str(file))
+    assert "9 written, 0 were there" in changed.stdout, changed.stderr
+    file.write_text(file.read_text().replace(",4,", ",9,", 1))
+    refused = await asyncio.to_thread(command, settings, "import", str(file))
+    assert refused.returncode == 1
+    assert "nothing was imported: line 2: high: is not the highest price" in refused.stderr
+    await verified(settings)
+
+
 async def test_verify_names_what_was_tampered_with(
     settings: Settings, pool: asyncpg.Pool, market: MirroredMarket
 ) -> None:
@@ -393,9 +438,9 @@ async def test_verify_names_what_was_tampered_with(
         await verify(settings, 0)
 
 
-def command(settings: Settings) -> subprocess.CompletedProcess[str]:
+def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "openspot.cli", "market-data", "verify", "--wait", "30"],
+        [sys.executable, "-m", "openspot.cli", "market-data", *(arguments or ("verify", "--wait", "30"))],
         capture_output=True,
         text=True,
         check=False,

@@ -51,6 +51,7 @@ def service(run_folder: Path, postgres_server: EmbeddedPostgres) -> Iterator[Pos
         engine_api_key="test-key",
         engine_api_secret="test-api-secret",
         position_mark_s=MARK_S,
+        positions_throttle_enabled=False,
         position_import_bytes_max=IMPORT_BYTES_MAX,
         **free_ports(),
     )

@@ -1,12 +1,20 @@
 """FIFO cost basis through HTTP: transactions, imports, tax years, export."""
 
 import asyncio
+import io
 import itertools
+import json
 
 import asyncpg
 import pytest
 
+from openspot.http.errors import HttpError
 from openspot.positions.cost_basis import computation
+from openspot.positions.cost_basis.imports import ImportSource
+from openspot.positions.cost_basis.schemas import TransactionBody
+from openspot.positions.cost_basis.service import CostBasisService
+from openspot.positions.cost_basis.store import CostBasisStore
+from openspot.positions.import_rules import ImportDefaults
 from tests.support.positions import ADMIN, PositionClient
 
 HEADER = "externalId,timestamp,type,account,asset,quantity,value,fee,destination\n"
@@ -163,8 +171,52 @@ async def test_files_in_any_order_and_computed_in_any_pieces_give_the_same_resul
     assert await pool.fetchval("SELECT count(*) FROM fifo_checkpoints WHERE NOT is_newest") > 3
 
 
-async def test_two_imports_of_one_user_at_a_time_store_each_row_once(positions: PositionClient) -> None:
-    replies = await asyncio.gather(*(positions.import_file("alice", HEADER + HISTORY) for _ in range(2)))
-    assert [reply.status for reply in replies] == [200, 200]
-    assert sum(reply.body["accepted"] for reply in replies) == 5
-    assert (await positions.get("alice", "/fifo/alice"))["transactions"] == 5
+async def test_one_import_of_a_user_runs_at_a_time_and_others_are_not_kept(pool: asyncpg.Pool) -> None:
+    service = CostBasisService(pool, CostBasisStore(pool), "USD", imports_max=2, transactions_max=10)
+    async with service.importing("alice"):
+        with pytest.raises(HttpError) as refusal:
+            async with service.importing("alice"):
+                pass
+        assert (refusal.value.status_code, refusal.value.code) == (409, "IMPORT_IN_PROGRESS")
+        async with service.importing("bob"):
+            with pytest.raises(HttpError) as full:
+                async with service.importing("carol"):
+                    pass
+        assert (full.value.status_code, full.value.code) == (503, "TOO_MANY_IMPORTS")
+    async with service.importing("alice"), service.importing("carol"):
+        pass
+
+
+async def test_two_services_that_import_for_one_user_store_each_row_once(pool: asyncpg.Pool) -> None:
+    async def import_history() -> int:
+        service = CostBasisService(pool, CostBasisStore(pool), "USD", imports_max=1, transactions_max=10)
+        return (await service.take_file("alice", source_of(HEADER + HISTORY), io.BytesIO())).accepted
+
+    assert sum(await asyncio.gather(import_history(), import_history())) == 5
+    assert await pool.fetchval("SELECT count(*) FROM fifo_transactions") == 5
+    assert await pool.fetchval("SELECT transaction_count FROM fifo_owners") == 5
+
+
+async def test_a_user_has_a_bounded_number_of_transactions(positions: PositionClient, pool: asyncpg.Pool) -> None:
+    service = CostBasisService(pool, CostBasisStore(pool), "USD", imports_max=1, transactions_max=3)
+    report_file = io.BytesIO()
+    report = await service.take_file("alice", source_of(HEADER + HISTORY), report_file)
+    assert (report.accepted, report.repeated, report.refused_count) == (3, 0, 2)
+    reason = "3 transactions of this user are recorded, and no more are taken"
+    refused = [json.loads(line) for line in report_file.getvalue().splitlines()]
+    assert [row["reasons"] for row in refused] == [[{"field": "externalId", "reason": reason}]] * 2
+    # What is there already is no new one, and the bound is each user's own.
+    again = await service.take_file("alice", source_of(HEADER + HISTORY), io.BytesIO())
+    assert (again.accepted, again.repeated, again.refused_count) == (0, 3, 2)
+    body = TransactionBody.model_validate(TRANSACTION | {"externalId": "one-more"})
+    with pytest.raises(HttpError) as refusal:
+        await service.add("alice", body)
+    assert (refusal.value.status_code, refusal.value.code, refusal.value.message) == (
+        409, "TOO_MANY_TRANSACTIONS", reason,
+    )  # fmt: skip
+    assert (await service.add("bob", body))[1] is True
+
+
+def source_of(content: str) -> ImportSource:
+    """A received CSV file."""
+    return ImportSource(io.BytesIO(content.encode()), "text/csv", {}, ImportDefaults("main", "USD"))

@@ -128,7 +128,7 @@ async def test_risk_is_exposure_concentration_and_value_at_risk(positions: Posit
     assert risk["valueAtRisk"].startswith("23.8")
 
 
-@pytest.mark.spec("B4.5-03", "B4.5-30", "A2.8-17")
+@pytest.mark.spec("B4.5-03", "A2.8-17")
 async def test_the_snapshot_timer_keeps_open_positions_once_an_interval(
     positions: PositionClient, prices: FakePrices
 ) -> None:

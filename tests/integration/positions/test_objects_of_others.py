@@ -62,6 +62,11 @@ async def send(positions: PositionClient, caller: str, route: str, path: str) ->
     return await positions.ask(caller, method, path, BODIES.get(route))
 
 
+@pytest.mark.spec(
+    "B4.5-01", "B4.5-02", "B4.5-03", "B4.5-04", "B4.5-05", "B4.5-06", "B4.5-11", "B4.5-12", "B4.5-13", "B4.5-14",
+    "B4.5-15", "B4.5-16", "B4.5-17", "B4.5-18", "B4.5-19", "B4.5-20", "B4.5-21", "B4.5-22", "B4.5-23", "B4.5-27",
+    "B4.5-28",
+)  # fmt: skip
 async def test_a_stranger_finds_nothing_of_another_participant_on_any_route(
     positions: PositionClient, objects: dict[str, str]
 ) -> None:

@@ -7,7 +7,9 @@ import pytest
 
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
-from openspot.reconcile.rebuild import NotRebuiltError, Rebuilt, rebuild
+from openspot.reconcile import rebuild_ledger
+from openspot.reconcile.outcome import NotRebuiltError, Rebuilt
+from openspot.reconcile.rebuild import rebuild
 from tests.support.in_process_platform import running
 from tests.support.mirrored_market import MirroredMarket, mirrored_market
 from tests.support.ports import free_port
@@ -27,8 +29,9 @@ async def mirrors(pool: asyncpg.Pool) -> dict[str, list[tuple[Any, ...]]]:
     return {name: [tuple(row) for row in await pool.fetch(query)] for name, query in MIRRORS.items()}
 
 
-def counts(rebuilt: Rebuilt) -> tuple[int, int, int, int]:
-    return rebuilt.orders, rebuilt.trades, rebuilt.settled, rebuilt.postings
+def counts(rebuilt: Rebuilt) -> tuple[int, int, int]:
+    """How many order rows, trade rows and ledger entries are changed."""
+    return rebuilt.counts["order row"], rebuilt.counts["trade row"], rebuilt.counts["ledger entry"]
 
 
 async def busy(market: MirroredMarket) -> dict[str, list[tuple[Any, ...]]]:
@@ -41,24 +44,29 @@ async def busy(market: MirroredMarket) -> dict[str, list[tuple[Any, ...]]]:
     return await mirrors(market.pool)
 
 
-async def test_empty_mirrors_are_filled_with_what_they_held(market: MirroredMarket) -> None:
+@pytest.mark.parametrize("together", [rebuild_ledger.TOGETHER_MAX, 0])
+async def test_empty_mirrors_are_filled_with_what_they_held(
+    market: MirroredMarket, monkeypatch: pytest.MonkeyPatch, together: int
+) -> None:
+    monkeypatch.setattr(rebuild_ledger, "TOGETHER_MAX", together)
+    monkeypatch.setattr(rebuild_ledger, "ACCOUNTS_AT_A_TIME", 3)
     before = await busy(market)
     await market.pool.execute(f"TRUNCATE {TABLES}")
-    missing = await rebuild(market.settings, dry_run=True)
+    missing = await rebuild(market.settings, is_plan=True)
     assert await market.pool.fetchval("SELECT count(*) FROM orders") == 0
     assert await market.pool.fetchval("SELECT count(*) FROM ledger_entries") == 0
-    rebuilt = await rebuild(market.settings, dry_run=False)
+    rebuilt = await rebuild(market.settings, is_plan=False)
     assert rebuilt.problems == missing.problems == []
-    assert counts(rebuilt) == counts(missing)
-    assert counts(rebuilt) == (len(before["orders"]), len(before["trades"]), len(before["trades"]), 8)
+    assert rebuilt.counts == missing.counts
+    assert counts(rebuilt) == (len(before["orders"]), len(before["trades"]), len(before["entries"]))
     assert await mirrors(market.pool) == before
     assert await market.differences() == []
 
 
 async def test_a_second_rebuild_writes_nothing(market: MirroredMarket) -> None:
     before = await busy(market)
-    for dry_run in (True, False):
-        assert counts(await rebuild(market.settings, dry_run=dry_run)) == (0, 0, 0, 0)
+    for is_plan in (True, False):
+        assert counts(await rebuild(market.settings, is_plan=is_plan)) == (0, 0, 0)
     assert await mirrors(market.pool) == before
 
 
@@ -80,7 +88,7 @@ async def test_only_what_is_missing_is_written(market: MirroredMarket) -> None:
         "UPDATE orders SET status = 'open', last_sequence = 1 WHERE order_id ="
         " (SELECT min(order_id) FROM orders WHERE status = 'cancelled')"
     )
-    assert counts(await rebuild(market.settings, dry_run=False)) == (2, 1, 1, 1)
+    assert counts(await rebuild(market.settings, is_plan=False)) == (2, 1, 10)
     after = await mirrors(market.pool)
     assert after["entries"] == before["entries"]
     assert after["accounts"] == before["accounts"]
@@ -91,14 +99,16 @@ async def test_only_what_is_missing_is_written(market: MirroredMarket) -> None:
 
 
 @pytest.mark.spec("A1.3-35")
-async def test_a_trade_with_some_of_its_entries_is_named_and_left(market: MirroredMarket) -> None:
-    await busy(market)
+async def test_a_lost_entry_of_a_trade_is_written_again_without_applying_the_trade_twice(
+    market: MirroredMarket,
+) -> None:
+    before = await busy(market)
     trade_id = await market.pool.fetchval("SELECT min(trade_id) FROM trades")
     await market.pool.execute("DELETE FROM ledger_entries WHERE transaction_id = $1 || ':buyer-quote'", trade_id)
-    rebuilt = await rebuild(market.settings, dry_run=False)
-    assert counts(rebuilt) == (0, 0, 0, 0)
-    (problem,) = rebuilt.problems
-    assert problem.startswith(f"trade {trade_id}: 7 of its 8 entries exist")
+    rebuilt = await rebuild(market.settings, is_plan=False)
+    assert (rebuilt.counts, rebuilt.problems) == ({"ledger entry": 1, "running balance": 1}, [])
+    assert await mirrors(market.pool) == before
+    assert await market.differences() == []
 
 
 async def test_what_an_operator_did_to_the_engine_alone_stays_there(market: MirroredMarket) -> None:
@@ -106,26 +116,21 @@ async def test_what_an_operator_did_to_the_engine_alone_stays_there(market: Mirr
     adjustment = {"participantId": "alice", "currency": "USD", "amount": "5", "type": "DEPOSIT"}
     assert (await administrator.call("AdjustBalance", **adjustment))["success"]
     await market.engine.fund("bob", USD="3")
-    assert counts(await rebuild(market.settings, dry_run=False))[3] == 0
+    assert counts(await rebuild(market.settings, is_plan=False)) == (0, 0, 0)
     assert len(await market.differences()) == 2
 
 
 async def test_what_the_ledger_cannot_take_is_named(market: MirroredMarket) -> None:
     await market.trade(1)
     assert await market.differences() == []
-    await market.pool.execute("TRUNCATE ledger_entries, ledger_accounts")
-    await market.pool.execute(
-        "INSERT INTO ledger_entries (transaction_id, user_id, asset, amount, balance, entry_type, reference_type,"
-        " reference_id) VALUES ('tx-1', 'mallory', 'USD', 1, 1, 'deposit', 'custody', 'tx-1')"
-    )
     status, answer = await market.engine.request(
         "POST",
         "/api/v1/accounts/deposit",
         {"participantId": "alice", "currency": "USD", "amount": "1", "reference": "with a space"},
     )
     assert status == 200, answer
-    rebuilt = await rebuild(market.settings, dry_run=False)
-    assert rebuilt.postings == 5
+    rebuilt = await rebuild(market.settings, is_plan=False)
+    assert rebuilt.total == 0
     (problem,) = rebuilt.problems
     assert "'with a space': transactionId must be" in problem
 
@@ -139,12 +144,12 @@ async def test_without_a_cursor_the_rows_are_filled_and_the_router_goes_on(
             await market.fund()
             before = await busy(market)
         await pool.execute(f"TRUNCATE {TABLES}, engine_cursors")
-        assert (await rebuild(settings, dry_run=False)).problems == []
+        assert (await rebuild(settings, is_plan=False)).problems == []
         assert await mirrors(pool) == before
         await market.trade(1)
         async with running(settings, *others):
             assert await market.differences() == []
-            assert counts(await rebuild(settings, dry_run=True)) == (0, 0, 0, 0)
+            assert counts(await rebuild(settings, is_plan=True)) == (0, 0, 0)
 
 
 async def test_rows_are_never_written_ahead_of_the_router(settings: Settings, bus: Bus, pool: asyncpg.Pool) -> None:
@@ -155,9 +160,10 @@ async def test_rows_are_never_written_ahead_of_the_router(settings: Settings, bu
             await busy(market)
         rows = (await mirrors(pool))["orders"]
         await market.trade(1)
-        rebuilt = await rebuild(settings, dry_run=False)
-        assert (rebuilt.orders, rebuilt.trades) == (0, 0)
-        assert rebuilt.settled >= 2
+        rebuilt = await rebuild(settings, is_plan=False)
+        orders, trades, entries = counts(rebuilt)
+        assert (orders, trades) == (0, 0)
+        assert entries >= 16
         assert (await mirrors(pool))["orders"] == rows
         async with running(settings, *others):
             assert await market.differences() == []
@@ -165,16 +171,16 @@ async def test_rows_are_never_written_ahead_of_the_router(settings: Settings, bu
 
 async def test_what_cannot_be_rebuilt_is_told(settings: Settings, market: MirroredMarket) -> None:
     with pytest.raises(NotRebuiltError, match="engine does not answer"):
-        await rebuild(settings.model_copy(update={"engine_http_port": free_port()}), dry_run=True)
+        await rebuild(settings.model_copy(update={"engine_http_port": free_port()}), is_plan=True)
     with pytest.raises(NotRebuiltError, match="database does not answer"):
-        await rebuild(settings.model_copy(update={"database_url": ""}), dry_run=True)
+        await rebuild(settings.model_copy(update={"database_url": ""}), is_plan=True)
     assert await market.differences() == []
     await market.pool.execute("UPDATE engine_cursors SET sequence = 10000")
     with pytest.raises(NotRebuiltError, match="older than the database"):
-        await rebuild(settings, dry_run=True)
+        await rebuild(settings, is_plan=True)
     await market.pool.execute("UPDATE engine_cursors SET epoch = 'another'")
     with pytest.raises(NotRebuiltError, match="new journal"):
-        await rebuild(settings, dry_run=True)
+        await rebuild(settings, is_plan=True)
 
 
 async def test_an_engine_that_has_forgotten_its_oldest_events_makes_them_anew_as_the_refusal_says(
@@ -186,7 +192,7 @@ async def test_an_engine_that_has_forgotten_its_oldest_events_makes_them_anew_as
         await market.trade(200)
         assert await market.differences() == []
         with pytest.raises(NotRebuiltError, match=r"delete engine/events\.sqlite"):
-            await rebuild(short, dry_run=True)
+            await rebuild(short, is_plan=True)
     (settings.data_dir / "engine/events.sqlite").unlink()
     async with mirrored_market(settings, bus, pool):
-        assert counts(await rebuild(settings, dry_run=True)) == (0, 0, 0, 0)
+        assert counts(await rebuild(settings, is_plan=True)) == (0, 0, 0)

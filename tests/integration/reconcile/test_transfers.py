@@ -38,7 +38,7 @@ async def test_mirrored_transfers_agree_and_a_lost_one_is_named_and_rebuilt(mark
     report = await market.reconcile()
     named = {(difference.kind, difference.name) for difference in report.differences}
     assert {("settlement", "s-2"), ("balance", "alice USD"), ("balance", f"{HOUSE} (staked funds) USD")} <= named
-    assert (await rebuild(market.settings, dry_run=True)).transfers == 1
-    assert (await rebuild(market.settings, dry_run=False)).transfers == 1
-    assert (await rebuild(market.settings, dry_run=True)).transfers == 0
+    assert (await rebuild(market.settings, is_plan=True)).counts["ledger entry"] == 4
+    assert (await rebuild(market.settings, is_plan=False)).counts["ledger entry"] == 4
+    assert (await rebuild(market.settings, is_plan=True)).total == 0
     assert (await market.reconcile()).differences == []

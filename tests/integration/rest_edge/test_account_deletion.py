@@ -15,7 +15,6 @@ from tests.support.waiting import eventually
 
 EMAIL = "ada@example.org"
 BODY = {"password": PASSWORD}
-pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 INSERT_ORDER = """
     INSERT INTO orders (order_id, user_id, symbol, side, type, time_in_force, quantity, remaining_quantity,

@@ -180,7 +180,7 @@ async def test_the_last_use_is_recorded_a_while_later(
         await eventually(recorded)
 
 
-async def test_making_a_secret_needs_the_second_factor(edge: RestClient, cheap_passwords: None) -> None:
+async def test_making_a_secret_needs_the_second_factor(edge: RestClient) -> None:
     edge.token = None
     await register(edge, "ada@example.org")
     app = await enable_mfa(edge)
@@ -203,7 +203,7 @@ async def test_making_a_secret_needs_the_second_factor(edge: RestClient, cheap_p
 
 @pytest.mark.parametrize("locked", ["pair", "account"])
 async def test_a_reset_of_the_password_leaves_keys_alone_unless_the_account_was_locked(
-    edge: RestClient, settings: Settings, pool: asyncpg.Pool, router: FakeRouter, cheap_passwords: None, locked: str
+    edge: RestClient, settings: Settings, pool: asyncpg.Pool, router: FakeRouter, locked: str
 ) -> None:
     """An account that is locked, from one network or from all unknown ones, is under attack.
 

@@ -1,22 +1,29 @@
 """Conversions through the edge: quotes, their use, and what faults and kills leave."""
 
+import asyncio
 from typing import Any
 
 import asyncpg
 import pytest
 
+from openspot.domain.fair_price.model import PriceState
 from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, FEE_ACCOUNT_ID
 from openspot.engine_client.errors import EngineUnreachableError
 from openspot.rest_edge.products.conversions.schemas import ConversionResponse, PairResponse, QuoteResponse
 from tests.support.edge_products import EdgeProducts
 
+THIN_BOOK = (
+    "orders of others in the book of BTC-USD that have stood for some seconds do not cover the whole amount: take "
+    "less, or try again in a moment"
+)
 WANTED = {"fromAsset": "USD", "toAsset": "BTC", "fromAmount": "1000"}
 
 
 @pytest.fixture
 def edge(pool: asyncpg.Pool) -> EdgeProducts:
-    """An edge whose user u1 has 5,000 USD, an inventory of 100 BTC, and a book around 100 USD."""
+    """An edge whose user u1 has 5,000 USD, an inventory of 100 BTC, a book and a fair price around 100 USD."""
     edge = EdgeProducts(pool, conversion_spread_bps=100)
+    edge.fair_prices.set("BTC-USD", "99.5", low="99", high="100")
     edge.transfers.fund("u1", "USD", "5000")
     edge.transfers.fund(CONVERSIONS_ACCOUNT_ID, "BTC", "100")
     edge.queries.books["BTC-USD"] = ([("99", "100")], [("100", "5"), ("110", "100")])
@@ -150,7 +157,7 @@ async def test_a_user_without_the_money_is_told_so_every_time(edge: EdgeProducts
         ({"fromAmount": "-1"}, 400, ["fromAmount must be greater than 0"]),
         ({"toAsset": "USD"}, 404, "USD cannot be converted into USD"),
         ({"toAsset": "DOGE"}, 404, "USD cannot be converted into DOGE"),
-        ({"fromAmount": "20000"}, 409, "the order book of BTC-USD does not cover the whole amount"),
+        ({"fromAmount": "20000"}, 409, THIN_BOOK),
         ({"spreadBps": 0}, 400, ["property spreadBps should not exist"]),
     ],
 )
@@ -167,6 +174,35 @@ async def test_without_the_engine_there_is_no_quote(edge: EdgeProducts) -> None:
     assert (await edge("POST", "/conversions/quote", WANTED)).status == 503
 
 
+@pytest.mark.spec("B4.1-73", "B4.1-74")
+async def test_a_conversion_is_shown_whole_to_its_user_and_to_no_other(edge: EdgeProducts) -> None:
+    quote = await quoted(edge)
+    made = (await edge("POST", "/conversions", {"quoteId": quote["quoteId"]})).json
+    [listed] = (await edge("GET", "/conversions")).json
+    one = (await edge("GET", f"/conversions/{made['id']}")).json
+    assert (
+        listed
+        == one
+        == {
+            "id": made["id"],
+            "quoteId": quote["quoteId"],
+            "status": "completed",
+            "fromAsset": "USD",
+            "toAsset": "BTC",
+            "fromAmount": "1000",
+            "toAmount": "9.45454545",
+            "spreadAmount": "10",
+            "price": "0.00945454545",
+            "failureCode": None,
+            "createdAt": "2026-03-01T12:00:00.000Z",
+            "completedAt": "2026-03-01T12:00:00.000Z",
+        }
+    )
+    assert (await edge("GET", "/conversions", user="u2")).json == []
+    refused = await edge("GET", f"/conversions/{made['id']}", user="u2")
+    assert (refused.status, refused.json["code"]) == (404, "CONVERSION_NOT_FOUND")
+
+
 @pytest.mark.spec("B4.1-73")
 async def test_the_list_is_paged_newest_first(edge: EdgeProducts) -> None:
     ids = []
@@ -180,6 +216,206 @@ async def test_the_list_is_paged_newest_first(edge: EdgeProducts) -> None:
     assert [row["id"] for row in first.json + rest.json] == ids[::-1]
     assert rest.header("X-Next-Cursor") is None
     assert (await edge("GET", "/conversions?cursor=WzEsMl0")).status == 400
+
+
+# Prices that somebody makes
+
+
+async def rests(edge: EdgeProducts, user_id: str, side: str, price: str, quantity: str) -> None:
+    """A resting order of BTC-USD, as the router's row of it."""
+    await edge.pool.execute(
+        """
+        INSERT INTO orders (order_id, user_id, symbol, side, type, time_in_force, price, quantity, remaining_quantity,
+            fee_currency, status, created_at, updated_at)
+        VALUES (gen_random_uuid()::text, $1, 'BTC-USD', $2, 'limit', 'gtc', $3::text::numeric, $4::text::numeric,
+            $4::text::numeric, 'USD', 'open', now(), now())
+        """,
+        user_id, side, price, quantity,
+    )  # fmt: skip
+
+
+async def received(edge: EdgeProducts, **change: Any) -> str:
+    return str((await quoted(edge, **change))["toAmount"])
+
+
+SALE = {"fromAsset": "BTC", "toAsset": "USD", "fromAmount": "1"}
+
+
+async def test_a_painted_book_never_pays_more_than_the_fair_price_less_the_spread(edge: EdgeProducts) -> None:
+    edge.transfers.fund(CONVERSIONS_ACCOUNT_ID, "USD", "100000")
+    # Another account of the same person has just put these orders there. They never trade.
+    edge.queries.books["BTC-USD"] = ([("149", "100")], [("50", "100")])
+    assert await received(edge, **SALE) == "98.01"  # 0.99 BTC at 99
+    assert await received(edge, fromAmount="100") == "0.99"  # 99 USD at 100
+
+
+async def test_a_cycle_of_conversions_against_ones_own_orders_loses_the_spread_twice(edge: EdgeProducts) -> None:
+    edge.transfers.fund(CONVERSIONS_ACCOUNT_ID, "USD", "100000")
+    for _ in range(5):
+        for body, book in ((WANTED, ([], [("10", "1000")])), (SALE | {"fromAmount": "9"}, ([("1000", "1000")], []))):
+            edge.queries.books["BTC-USD"] = book
+            quote = await quoted(edge, **body, **({"toAmount": None}))
+            assert (await edge("POST", "/conversions", {"quoteId": quote["quoteId"]})).status == 201
+    # Bought at 100 and sold at 99, each less 1 %: at honest prices, 5,000 USD can only become less.
+    worth = float(edge.transfers.held("u1", "USD")) + 100 * float(edge.transfers.held("u1", "BTC"))
+    assert worth < 5000
+
+
+async def test_the_callers_own_orders_are_no_part_of_the_book_on_spot_and_margin(edge: EdgeProducts) -> None:
+    edge.transfers.fund(CONVERSIONS_ACCOUNT_ID, "USD", "100000")
+    edge.queries.books["BTC-USD"] = ([("99", "0.5"), ("98", "0.5"), ("97", "2"), ("90", "1")], [])
+    await edge.pool.execute(
+        "INSERT INTO margin_accounts VALUES ('margin:u1:2', 'u1', 'active', 'safe', 0, 1, now(), NULL)"
+    )
+    await rests(edge, "u1", "buy", "99", "0.5")
+    await rests(edge, "margin:u1:2", "buy", "98", "0.25")
+    await rests(edge, "u1", "sell", "97", "2")
+    await rests(edge, "u2", "buy", "97", "2")
+    # 0.25 of somebody at 98, the rest of the 0.99 BTC at 97.
+    assert await received(edge, **SALE) == "96.28"
+
+
+async def test_linked_users_are_one_owner_whose_orders_do_not_count(edge: EdgeProducts) -> None:
+    edge.transfers.fund(CONVERSIONS_ACCOUNT_ID, "USD", "100000")
+    edge.queries.books["BTC-USD"] = ([("99", "1"), ("97", "1")], [])
+    await rests(edge, "u3", "buy", "99", "1")
+    assert await received(edge, **SALE) == "98.01"
+    await link(edge, "u1", "u2")
+    await link(edge, "u2", "u3")
+    assert await received(edge, **SALE) == "96.03"
+
+
+async def link(edge: EdgeProducts, first: str, second: str) -> None:
+    await edge.pool.execute(
+        "INSERT INTO owner_links (first_user_id, second_user_id, reason, linked_by) VALUES ($1, $2, 'one person', 'o')",
+        first,
+        second,
+    )
+
+
+async def test_depth_that_has_not_stood_does_not_count(pool: asyncpg.Pool) -> None:
+    edge = limited(pool, conversion_standing_s=10)
+    service, now = edge.products.conversions, 1000.0
+    service._monotonic = lambda: now
+    edge.queries.books["BTC-USD"] = ([], [("100", "1"), ("105", "5")])
+
+    async def quoted_then(amount: str) -> str:
+        reply = await edge("POST", "/conversions/quote", WANTED | {"fromAmount": amount})
+        return str(reply.json.get("toAmount") or reply.json["code"])
+
+    assert await quoted_then("50") == "INSUFFICIENT_LIQUIDITY"
+    for _ in range(5):
+        await service.sample_books()
+        assert await quoted_then("50") == "INSUFFICIENT_LIQUIDITY"
+        now += 2
+    await service.sample_books()
+    assert await quoted_then("50") == "0.4975"
+    # A painted level counts for nothing, however good it is; those that have stood still do.
+    edge.queries.books["BTC-USD"] = ([], [("100", "50"), ("105", "5")])
+    assert await quoted_then("310") == "2.98523809"  # 308.45 dollars: 1 at 100, the rest at 105
+    now += 7
+    assert await quoted_then("50") == "INSUFFICIENT_LIQUIDITY"
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        (PriceState.DISPUTED, "the price of BTC-USD is not certain now: the sources differ; try again later"),
+        (PriceState.STALE, "the price of BTC-USD is not certain now: the sources differ; try again later"),
+        (None, "BTC-USD has no fair price yet: one comes with its first orders and trades; try again later"),
+    ],
+)
+async def test_at_a_price_that_is_not_certain_nothing_is_quoted(
+    edge: EdgeProducts, state: PriceState | None, message: str
+) -> None:
+    if state is None:
+        edge.fair_prices.by_symbol.clear()
+    else:
+        edge.fair_prices.set("BTC-USD", "100", state=state, reason="the sources differ")
+    reply = await edge("POST", "/conversions/quote", WANTED)
+    assert (reply.status, reply.json["code"], reply.json["message"]) == (409, "PRICE_UNCERTAIN", message)
+    assert reply.json["details"] == {"symbol": "BTC-USD", "state": "none" if state is None else state.value}
+
+
+async def test_a_thin_price_is_enough(edge: EdgeProducts) -> None:
+    edge.fair_prices.set("BTC-USD", "99.5", low="99", high="100", state=PriceState.THIN)
+    assert await received(edge) == "9.45454545"
+
+
+# Limits of an hour
+
+
+def limited(pool: asyncpg.Pool, **settings: int) -> EdgeProducts:
+    """An edge with limits, at a book and a fair price of 100 USD, whose users u1 and u2 have 5,000 USD each."""
+    edge = EdgeProducts(pool, **settings)
+    edge.fair_prices.set("BTC-USD", "100")
+    edge.queries.books["BTC-USD"] = ([("100", "1000")], [("100", "1000")])
+    for user in ("u1", "u2"):
+        edge.transfers.fund(user, "USD", "5000")
+    edge.transfers.fund(CONVERSIONS_ACCOUNT_ID, "BTC", "100")
+    return edge
+
+
+async def limit_reached(edge: EdgeProducts, amount: str, user: str = "u1") -> bool:
+    """Whether a quote is refused because of a limit."""
+    reply = await edge("POST", "/conversions/quote", WANTED | {"fromAmount": amount}, user=user)
+    assert reply.status == 201 or reply.json["code"] == "CONVERSION_LIMIT", reply.json
+    return reply.status != 201
+
+
+async def test_a_user_converts_up_to_the_limit_of_an_hour_and_open_quotes_count(pool: asyncpg.Pool) -> None:
+    edge = limited(pool, conversion_user_limit=1000)
+    first = await quoted(edge, fromAmount="600")
+    assert await limit_reached(edge, "400.01")
+    reply = await edge("POST", "/conversions/quote", WANTED | {"fromAmount": "401"})
+    assert reply.json["message"] == (
+        "you can convert 1000.00 USD within an hour, of which 600.00 are used, and this conversion is worth 401.00: "
+        "take less, or try again later"
+    )
+    assert not await limit_reached(edge, "401", "u2")
+    # The quote is forgotten, and the room comes back; a conversion counts for an hour.
+    edge.pass_time(seconds=10)
+    first = await quoted(edge, fromAmount="1000")
+    assert (await edge("POST", "/conversions", {"quoteId": first["quoteId"]})).status == 201
+    edge.pass_time(minutes=59, seconds=59)
+    assert await limit_reached(edge, "1")
+    edge.pass_time(seconds=1)
+    assert not await limit_reached(edge, "1000")
+
+
+async def test_linked_users_share_one_limit(pool: asyncpg.Pool) -> None:
+    edge = limited(pool, conversion_user_limit=1000)
+    await link(edge, "u1", "u2")
+    await quoted(edge, fromAmount="600")
+    assert await limit_reached(edge, "401", "u2")
+    assert not await limit_reached(edge, "400", "u2")
+
+
+async def test_all_users_together_convert_an_asset_up_to_its_limit(pool: asyncpg.Pool) -> None:
+    edge = limited(pool, conversion_asset_limit=1000)
+    await quoted(edge, fromAmount="900")
+    assert await limit_reached(edge, "101", "u2")
+    assert not await limit_reached(edge, "100", "u2")
+
+
+async def test_quotes_without_the_money_take_no_room_from_others_and_are_checked_when_they_are_used(
+    pool: asyncpg.Pool,
+) -> None:
+    edge = limited(pool, conversion_asset_limit=1000)
+    edge.transfers.balances["u2", "USD"] = 0
+    poor = await edge("POST", "/conversions/quote", WANTED | {"fromAmount": "1000"}, user="u2")
+    assert poor.status == 201
+    rich = await quoted(edge, fromAmount="1000")
+    edge.transfers.fund("u2", "USD", "5000")
+    late = await edge("POST", "/conversions", {"quoteId": poor.json["quoteId"]}, user="u2")
+    assert (late.status, late.json["code"]) == (409, "CONVERSION_LIMIT")
+    assert (await edge("POST", "/conversions", {"quoteId": rich["quoteId"]})).status == 201
+
+
+async def test_quotes_at_the_same_time_never_pass_the_limit_together(pool: asyncpg.Pool) -> None:
+    edge = limited(pool, conversion_user_limit=1000)
+    refused = await asyncio.gather(*(limit_reached(edge, "300") for _ in range(8)))
+    assert refused.count(False) == 3
 
 
 # Faults

@@ -20,7 +20,6 @@ from tests.support.rest_client import Reply, RestClient, running_edge
 from tests.support.waiting import eventually
 
 EMAIL = "ada@example.org"
-pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 GOES = {
     "users", "user_networks", "user_sessions", "user_activity", "user_mfa", "user_recovery_codes", "mfa_challenges",
@@ -37,14 +36,14 @@ STAYS = {
     "custody_signatures", "custody_audit", "positions", "position_trades", "position_balances", "position_transfers",
     "position_snapshots", "fifo_owners", "fifo_transactions", "fifo_disposals", "fifo_lots", "fifo_checkpoints",
     "fifo_pending_fills", "broker_reports", "broker_exceptions", "margin_accounts", "margin_loans", "margin_interest",
-    "margin_positions", "margin_transfers", "margin_liquidations",
+    "margin_positions", "margin_transfers", "margin_liquidations", "owner_links",
 }  # fmt: skip
 """Money, and what explains it, under the user's id: not a column of any row changes."""
 
 NO_USERS = {
     "engine_cursors", "router_held_events", "ledger_rejected_trades", "custody_chain_transactions",
     "market_trades", "market_candles", "market_data_checkpoints", "position_marks", "position_checkpoints",
-    "position_refused_trades",
+    "position_refused_trades", "fair_prices", "fair_price_samples", "operator_prices",
 }  # fmt: skip
 """Their rows name no user, or are not about users."""
 
@@ -71,7 +70,8 @@ async def own_ada(own_edge: RestClient, engine: FakeEngineHttp) -> RestClient:
 async def names_of(pool: asyncpg.Pool) -> dict[str, str]:
     """The user as tables name her, by column."""
     user_id = str(await pool.fetchval("SELECT user_id FROM users"))
-    return {"user_id": user_id, "buyer_id": user_id, "participant_id": user_id, "email": EMAIL}
+    columns = ("user_id", "buyer_id", "participant_id", "first_user_id")
+    return dict.fromkeys(columns, user_id) | {"email": EMAIL}
 
 
 async def delete(client: RestClient) -> Reply:
@@ -115,7 +115,7 @@ async def contents(pool: asyncpg.Pool, table: str) -> list[str]:
 async def test_another_user_keeps_everything(ada: RestClient, pool: asyncpg.Pool) -> None:
     user = await names_of(pool)
     tables = (GOES | STAYS) - {"users"}
-    others = {"user_id": "bob", "buyer_id": "bob", "participant_id": "bob", "email": "bob@example.org"}
+    others = dict.fromkeys(user, "bob") | {"email": "bob@example.org"}
     await insert(pool, "users", others, email="bob@example.org", role="user")
     await fill(pool, tables, others)
     before = {table: await rows_of(pool, table, others) for table in tables if table_names_user(table)}

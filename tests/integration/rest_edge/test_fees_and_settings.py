@@ -108,8 +108,8 @@ async def test_notification_settings_are_kept_for_each_user_and_event(edge: Edge
         NotificationPreferenceResponse.model_validate(row)
         for row in (await edge("GET", "/settings/notifications")).json
     ]
-    # A program that trades fills thousands of orders a day.
-    assert [row.event for row in rows if not row.email or not row.websocket] == ["order_filled"]
+    # A program that trades fills thousands of orders a day, and hears of a refusal at once.
+    assert [row.event for row in rows if not row.email or not row.websocket] == ["order_filled", "order_refused"]
     off = {"email": False, "websocket": False}
     for row in rows:
         reply = await edge("PUT", f"/settings/notifications/{row.event}", off)
@@ -121,7 +121,7 @@ async def test_notification_settings_are_kept_for_each_user_and_event(edge: Edge
     }  # fmt: skip
     assert (await edge("PUT", "/settings/notifications/new_login", {"email": True, "websocket": False})).status == 200
     others = (await edge("GET", "/settings/notifications", user="u2")).json
-    assert all(row["email"] and row["websocket"] for row in others if row["event"] != "order_filled")
+    assert all(row["email"] and row["websocket"] for row in others if not row["event"].startswith("order_"))
     assert (await edge("PUT", "/settings/notifications/nothing", off)).status == 400
     assert (await edge("PUT", "/settings/notifications/new_login", {"email": "yes"})).status == 400
 

@@ -42,6 +42,7 @@ def edges(pool: asyncpg.Pool, tmp_path: Any) -> Edges:
     first.transfers.fund(CONVERSIONS_ACCOUNT_ID, "BTC", "100")
     second = EdgeProducts(pool, first.transfers, staking_file=str(path))
     for edge in (first, second):
+        edge.fair_prices.set("BTC-USD", "100")
         edge.queries.books["BTC-USD"] = ([("99", "100")], [("100", "5"), ("110", "100")])
     return first, second
 

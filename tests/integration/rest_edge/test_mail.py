@@ -85,7 +85,7 @@ async def add_user(pool: asyncpg.Pool, anti_phishing_code: str | None = None) ->
     )
 
 
-async def test_a_registration_sends_a_mail_by_smtp(settings: Settings, inbox: Inbox, cheap_passwords: None) -> None:
+async def test_a_registration_sends_a_mail_by_smtp(settings: Settings, inbox: Inbox) -> None:
     async with running_edge(settings) as edge:
         await register(edge, EMAIL)
 
@@ -181,9 +181,7 @@ async def test_of_many_senders_one_sends_a_mail_and_another_takes_over_from_a_de
     assert len(inbox.mails) == 3
 
 
-async def test_requests_do_not_wait_for_a_mail_server_that_does_not_respond(
-    settings: Settings, cheap_passwords: None
-) -> None:
+async def test_requests_do_not_wait_for_a_mail_server_that_does_not_respond(settings: Settings) -> None:
     stuck = await asyncio.start_server(lambda _reader, _writer: asyncio.sleep(3600), "127.0.0.1", 0)
     settings.smtp_host, settings.smtp_security = "127.0.0.1", "none"
     settings.smtp_port = stuck.sockets[0].getsockname()[1]
@@ -196,7 +194,7 @@ async def test_requests_do_not_wait_for_a_mail_server_that_does_not_respond(
 
 
 async def test_the_development_mailbox_is_for_its_owner_alone(
-    edge: RestClient, settings: Settings, capfd: pytest.CaptureFixture[str], cheap_passwords: None
+    edge: RestClient, settings: Settings, capfd: pytest.CaptureFixture[str]
 ) -> None:
     await register(edge, EMAIL)
 

@@ -20,7 +20,6 @@ EMAIL = "ada@example.org"
 NEW_PASSWORD = "another long pass phrase"
 RESET = "Reset your password"
 VERIFY = "Confirm your email address"
-pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 
 @pytest.fixture

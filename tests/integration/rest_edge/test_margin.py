@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import BorrowMargin, CloseMarginPosition, MarginReply
+from openspot.contracts.messages import BorrowMargin, CloseMarginPosition, GetMarginAccount, MarginReply
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.kit.bus import Bus
 from tests.support.rest_client import RestClient
@@ -46,3 +46,18 @@ async def test_a_repetition_under_a_key_is_the_same_request_to_the_margin_servic
     for _ in range(2):
         await edge("POST", path, body)
     assert len(set(margin.request_ids)) == 3
+
+
+async def test_a_user_without_a_margin_account_gets_null_and_no_error(edge: RestClient, bus: Bus) -> None:
+    refusals = [Refusal(RefusalCode.NOT_FOUND, "the user has no margin account: move collateral into it first")]
+    refusals.append(Refusal(RefusalCode.NO_MARK_PRICE, "no price"))
+
+    async def reply(request: GetMarginAccount) -> MarginReply:
+        return MarginReply.refused(refusals.pop(0))
+
+    await bus.serve(subjects.RISK_MARGIN_ACCOUNT, "margin-risk", GetMarginAccount, reply, MarginReply.refused)
+    await bus.check()
+    none = await edge("GET", "/margin/account")
+    assert (none.status, none.body) == (200, None)
+    unknown = await edge("GET", "/margin/account")
+    assert (unknown.status, unknown.code) == (503, "NO_MARK_PRICE")

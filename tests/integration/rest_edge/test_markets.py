@@ -7,13 +7,16 @@ import asyncpg
 import pytest
 
 from openspot.contracts.messages import Candle, MarketTrade, Ticker
+from openspot.domain.fair_price.model import FairPrice, PriceState
+from openspot.domain.money import AMOUNT_SCALE
 from openspot.kit.settings import Settings
-from openspot.rest_edge.markets.schemas import Market, OrderBook
+from openspot.rest_edge.markets.schemas import Market, MarketFairPrice, OrderBook
 from tests.integration.rest_edge.test_orders import add_row
+from tests.support.fair_prices import FakeFairPrices
 from tests.support.fake_engine_http import FakeEngineHttp, market
 from tests.support.fake_market_data import FakeMarketData
 from tests.support.records import read_exactly
-from tests.support.rest_client import RestClient
+from tests.support.rest_client import RestClient, running_edge
 from tests.support.waiting import eventually
 
 NOW = datetime.fromtimestamp(round(datetime.now(UTC).timestamp() * 1000) / 1000, UTC)
@@ -60,6 +63,35 @@ async def test_markets_are_the_engines_with_the_limits_of_the_pre_trade_check(
     assert (await own_edge("GET", "/markets/BTC-USD")).body == bitcoin
     unknown = await own_edge("GET", "/markets/ADA-USD")
     assert (unknown.status, unknown.code, unknown.message) == (404, "MARKET_NOT_FOUND", "Market ADA-USD not found")
+
+
+async def test_a_market_shows_the_band_of_its_prices_and_what_it_is_centred_on(
+    own_edge: RestClient, engine: FakeEngineHttp
+) -> None:
+    shown = (await own_edge("GET", "/markets/BTC-USD")).body
+    band = {name: shown[name] for name in BAND}
+    assert band == dict(zip(BAND, (2000, 500, "last_trade", None), strict=True))
+
+
+async def test_a_band_around_a_fair_price_is_shown_as_it_is_now(
+    settings: Settings, pool: asyncpg.Pool, engine: FakeEngineHttp
+) -> None:
+    prices = FakeFairPrices(settings)
+    await prices.start()
+    await prices.publish("BTC-USD", "100.5")
+    async with running_edge(settings.model_copy(update={"price_band": "fair_price"})) as edge:
+
+        async def shows(*expected: object) -> bool:
+            shown = (await edge("GET", "/markets/BTC-USD")).body
+            return [shown[name] for name in BAND] == list(expected)
+
+        assert await shows(2000, 500, "fair_price", "100.5")
+        await prices.publish("BTC-USD", "99", state=PriceState.THIN)
+        await eventually(lambda: shows(3000, 500, "fair_price", "99"))
+    await prices.stop()
+
+
+BAND = ("deviationBpsMax", "slippageBpsMax", "priceReference", "referencePrice")
 
 
 @pytest.mark.spec("B4.1-22")
@@ -156,6 +188,36 @@ async def test_a_price_older_than_a_day_is_still_the_last(
     assert (ticker["lastPrice"], ticker["openPrice"], ticker["volume"]) == ("500", None, "0")
 
 
+async def test_the_fair_price_is_the_one_that_market_data_knows(
+    own_edge: RestClient, engine: FakeEngineHttp, market_data: FakeMarketData
+) -> None:
+    own_edge.token = None
+    market_data.set_fair_prices(
+        FairPrice(
+            symbol="BTC-USD",
+            state=PriceState.THIN,
+            price=100_500_000_000_000_000_000,
+            low=99 * AMOUNT_SCALE,
+            high=102 * AMOUNT_SCALE,
+            day_median=98 * AMOUNT_SCALE,
+            sellable=3 * AMOUNT_SCALE,
+            buyable=4 * AMOUNT_SCALE,
+            timestamp_ms=1_800_000_000_123,
+            reason="Few people trade here.",
+        )
+    )
+    reply = await own_edge("GET", "/markets/BTC-USD/fair-price")
+    assert reply.body == {
+        "symbol": "BTC-USD", "price": "100.5", "low": "99", "high": "102", "state": "thin",
+        "reason": "Few people trade here.", "timestamp": 1_800_000_000_123,
+    }  # fmt: skip
+    read_exactly(reply.body, MarketFairPrice)
+    unknown = await own_edge("GET", "/markets/ADA-USD/fair-price")
+    assert (unknown.status, unknown.code) == (404, "MARKET_NOT_FOUND")
+    silent = await own_edge("GET", "/markets/ETH-USD/fair-price")
+    assert (silent.status, silent.message) == (503, "nobody has made a price of ETH-USD yet")
+
+
 async def test_without_the_engine_market_data_answers_503(own_edge: RestClient) -> None:
     for path in ("", "/tickers", "/BTC-USD", "/BTC-USD/ticker", "/BTC-USD/orderbook", "/BTC-USD/trades"):
         reply = await own_edge("GET", f"/markets{path}")
@@ -171,7 +233,10 @@ async def test_an_engine_that_answers_nonsense_counts_as_silent(own_edge: RestCl
 async def test_without_market_data_its_routes_answer_503_with_the_reason(
     edge: RestClient, engine: FakeEngineHttp
 ) -> None:
-    for path in ("/tickers", "/BTC-USD/ticker", "/BTC-USD/orderbook", "/BTC-USD/trades", "/BTC-USD/candles"):
+    for path in (
+        "/tickers", "/BTC-USD/ticker", "/BTC-USD/fair-price", "/BTC-USD/orderbook", "/BTC-USD/trades",
+        "/BTC-USD/candles",
+    ):  # fmt: skip
         reply = await edge("GET", f"/markets{path}")
         assert (reply.status, reply.code) == (503, "SERVICE_UNAVAILABLE"), path
         assert reply.message == "nobody provides market data now"

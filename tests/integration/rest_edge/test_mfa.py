@@ -1,6 +1,7 @@
 """The second factor through the REST edge, on the real database and bus."""
 
 import asyncio
+from typing import Any
 from xml.etree import ElementTree
 
 import asyncpg
@@ -18,10 +19,9 @@ from tests.support.authenticator import (
     send_code,
     set_up_mfa,
 )
-from tests.support.rest_client import RestClient, running_edge
+from tests.support.rest_client import Reply, RestClient, running_edge
 
 EMAIL = "ada@example.org"
-pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 
 @pytest.fixture
@@ -168,6 +168,44 @@ async def test_of_200_codes_at_once_five_are_judged(ada: RestClient, app: Authen
     reply = await send_code(ada, challenges[0], app.code())
     assert (reply.status, reply.code) == (429, "TOO_MANY_MFA_ATTEMPTS")
     assert 0 < int(reply.headers["Retry-After"]) <= 30
+
+
+async def test_who_has_the_password_but_no_code_does_not_keep_the_owner_out(settings: Settings) -> None:
+    """The owner has logged in from one network. The guesses come from two others."""
+    home, strange, stranger = ("198.51.100.7", "203.0.113.9", "203.0.113.10")
+    async with running_edge(settings.model_copy(update={"trusted_proxies": "127.0.0.1"})) as edge:
+        await edge("POST", "/auth/register", {"email": EMAIL, "password": PASSWORD})
+
+        async def login(address: str) -> Any:
+            body = {"email": EMAIL, "password": PASSWORD}
+            return (await edge("POST", "/auth/login", body, headers={"X-Forwarded-For": address})).body
+
+        async def answer(address: str, code: str) -> Reply:
+            edge.token, token = None, edge.token
+            body = {"challengeToken": (await login(address))["challengeToken"], "code": code}
+            reply = await edge("POST", "/auth/login/mfa", body, headers={"X-Forwarded-For": address})
+            edge.token = token
+            return reply
+
+        edge.token = (await login(home))["accessToken"]
+        app = await enable_mfa(edge)
+        guesses = [await answer(strange, app.wrong_code()) for _ in range(6)]
+        assert [reply.status for reply in guesses] == [400] * 5 + [429]
+        # Guesses from all unknown networks count together, and a right code waits like a wrong one.
+        assert (await answer(stranger, app.code())).code == "TOO_MANY_MFA_ATTEMPTS"
+        # At home, and in a session, the owner is not held up.
+        assert (await answer(home, app.recovery_codes[0])).status == 200
+        assert (await edge("POST", "/users/me/mfa/verify", {"code": app.recovery_codes[1]})).body == {"verified": True}
+        # What the owner does at home gives the others no new guesses.
+        assert (await answer(strange, app.wrong_code())).code == "TOO_MANY_MFA_ATTEMPTS"
+
+
+async def test_guesses_at_home_and_in_a_session_are_bounded_too(ada: RestClient, app: Authenticator) -> None:
+    challenge = [(await log_in(ada, EMAIL)).body for _ in range(2)]
+    at_home = [await send_code(ada, challenge[number // 5], app.wrong_code()) for number in range(6)]
+    assert [reply.status for reply in at_home] == [400] * 5 + [429]
+    in_session = [await ada("POST", "/users/me/mfa/verify", {"code": app.wrong_code()}) for _ in range(6)]
+    assert [reply.status for reply in in_session] == [400] * 5 + [429]
 
 
 async def test_a_challenge_of_one_process_is_answered_at_another(

@@ -14,8 +14,10 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import (
     DepositConfirmed,
     ExecutedTransfer,
+    MarginPositionClosed,
+    MarginWarning,
     OrderEvent,
-    OrderRecord,
+    RiskCheckFailed,
     SendNotification,
     TransferMovement,
     WithdrawalOutcome,
@@ -26,12 +28,13 @@ from openspot.kit.bus import Bus, BusUnavailableError
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.settings import Settings
 from openspot.rest_edge.mail.outbox import Outbox
-from openspot.rest_edge.notifications.delivery import FILL_MAIL_GAP_S, NotificationDelivery
+from openspot.rest_edge.notifications.delivery import ORDER_MAIL_GAP_S, NotificationDelivery
 from openspot.rest_edge.notifications.preference_service import NotificationPreferenceService
 from openspot.rest_edge.notifications.preferences import NotificationEvent
 from openspot.rest_edge.notifications.schemas import NotificationPreferenceBody, NotificationResponse
 from openspot.rest_edge.notifications.store import NotificationStore
 from tests.support.filled_tables import insert
+from tests.support.order_records import order_record
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually, stretched
 from tests.support.websocket_edge import open_as, receive, running_edge
@@ -219,9 +222,9 @@ async def test_old_notifications_are_forgotten_after_the_bus_has_dropped_them(
 
 
 def filled(number: int, user: str = "ada") -> OrderEvent:
-    record = OrderRecord(
-        f"o-{number}", None, user, "BTC-USD", "buy", "limit", "gtc", None, "100", "1", "1", "0", "100", "0", "BTC",
-        "filled", None, "", "",
+    record = order_record(
+        order_id=f"o-{number}", user_id=user, filled_quantity="1", remaining_quantity="0", average_price="100",
+        status="filled",
     )  # fmt: skip
     return OrderEvent("filled", number, START_MS, record)
 
@@ -251,6 +254,27 @@ async def test_movements_of_a_users_money_are_told_once_by_mail_and_on_the_scree
             subjects.TRANSFERS_EXECUTED,
             ExecutedTransfer("reward:1", "reward", [movement], 7, START_MS),
             "Staking reward paid",
+        ),
+        (
+            subjects.MARGIN_LIQUIDATION_WARNING,
+            MarginWarning("margin:ada:warning:1", "margin:ada", "ada", "1.4", "40", "100", START_MS),
+            "Your margin account is at risk",
+        ),
+        (
+            subjects.MARGIN_POSITION_CLOSED,
+            MarginPositionClosed(
+                id="l1:p1",
+                liquidation_id="l1",
+                margin_account_id="margin:ada",
+                user_id="ada",
+                position_id="p1",
+                symbol="ETH-USD",
+                side="buy",
+                quantity="1",
+                reason="liquidation",
+                timestamp=START_MS,
+            ),
+            "Margin position closed: ETH-USD",
         ),
     ]
     async with running_edge(settings), open_as(settings, "ada") as client, consuming(bus, pool), consuming(bus, pool):
@@ -286,10 +310,32 @@ async def test_filled_orders_are_told_to_those_who_want_it_and_mailed_once_a_min
     time = Time()
     later = notifications(bus, pool, now=time)
     assert await later.take_fills([filled(3), filled(4)]) == []
-    time.now += timedelta(seconds=FILL_MAIL_GAP_S)
+    time.now += timedelta(seconds=ORDER_MAIL_GAP_S)
     assert await later.take_fills([filled(5), filled(6), filled(5)]) == []
     assert len(await mails(pool)) == 3
     assert await pool.fetchval("SELECT count(*) FROM notifications") == 6
+
+
+async def test_refused_orders_are_told_to_those_who_want_it_and_share_the_mails_of_fills(
+    bus: Bus, pool: asyncpg.Pool, users: None
+) -> None:
+    await NotificationPreferenceService(pool).change(
+        "ada", NotificationEvent.ORDER_REFUSED, NotificationPreferenceBody(email=True, websocket=True)
+    )
+    async with consuming(bus, pool):
+        for number, user in enumerate(("bob", "ada", "margin:ada")):
+            event = RiskCheckFailed(f"o-{number}", user, "BTC-USD", "price_band", "too far away", START_MS)
+            await bus.publish(subjects.RISK_CHECK_FAILED, event, f"refused-{number}")
+
+        async def told() -> bool:
+            return bool(await pool.fetchval("SELECT count(*) = 2 FROM notifications"))
+
+        await eventually(told)
+    rows = await pool.fetch("SELECT notification_id, user_id FROM notifications ORDER BY notification_id")
+    assert [tuple(row) for row in rows] == [
+        ("order.refused:ada:o-1", "ada"), ("order.refused:margin:ada:o-2", "ada"),
+    ]  # fmt: skip
+    assert await mails(pool) == [("ada@example.org", "Order refused: BTC-USD")]
 
 
 @pytest.mark.usefixtures("users")

@@ -11,7 +11,13 @@ import pytest
 from msgspec import structs
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import CancelOrder, CancelOrderReply, OrderRecord, SubmitOrder, SubmitOrderReply
+from openspot.contracts.messages import (
+    CancelOrder,
+    CancelOrderReply,
+    OrderRecord,
+    SubmitOrder,
+    SubmitOrderReply,
+)
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.ids import ORDER_ID_TEXT
 from openspot.kit.bus import Bus
@@ -20,6 +26,7 @@ from openspot.kit.settings import Settings
 from openspot.rest_edge import service
 from openspot.rest_edge.app import make_app
 from tests.support.fake_router import FakeRouter
+from tests.support.order_records import order_record
 from tests.support.records import read_exactly
 from tests.support.rest_client import RestClient, running_edge
 from tests.support.waiting import stretched
@@ -447,87 +454,9 @@ LONG_AGO = "2020-01-01T00:00:00.000Z"
 def remember(router: FakeRouter, *orders: tuple[str, str]) -> None:
     """Let the router know orders as (order id, user id)."""
     for order_id, user_id in orders:
-        router.orders[order_id] = OrderRecord(
-            order_id, None, user_id, "BTC-USD", "buy", "limit", "gtc", None, "1", "1", "0", "1", None, "0", "USD",
-            "open", None, LONG_AGO, LONG_AGO,
-        )  # fmt: skip
-
-
-BULKS: tuple[tuple[dict[str, Any], list[int]], ...] = (
-    ({}, [0, 1, 5, 6, 7, 11]),
-    ({"symbol": "BTC-USD"}, [1, 5, 7, 11]),
-    ({"side": "SELL"}, [6, 7, 11]),
-    ({"symbol": "BTC-USD", "side": "buy"}, [1, 5]),
-    ({"orderIds": ["order00", "order01"]}, [0, 1]),
-    ({"orderIds": ["order00", "order01"], "symbol": "ETH-USD"}, [0]),
-)
-
-
-@pytest.mark.spec("B4.1-11")
-async def test_a_bulk_cancel_takes_the_open_orders_that_fit(
-    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
-) -> None:
-    edge.as_user("canceller")
-    await add_many(pool, "canceller")
-    remember(router, *((f"order{number:02}", "canceller") for number in range(12)), ("theirs", "u2"))
-    for conditions, cancelled in BULKS:
-        query = "&".join(f"{k}={','.join(v) if isinstance(v, list) else v}" for k, v in conditions.items())
-        for reply in (await edge("DELETE", f"/orders?{query}"), await edge("DELETE", "/orders", conditions)):
-            assert reply.status == 200
-            assert sorted(reply.body["cancelled"]) == [f"order{number:02}" for number in cancelled], conditions
-            assert reply.body["failed"] == []
-
-
-@pytest.mark.spec("B4.1-11")
-async def test_a_bulk_cancel_says_which_orders_failed_and_why(
-    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
-) -> None:
-    edge.as_user("canceller-of-six")
-    await add_many(pool, "canceller-of-six")
-    remember(router, ("order00", "canceller-of-six"), ("unrecorded", "canceller-of-six"), ("theirs", "u2"))
-    ids = ["order00", "order02", "theirs", "nobodys", "unrecorded", "order00"]
-    reply = await edge("DELETE", "/orders", {"orderIds": ids})
-    assert sorted(reply.body["cancelled"]) == ["order00", "unrecorded"]
-    assert sorted(reply.body["failed"], key=lambda row: row["orderId"]) == [
-        {"orderId": "nobodys", "reason": "order not found"},
-        {"orderId": "order02", "reason": "the order is filled"},
-        {"orderId": "theirs", "reason": "order not found"},
-    ]
-
-
-async def test_a_bulk_cancel_of_many_orders_tries_each_once(
-    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
-) -> None:
-    """More than one page of open orders."""
-    edge.as_user("canceller-of-many")
-    await pool.execute(
-        """
-        INSERT INTO orders (order_id, user_id, symbol, side, type, time_in_force, price, quantity,
-            remaining_quantity, fee_currency, status, created_at, updated_at)
-        SELECT 'many' || n, 'canceller-of-many', 'BTC-USD', 'buy', 'limit', 'gtc', 1, 1, 1, 'USD', 'open', $1, $1
-        FROM generate_series(1, 1203) AS n
-        """,
-        NOW,
-    )
-    remember(router, *((f"many{number}", "canceller-of-many") for number in range(1, 1204)))
-    reply = await edge("DELETE", "/orders")
-    assert len(reply.body["cancelled"]) == 1203
-    assert len(router.cancelled) == 1203
-
-
-BAD_BULKS: tuple[tuple[str, Any, str], ...] = (
-    ("?symbol=x", None, "symbol must have the format <BASE>-<QUOTE>, for example BTC-USD"),
-    ("", {"orderIds": []}, "orderIds must have at least 1 entries"),
-    ("", {"orderIds": "a"}, "orderIds must be a list"),
-    ("", {"all": True}, "property all should not exist"),
-    ("?side=buy", {"side": "buy"}, "give the conditions in the query or in the body, not in both"),
-)
-
-
-async def test_a_bad_bulk_cancel_is_refused(edge: RestClient) -> None:
-    for query, body, message in BAD_BULKS:
-        reply = await edge("DELETE", f"/orders{query}", body)
-        assert (reply.status, reply.message) == (400, [message]), (query, body)
+        router.orders[order_id] = order_record(
+            order_id=order_id, user_id=user_id, created_at=LONG_AGO, updated_at=LONG_AGO
+        )
 
 
 async def test_orders_of_one_caller_are_worked_on_at_the_same_time(edge: RestClient, router: FakeRouter) -> None:

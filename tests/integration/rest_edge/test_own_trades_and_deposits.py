@@ -121,3 +121,53 @@ async def test_deposits_are_listed_page_by_page_with_their_state(edge: RestClien
     assert [row["txHash"] for row in first.body + rest.body] == ["hash3", "hash0"]
     assert "X-Next-Cursor" not in rest.headers
     assert (await edge("GET", "/accounts/deposits?cursor=x")).code == "VALIDATION_FAILED"
+
+
+@pytest.mark.parametrize("limit", [1, 2, 9])
+async def test_deposits_that_only_the_ledger_knows_stand_among_those_by_chain(
+    edge: RestClient, pool: asyncpg.Pool, limit: int
+) -> None:
+    """By bank, and what `openspot deposit` booked. A deposit that custody has seen is listed once, as custody's."""
+    for tx_hash, minute in (("chain-1", 1), ("chain-2", 4)):
+        await pool.execute(
+            "INSERT INTO custody_deposits VALUES ($1, 'u1', 'BTC', 'bitcoin', 'address', 1.5, 7, 3, $2, $3)",
+            tx_hash, NOW + timedelta(minutes=minute), NOW + timedelta(minutes=minute + 1),
+        )  # fmt: skip
+    for minute, (reference, user_id, asset, entry_type, kind) in enumerate(
+        [
+            ("bank-1", "u1", "USD", "deposit", "custody"),
+            ("operator-0", "u2", "BTC", "deposit", "custody"),
+            ("chain-1", "u1", "BTC", "deposit", "custody"),
+            ("operator-1", "u1", "BTC", "deposit", "custody"),
+            ("fill-1", "u1", "BTC", "trade", "trade"),
+            ("chain-2", "u1", "BTC", "deposit", "custody"),
+            ("withdrawal-1", "u1", "BTC", "withdrawal", "custody"),
+        ]
+    ):
+        await pool.execute(
+            """
+            INSERT INTO ledger_entries
+                (transaction_id, user_id, asset, amount, balance, entry_type, reference_type, reference_id, created_at)
+            VALUES ($1, $2, $3, 2.5, 9, $4, $5, $1, $6)
+            """,
+            reference, user_id, asset, entry_type, kind, NOW + timedelta(minutes=minute),
+        )  # fmt: skip
+    rows: list[dict[str, Any]] = []
+    cursor = ""
+    while True:
+        page = await edge("GET", f"/accounts/deposits?limit={limit}{cursor}")
+        assert len(page.body) <= limit
+        rows += page.body
+        if "X-Next-Cursor" not in page.headers:
+            break
+        cursor = f"&cursor={page.headers['X-Next-Cursor']}"
+    assert [(row["txHash"], row["network"], row["address"]) for row in rows] == [
+        ("chain-2", "bitcoin", "address"), ("operator-1", "", ""), ("chain-1", "bitcoin", "address"),
+        ("bank-1", "wire", ""),
+    ]  # fmt: skip
+    assert rows[1] == {
+        "txHash": "operator-1", "asset": "BTC", "network": "", "address": "", "amount": "2.5", "status": "confirmed",
+        "requiredConfirmations": 0, "createdAt": "2026-01-02T03:07:05.678Z", "confirmedAt": "2026-01-02T03:07:05.678Z",
+    }  # fmt: skip
+    of_dollars = (await edge("GET", "/accounts/deposits?asset=USD")).body
+    assert [row["txHash"] for row in of_dollars] == ["bank-1"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
@@ -12,6 +13,7 @@ from openspot.contracts.messages import DepositConfirmed
 from openspot.domain.ids import PAYMENTS_ACCOUNT_ID
 from openspot.rest_edge.common.payload_digest import payload_digest
 from openspot.rest_edge.products.payments.schemas import PaymentResponse, PaymentRouteResponse, PaymentSessionResponse
+from openspot.rest_edge.settings import RestEdgeSettings
 from tests.support.asgi import Reply
 from tests.support.edge_products import CALLBACK_SECRET, EdgeProducts
 
@@ -68,6 +70,9 @@ async def test_a_signed_callback_completes_a_session_and_credits_what_the_fee_le
     assert (taken.status, taken.json) == (200, {"paymentId": session["id"], "repeated": False})
     payment = await shown(edge, session)
     PaymentResponse.model_validate(payment)
+    refused = await edge("GET", f"/payments/{session['id']}", user="u2")
+    assert (refused.status, refused.json["code"]) == (404, "PAYMENT_NOT_FOUND")
+    assert (await edge("GET", "/payments", user="u2")).json == []
     assert (payment["fee"], payment["netAmount"], payment["credited"]) == ("1.8", "98.2", True)
     assert (payment["status"], payment["paymentStatus"]) == ("complete", "paid")
     assert edge.transfers.held("u1", "USD") == "98.2"
@@ -194,3 +199,56 @@ async def test_payments_are_listed_newest_first_to_their_user_alone(edge: EdgePr
     assert [row["id"] for row in first.json + rest.json] == ids[::-1]
     assert (await edge("GET", "/payments", user="u2")).json == []
     assert (await edge("GET", f"/payments/{ids[0]}", user="u2")).status == 404
+
+
+async def test_a_user_has_a_bounded_number_of_payments_that_wait_for_money(pool: asyncpg.Pool) -> None:
+    edge = EdgeProducts(pool, payments_open_max=2)
+    replies = await asyncio.gather(*(edge("POST", "/payments/session", WANTED) for _ in range(5)))
+    refused = [reply for reply in replies if reply.status != 201]
+    assert {(reply.status, reply.json["code"]) for reply in refused} == {(409, "TOO_MANY_PAYMENTS")}
+    message = "2 payments of yours wait for money: pay one, or wait until 2026-03-02T12:00:00.000Z"
+    assert [reply.json["message"] for reply in refused] == [message] * 3
+    assert (await edge("POST", "/payments/session", WANTED, user="u2")).status == 201
+    # One that is paid makes room, and so does the end of a session.
+    (first, _) = [reply.json for reply in replies if reply.status == 201]
+    await callback(edge, first)
+    await opened(edge)
+    assert (await edge("POST", "/payments/session", WANTED)).status == 409
+    edge.now += timedelta(hours=24)
+    await opened(edge)
+    await opened(edge)
+
+
+async def test_payments_without_money_are_deleted_after_a_time_and_paid_ones_stay(pool: asyncpg.Pool) -> None:
+    edge = EdgeProducts(pool, payments_unpaid_kept_days=30)
+
+    def credit(event: DepositConfirmed) -> None:
+        edge.transfers.fund(event.user_id, event.asset, event.amount)
+
+    edge.bus.on_publish = credit
+    paid, failed, unpaid = [await opened(edge) for _ in range(3)]
+    await callback(edge, paid, "paid")
+    await callback(edge, failed, "failed", paymentStatus="failed")
+    edge.now += timedelta(days=31)
+    young = await opened(edge)
+    await edge.products.payments.delete_unpaid()
+    assert [(await edge("GET", f"/payments/{one['id']}")).status for one in (paid, failed, unpaid, young)] == [
+        200, 200, 200, 200,
+    ]  # fmt: skip
+    edge.now += timedelta(seconds=1)
+    await edge.products.payments.delete_unpaid()
+    assert [(await edge("GET", f"/payments/{one['id']}")).status for one in (paid, failed, unpaid, young)] == [
+        200, 404, 404, 200,
+    ]  # fmt: skip
+    # Callbacks that come again are harmless: the paid one is known, the others belong to no payment any more.
+    again = await callback(edge, paid, "paid")
+    assert (again.status, again.json["repeated"]) == (200, True)
+    assert (await callback(edge, failed, "failed", paymentStatus="failed")).status == 404
+    assert (await callback(edge, unpaid, "late")).status == 404
+    assert edge.transfers.held("u1", "USD") == "98.2"
+    assert await pool.fetch("SELECT event_id FROM payment_events") == [("paid",)]
+
+
+def test_the_bounds_of_payments_by_default() -> None:
+    settings = RestEdgeSettings()
+    assert (settings.payments_open_max, settings.payments_unpaid_kept_days) == (20, 90)

@@ -13,6 +13,7 @@ from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.rest_edge.common.payload_digest import payload_digest
 from tests.support.engine_client import EngineClient
+from tests.support.fair_prices import FakeFairPrices
 from tests.support.in_process_platform import running
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually
@@ -25,7 +26,10 @@ async def totals(engine: EngineClient, account: str) -> dict[str, str]:
 
 
 async def test_money_moves_in_the_engine_exactly_as_the_products_say(settings: Settings, bus: Bus) -> None:
-    settings = settings.model_copy(update={"payment_callback_secret": CALLBACK_SECRET})
+    settings = settings.model_copy(update={"payment_callback_secret": CALLBACK_SECRET, "conversion_standing_s": 0})
+    prices = FakeFairPrices(settings)
+    await prices.start()
+    await prices.publish("BTC-USD", "100")
     async with running(settings, "engine", "rest-edge"):
         engine, edge = EngineClient(settings), RestClient(settings)
         try:
@@ -41,6 +45,7 @@ async def test_money_moves_in_the_engine_exactly_as_the_products_say(settings: S
         finally:
             await edge.close()
             await engine.close()
+            await prices.stop()
 
 
 async def _convert(engine: EngineClient, edge: RestClient) -> None:

@@ -27,7 +27,6 @@ from tests.support.websocket_edge import running_edge as running_websocket_edge
 
 EMAIL = "ada@example.org"
 NEW_PASSWORD = "another long pass phrase"
-pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 
 @pytest.fixture

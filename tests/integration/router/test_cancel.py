@@ -5,6 +5,7 @@ import asyncio
 import asyncpg
 import pytest
 
+from openspot.contracts.messages import CancelOpenOrdersReply, OrderEvent
 from openspot.contracts.refusals import RefusalCode
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
@@ -30,6 +31,41 @@ async def test_a_just_placed_order_is_cancelled_at_once(
     await eventually(lambda: published.orders("orders.cancelled"))
     query = "SELECT 1 FROM orders WHERE order_id = $1 AND status = 'cancelled'"
     await eventually(lambda: pool.fetchval(query, order_id))
+
+
+@pytest.mark.spec("B4.1-11")
+async def test_open_orders_are_cancelled_together_and_their_rows_are_written_before_the_reply(
+    router: RouterClient, published: Published, pool: asyncpg.Pool
+) -> None:
+    buys = [await router.place(quantity="0.1") for _ in range(3)]
+    sell = await router.place(side="sell", price="200", quantity="0.1")
+    assert await router.cancel_open(side="sell") == CancelOpenOrdersReply(True, (sell,))
+    assert await router.cancel_open(symbol="ETH-USD") == CancelOpenOrdersReply(True)
+    assert await router.cancel_open() == CancelOpenOrdersReply(True, tuple(buys))
+    query = "SELECT array_agg(status) FROM orders WHERE order_id = ANY($1)"
+    assert await pool.fetchval(query, [*buys, sell]) == ["cancelled"] * 4
+    events = await eventually(lambda: _four(published.orders("orders.cancelled.alice")))
+    assert [event.order.order_id for event in events] == [sell, *buys]
+    for order_id in buys:
+        found = (await router.get(order_id)).order
+        assert found is not None
+        assert (found.status, found.remaining_quantity) == ("cancelled", "0")
+
+
+def _four(events: list[OrderEvent]) -> list[OrderEvent] | None:
+    return events if len(events) == 4 else None
+
+
+async def test_a_bulk_cancel_of_a_stranger_finds_nothing_and_a_bad_field_is_named(router: RouterClient) -> None:
+    assert await router.cancel_open("stranger") == CancelOpenOrdersReply(True)
+    assert await router.cancel_open(symbol="NO-SUCH") == CancelOpenOrdersReply(True)
+    for fields, message in (
+        ({"user_id": "no one"}, "userId must be 1 to 64 letters, digits, '_', ':' or '-'"),
+        ({"symbol": "?"}, "symbol must have the form <BASE>-<QUOTE>"),
+        ({"side": "hold"}, "side must be buy, sell or empty"),
+    ):
+        reply = await router.cancel_open(**fields)
+        assert (reply.success, reply.code, reply.error) == (False, RefusalCode.VALIDATION, message)
 
 
 def forbid(monkeypatch: pytest.MonkeyPatch, *lookups: str) -> None:

@@ -10,7 +10,13 @@ from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
 from tests.support.router_client import RouterClient, router_process, router_ready, running_router, stored
 from tests.support.stream_limits import limit_stream
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, hasty
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """A router soon gives up waiting for an acknowledgement."""
+    return hasty(settings)
 
 
 async def message_ids(pool: asyncpg.Pool) -> list[str]:

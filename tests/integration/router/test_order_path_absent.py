@@ -224,7 +224,7 @@ async def test_an_order_leaves_the_router_for_the_one_engine_only(
         assert not process.children()
     nats_port = int(settings.nats_url.rpartition(":")[2])
     # The database is reached through a socket file, which is no connection to another machine either.
-    assert peers == {nats_port, settings.engine_grpc_port, settings.engine_http_port}
+    assert peers == {nats_port, settings.engine_frames_port, settings.engine_http_port}
     for order_id in placed:
         found = await engine.find(external_id=order_id)
         assert (found.found, found.status) == (True, "FILLED")

@@ -6,9 +6,11 @@ import sys
 from collections import Counter
 from datetime import date, timedelta
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
+from openspot.domain.ids import SUBSCRIPTIONS_ACCOUNT_ID
 from openspot.subscriptions.plans import PlanConfiguration, load_plans
 from tests.support.subscriptions import SubscriptionShop
 
@@ -115,38 +117,49 @@ async def test_a_fault_in_one_subscription_does_not_keep_the_others_waiting(shop
     # It is looked at again after an hour, not at once.
     assert await shop.renewals.run_due() == 0
     await shop.pool.execute("DELETE FROM subscription_payments WHERE payment_id = 'stray'")
+    # Her charge is with the engine, which knows its outcome.
     shop.time += timedelta(hours=1)
-    assert await shop.renewals.run_due() == 1
+    assert (await shop.renewals.run_due(), await shop.runner.resume()) == (0, 1)
+    assert Counter(user for user, number, _ in await shop.charged() if number == 2) == {"ada": 1, "bob": 1}
+    assert shop.engine.held(SUBSCRIPTIONS_ACCOUNT_ID, "USD") == "120"
 
 
-async def process(url: str, today: str, statements_max: int = 0) -> asyncio.subprocess.Process:
+async def process(url: str, time: str, engine: Path, statements_max: int = 0) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.support.renewal_process", url, today, str(statements_max),
+        sys.executable, "-m", "tests.support.renewal_process", url, time, str(engine), str(statements_max),
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
 
 
 @pytest.mark.proof
 async def test_two_processes_side_by_side_charge_each_subscription_once(
-    shop: SubscriptionShop, subscriptions_database_url: str
+    shop: SubscriptionShop, subscriptions_database_url: str, tmp_path: Path
 ) -> None:
     users = [f"user-{number}" for number in range(150)]
+    shop.fund(*users)
     for user in users:
         await shop.good(user, "POST", "/api/subscribe", PRO)
-    workers = [await process(subscriptions_database_url, "2025-02-28") for _ in range(2)]
+    engine = tmp_path / "engine"
+    engine.touch()
+    workers = [await process(subscriptions_database_url, "2025-02-28", engine) for _ in range(2)]
     done = [int((await worker.communicate())[0]) for worker in workers]
     assert sum(done) == len(users)
     renewed = Counter(user for user, number, status in await shop.charged() if (number, status) == (2, "completed"))
     assert renewed == dict.fromkeys(users, 1)
+    carried_out = engine.read_text("utf-8").split()
+    assert len(carried_out) == len(set(carried_out)) == len(users)
 
 
+@pytest.mark.proof
 async def test_a_process_killed_at_any_statement_has_charged_once_or_not_at_all(
-    shop: SubscriptionShop, subscriptions_database_url: str
+    shop: SubscriptionShop, subscriptions_database_url: str, tmp_path: Path
 ) -> None:
     await shop.good("ada", "POST", "/api/subscribe", PRO)
-    killed = 0
+    killed, engine = 0, tmp_path / "engine"
+    engine.touch()
     while True:
-        worker = await process(subscriptions_database_url, "2025-02-28", killed + 1)
+        # Each process begins a minute later, when the lease of the one before has run out.
+        worker = await process(subscriptions_database_url, f"2025-02-28T00:{killed:02}", engine, killed + 1)
         await worker.communicate()
         charges = [row for row in await shop.charged() if row[1] == 2]
         number = await shop.pool.fetchval("SELECT period_number FROM subscriptions")
@@ -158,6 +171,7 @@ async def test_a_process_killed_at_any_statement_has_charged_once_or_not_at_all(
         killed += 1
     # Begin, claim, charge, save, commit at least.
     assert killed >= 5
+    assert len(engine.read_text("utf-8").split()) == 1
     assert await shop.charged() == [("ada", 1, "completed"), ("ada", 2, "completed")]
 
 

@@ -11,10 +11,13 @@ import pytest
 
 from openspot.http.context import IdempotentOperation, Identity
 from openspot.http.policy import Access
+from openspot.kit.database import Connection
 from openspot.subscriptions.plans import load_plans
 from openspot.subscriptions.schemas import SubscribeBody, UpgradeBody
+from openspot.subscriptions.store import StoredSubscription
 from tests.support.http_routes import documents
 from tests.support.subscriptions import SubscriptionShop
+from tests.support.waiting import stretched
 
 PRO = {"planId": "pro", "asset": "USD"}
 RICH = {"staking_balance": Decimal(100_000)}
@@ -26,7 +29,7 @@ async def test_plans_are_public_and_show_prices_features_and_limits(shop: Subscr
     assert [plan["id"] for plan in plans] == ["basic", "pro", "premium"]
     assert plans[1] == {
         "id": "pro", "name": "Pro", "rank": 2, "intervalMonths": 1, "active": True,
-        "prices": {"USD": "30", "USDT": "30"}, "paymentToken": "USDT", "features": ["price_alerts", "tax_reports"],
+        "prices": {"USD": "30", "USDT": "30"}, "paymentToken": "USDT", "features": [],
         "limits": {"api_keys": 20, "saved_addresses": 50},
     }  # fmt: skip
     assert await shop.good("", "GET", "/api/plans/pro") == plans[1]
@@ -99,6 +102,28 @@ async def test_a_hundred_subscribes_at_once_yield_one(shop: SubscriptionShop) ->
     assert Counter(reply.status for reply in replies) == {201: 1, 409: 99}
     assert await shop.charged() == [("ada", 1, "completed")]
     assert await shop.pool.fetchval("SELECT count(*) FROM subscriptions") == 1
+
+
+async def test_a_subscribe_that_another_has_overtaken_waits_for_no_lock_of_its_subscription(
+    shop: SubscriptionShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has locked it may wait for this charge: the two would wait for each other."""
+    lock_running = shop.store.lock_running
+    async with shop.pool.acquire() as holder, holder.transaction():
+
+        async def overtaken(connection: Connection, user_id: str) -> StoredSubscription | None:
+            monkeypatch.setattr(shop.store, "lock_running", lock_running)
+            found = await lock_running(connection, user_id)
+            await shop.good("ada", "POST", "/api/subscribe", PRO)
+            assert await lock_running(holder, user_id) is not None
+            return found
+
+        monkeypatch.setattr(shop.store, "lock_running", overtaken)
+        async with asyncio.timeout(stretched(20)):
+            late = await shop("ada", "POST", "/api/subscribe", PRO)
+    assert (late.status, late.json["code"]) == (409, "SUBSCRIPTION_ACTIVE")
+    assert await shop.charged() == [("ada", 1, "completed")]
+    await shop.good("ada", "POST", "/api/upgrade", {"planId": "premium"})
 
 
 async def test_fifty_upgrades_at_once_charge_once(shop: SubscriptionShop) -> None:
@@ -206,7 +231,7 @@ async def test_entitlements_are_those_of_the_plan_or_the_free_ones(shop: Subscri
     }  # fmt: skip
     await shop.good("ada", "POST", "/api/subscribe", PRO)
     assert await shop.good("ada", "GET", "/api/entitlements") == {
-        "planId": "pro", "features": ["price_alerts", "tax_reports"],
+        "planId": "pro", "features": [],
         "limits": {"api_keys": 20, "saved_addresses": 50}, "validUntil": "2025-03-08",
     }  # fmt: skip
     assert (await shop.good("bob", "GET", "/api/entitlements"))["planId"] is None

@@ -7,13 +7,17 @@ import aiohttp
 import asyncpg
 import pytest
 
+from openspot.contracts import subjects
+from openspot.contracts.messages import GetEntitlements, GetEntitlementsReply
 from openspot.contracts.subjects import SESSIONS_REVOKED_BUCKET, USERS_DELETED_BUCKET
+from openspot.domain.ids import SUBSCRIPTIONS_ACCOUNT_ID
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims, sign
 from openspot.subscriptions.plans import PlanError
 from openspot.subscriptions.service import run
 from openspot.subscriptions.settings import SubscriptionSettings
+from tests.support.engine_client import EngineClient
 from tests.support.in_process_platform import running
 from tests.support.waiting import eventually
 
@@ -34,7 +38,7 @@ async def test_the_service_serves_from_its_own_database_and_says_when_it_cannot(
         update={"subscriptions_database_url": subscriptions_database_url, "subscriptions_poll_interval_s": 0.05}
     )
     async with (
-        running(settings, "subscriptions"),
+        running(settings, "engine", "subscriptions"),
         asyncpg.create_pool(subscriptions_database_url, min_size=1, max_size=1) as own,
         aiohttp.ClientSession(settings.subscriptions_url) as client,
     ):
@@ -44,6 +48,9 @@ async def test_the_service_serves_from_its_own_database_and_says_when_it_cannot(
                 await response.read()
                 return response.status
 
+        engine = EngineClient(settings)
+        await engine.fund("ada", USD="100")
+
         # Nothing of the service is in the platform's database.
         body = {"planId": "pro", "asset": "USD"}
         async with client.post("/api/subscribe", json=body, headers=token(settings)) as response:
@@ -52,6 +59,12 @@ async def test_the_service_serves_from_its_own_database_and_says_when_it_cannot(
         assert await pool.fetchval("SELECT to_regclass('subscriptions') IS NULL")
         audited = "SELECT count(*) FROM audit_records WHERE user_id = 'ada' AND address = ''"
         await eventually(lambda: own.fetchval(audited))
+
+        # Other services ask it for the limits that they hold.
+        reply = await bus.request(subjects.ENTITLEMENTS_GET, GetEntitlements("ada"), GetEntitlementsReply)
+        assert (reply.plan_id, reply.limits) == ("pro", {"api_keys": 20, "saved_addresses": 50})
+        free = await bus.request(subjects.ENTITLEMENTS_GET, GetEntitlements("bob"), GetEntitlementsReply)
+        assert (free.plan_id, free.limits) == (None, {"api_keys": 2, "saved_addresses": 3})
 
         # The service renews what is due by itself.
         await own.execute("UPDATE subscriptions SET anchor = anchor - 45, due_on = due_on - 45")
@@ -63,6 +76,10 @@ async def test_the_service_serves_from_its_own_database_and_says_when_it_cannot(
         await own.execute("UPDATE subscriptions SET anchor = anchor - 45, due_on = due_on - 45")
         await eventually(lambda: own.fetchval("SELECT status = 'expired' FROM subscriptions"))
         assert await own.fetchval(renewed) == 1
+        # Two periods were paid from the account.
+        assert (await engine.balances("ada"))["USD"].total == "40"
+        assert (await engine.balances(SUBSCRIPTIONS_ACCOUNT_ID))["USD"].total == "60"
+        await engine.close()
 
         async with client.get("/metrics") as response:
             assert response.status == 200

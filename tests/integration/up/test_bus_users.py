@@ -11,10 +11,8 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import OrderRequest, SubmitOrder, SubmitOrderReply
 from openspot.kit.bus import Bus, BusUnavailableError
 from openspot.kit.settings import Settings
-from openspot.up.bus_users import OPERATOR, bus_users, url_of
-from openspot.up.embedded_nats import EmbeddedNats
-from openspot.up.nats_configuration import NatsConfiguration
-from tests.support.ports import free_port
+from openspot.up.bus_users import ACCESSES, OPERATOR
+from tests.support.embedded_bus import EmbeddedBus
 from tests.support.waiting import stretched
 
 PUBLISHERS = {
@@ -33,19 +31,22 @@ PUBLISHERS = {
     subjects.RISK_MARGIN_TRANSFER: {"rest-edge"},
     subjects.RISK_MARGIN_BORROW: {"rest-edge"},
     subjects.ORDERS_LIQUIDATION: {"margin"},
-    subjects.NOTIFICATIONS_SEND: {"margin"},
+    subjects.NOTIFICATIONS_SEND: {"margin", "subscriptions"},
     f"{subjects.BALANCES_UPDATED}.alice": {"ledger", "ledger-worker"},
     f"{subjects.ORDERS_FILLED}.alice": {"router"},
     "$JS.API.STREAM.DELETE.TRADES": set(),
     "$JS.API.STREAM.PURGE.CUSTODY": set(),
     "$JS.API.CONSUMER.DELETE.TRADES.ledger-settlement": set(),
-    "$KV.sessions-revoked.someone": {"rest-edge"},
+    # The operator's are those of a demoted administrator.
+    "$KV.sessions-revoked.someone": {"rest-edge", OPERATOR},
     "$KV.router-lease.translator": {"router"},
     "$KV.market-data-lease.leader": {"market-data"},
     "$KV.margin-lease.scanner": {"margin"},
     f"{subjects.MARKETDATA_ORDERBOOK}.BTC-USD": {"market-data"},
     f"{subjects.MARKETDATA_TRADE}.BTC-USD": {"market-data"},
-    "_INBOX.router.x": {"router"},
+    # Beside its owner, those whom it may ask, because they reply there.
+    "_INBOX.router.x": {"router", "ledger", "ledger-worker", "market-data"},
+    "_INBOX.ledger.x": {"ledger"},
     "deliver.ledger-settlement": set(),
 }
 """Who may publish what moves money, ends sessions, or undoes what others keep."""
@@ -68,12 +69,10 @@ LISTENERS = {
 @pytest.fixture(scope="module")
 def urls(run_folder: Path) -> Iterator[dict[str, str]]:
     """The address of a server with the users of the platform, for each of them, and "" for nobody."""
-    users = bus_users()
-    configuration = NatsConfiguration(users=tuple(users.values()))
-    server = EmbeddedNats(run_folder / "bus-users", free_port(), configuration=configuration)
-    server.start()
-    yield {name: url_of(server.url, user) for name, user in users.items()} | {"": server.url}
-    server.stop()
+    bus = EmbeddedBus(run_folder / "bus-users")
+    bus.start()
+    yield {name: bus.url(name) for name in ACCESSES} | {"": bus.server.url}
+    bus.stop()
 
 
 class Attempts:
@@ -160,5 +159,15 @@ async def test_a_provider_replies_to_what_it_is_asked_and_to_nobody_else(urls: d
         await edge.close()
         await router.close()
     async with attempts(urls, "router") as attempt:
-        await attempt.client.publish("_INBOX.rest-edge.x", b"{}")
+        await attempt.client.publish("_INBOX.ledger.x", b"{}")
+        assert await attempt.was_refused()
+
+
+async def test_a_provider_that_asks_itself_may_not_reply_where_it_likes(urls: dict[str, str]) -> None:
+    async with attempts(urls, "market-data") as attempt:
+        inbox = attempt.client.new_inbox()
+        own = await attempt.client.subscribe(inbox)
+        await attempt.client.publish(inbox, b"", reply=subjects.CUSTODY_WITHDRAWALS_CREATE)
+        await own.next_msg(stretched(10))
+        await attempt.client.publish(subjects.CUSTODY_WITHDRAWALS_CREATE, b"{}")
         assert await attempt.was_refused()

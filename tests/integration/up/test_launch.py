@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from openspot.up import launch
 from openspot.up.fork_server import MESSAGE_BYTES_MAX
 from openspot.up.launch import UNKNOWN_CODE, ForkLauncher, Launcher, ProgramLauncher
 from tests.support.waiting import eventually
@@ -83,9 +84,10 @@ async def test_a_child_has_its_environment_its_output_its_session_and_its_exit_c
 
 
 @pytest.mark.proof
-async def test_children_are_programs_of_their_own_once_the_fork_server_is_killed(
-    fork_launcher: ForkLauncher, silent_database: socket.socket, tmp_path: Path
+async def test_children_are_programs_of_their_own_until_a_killed_fork_server_is_back(
+    fork_launcher: ForkLauncher, silent_database: socket.socket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(launch, "RENEWED_S", 0.0)
     log = tmp_path / "log"
     child = await fork_launcher.launch("ledger", waiting(silent_database, tmp_path), log)
     server = psutil.Process(child.pid).parent()
@@ -95,6 +97,13 @@ async def test_children_are_programs_of_their_own_once_the_fork_server_is_killed
     assert "OPENSPOT_LEDGER_PORT" in printed(tmp_path)
     # The child goes on; only its exit code is lost.
     assert psutil.Process(child.pid).is_running()
+    await eventually(lambda: fork_launcher.server_pid not in (None, server.pid))
+    later = await fork_launcher.launch("ledger", waiting(silent_database, tmp_path), log)
+    parent = psutil.Process(later.pid).parent()
+    assert parent is not None
+    assert parent.pid == fork_launcher.server_pid
+    later.kill()
+    assert await later.wait() == -signal.SIGKILL
     silent_database.close()
     assert await child.wait() == UNKNOWN_CODE
 

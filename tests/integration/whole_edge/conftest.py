@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import argon2
 import asyncpg
 import pytest
 
 from openspot.deposit.deposit import deposit
-from openspot.kit import passwords
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.nats_configuration import NatsConfiguration
@@ -64,6 +62,7 @@ def whole_edge(run_folder: Path, postgres_server: EmbeddedPostgres) -> Iterator[
         payment_callback_secret=WEBHOOK_SECRET,
         engine_open_orders_expected=OPEN_ORDERS_EXPECTED,
         subscriptions_throttle_enabled=False,
+        positions_throttle_enabled=False,
         **free_ports(),
     )
     databases = {DATABASE: "openspot", f"{DATABASE}_subscriptions": "openspot_subscriptions"}
@@ -71,8 +70,7 @@ def whole_edge(run_folder: Path, postgres_server: EmbeddedPostgres) -> Iterator[
         for name, template in databases.items():
             statement = f"CREATE DATABASE {name} TEMPLATE {template} OWNER openspot"
             asyncio.run(_administer(postgres_server, statement))
-        with pytest.MonkeyPatch.context() as patch, background(settings, *SERVICES) as services:
-            patch.setattr(passwords, "_HASHER", argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        with background(settings, *SERVICES) as services:
             user_id = services.run(_registered(settings))
             client_tokens = services.run(_tokens(settings, user_id))
             yield WholeEdge(

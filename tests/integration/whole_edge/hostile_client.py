@@ -11,14 +11,19 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from openspot.http.errors import ErrorBody
+from openspot.http.policy import Access
 from openspot.rest_edge.common.payload_digest import payload_digest
 from tests.integration.whole_edge.conftest import WEBHOOK_SECRET, WholeEdge
 from tests.integration.whole_edge.leaks import LEAKS
-from tests.support.http_routes import documents
+from tests.support.http_routes import all_routes, documents
 
 DOCUMENT = documents()["rest-edge"]
 POSITIVE_NUMBER = "(?=.*[1-9])"
 """How the pattern of a decimal above 0 begins."""
+OF_ADMINISTRATORS = frozenset(
+    f"{route.method} {route.path}" for _, route in all_routes() if route.policy.access is Access.ADMIN
+)
+"""The operations that refuse a user before they look at the request."""
 KNOWN_PARAMETERS = {"symbol": "BTC-USD", "asset": "BTC", "event": "order_filled"}
 
 
@@ -96,7 +101,7 @@ class Answer:
 
 
 class HostileClient:
-    """One connection to the edge, as the user."""
+    """One connection to the edge, as the user, and as an administrator where only one is heard."""
 
     def __init__(self, edge: WholeEdge) -> None:
         address = urlsplit(edge.url)
@@ -104,12 +109,14 @@ class HostileClient:
         assert address.port is not None
         self.host, self.port = address.hostname, address.port
         self.token = edge.tokens["user"]
+        self._administrators_token = edge.tokens["admin"]
         self._connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
 
     def __call__(self, operation: Operation, body: Any = None, *, target: str | None = None, query: str = "") -> Answer:
         """Send a request. `body` is sent as JSON, bytes as they are; `target` is a path as it stands on the wire."""
         raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {self.token}"}
+        token = self._administrators_token if operation.label in OF_ADMINISTRATORS else self.token
+        headers = {"Authorization": f"Bearer {token}"}
         if raw is not None:
             headers |= {"Content-Type": "application/json", "X-Payload-Digest": payload_digest(WEBHOOK_SECRET, raw)}
         where = (target or operation.target) + (f"?{query}" if query else "")

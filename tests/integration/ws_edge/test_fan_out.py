@@ -8,10 +8,11 @@ import pytest
 from nats.aio.client import Client
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import BalanceUpdated, OrderEvent, OrderRecord
+from openspot.contracts.messages import BalanceUpdated, OrderEvent
 from openspot.kit.bus import Bus, encode
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings
+from tests.support.order_records import order_record
 from tests.support.waiting import eventually, stretched
 from tests.support.websocket_edge import (
     Publish,
@@ -183,12 +184,8 @@ async def test_a_balance_that_is_out_of_date_or_told_already_is_not_told(edge: S
 
 
 async def test_the_events_of_the_contract_are_understood(edge: Settings, bus: Bus) -> None:
-    record = OrderRecord(
-        "order1", None, "u1", "BTC-USD", "buy", "limit", "gtc", None, "100", "1", "0", "1", None, "0", "USD", "open",
-        None, "2026-01-02T03:04:05.678Z", "2026-01-02T03:04:05.678Z",
-    )  # fmt: skip
     async with open_as(edge, "u1") as client:
-        await bus.publish("orders.created.u1", OrderEvent("order.created", 9, 1_700_000_000_000, record), "m1")
+        await bus.publish("orders.created.u1", OrderEvent("order.created", 9, 1_700_000_000_000, order_record()), "m1")
         push = await receive(client)
         assert (push["event"], push["seq"], push["data"]["price"]) == ("order.created", 9, "100")
         assert push["data"]["createdAt"] == "2026-01-02T03:04:05.678Z"

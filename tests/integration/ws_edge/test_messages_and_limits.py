@@ -105,6 +105,18 @@ async def test_sixteen_kibibytes_are_accepted_and_one_byte_more_closes_with_1009
         assert (await close_of(client))[0] == 1009
 
 
+async def test_the_largest_message_is_that_of_the_setting(settings: Settings, publish: Publish) -> None:
+    async with (
+        running_edge(settings.model_copy(update={"ws_message_bytes_max": 128})) as edge,
+        open_client(edge) as client,
+    ):
+        text = json.dumps({"action": "ping"}).ljust(128)
+        await client.send(text)
+        assert (await receive(client))["type"] == "pong"
+        await client.send(text + " ")
+        assert (await close_of(client))[0] == 1009
+
+
 @pytest.mark.spec("A8-08")
 async def test_a_message_in_fragments_is_measured_as_a_whole(edge: Settings) -> None:
     async with open_client(edge) as client:

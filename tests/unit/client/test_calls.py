@@ -23,12 +23,13 @@ NOT_FOR_USERS = {
     "POST /kyc/webhook",
     "POST /payments/callback",
     "GET /payments/development/{id}",
+    "PUT /users/{userId}/role",
     "GET /health",
     "GET /health/live",
     "GET /health/ready",
     "GET /metrics",
 }
-"""Routes of providers, operators and the development provider."""
+"""Routes of providers, operators, administrators and the development provider."""
 TIME = "2026-01-02T03:04:05.678Z"
 
 
@@ -49,34 +50,27 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def example(schema: dict[str, Any], name: str = "") -> Any:
+def example(schema: dict[str, Any]) -> Any:
     """A value of this shape, with every property."""
     schema = resolved(schema)
     for choice in ("anyOf", "oneOf"):
         if choice in schema:
-            return example(schema[choice][0], name)
+            return example(schema[choice][0])
     if "const" in schema:
         return schema["const"]
     if "enum" in schema:
         return schema["enum"][0]
     kind = schema.get("type")
     if kind == "object":
-        return {key: example(value, key) for key, value in schema.get("properties", {}).items()}
+        return {key: example(value) for key, value in schema.get("properties", {}).items()}
     if kind == "array":
         if "prefixItems" in schema:
-            return [example(item, name) for item in schema["prefixItems"]]
+            return [example(item) for item in schema["prefixItems"]]
         count = schema.get("minItems", 1)
-        return [example(schema.get("items", {}), name)] * count
+        return [example(schema.get("items", {}))] * count
     if kind == "string":
-        return _text(schema, name)
+        return {"date": TIME[:10], "date-time": TIME}.get(schema.get("format", ""), "1")
     return {"integer": 1, "number": 1, "boolean": True}.get(str(kind), {})
-
-
-def _text(schema: dict[str, Any], name: str) -> str:
-    if name == "date":
-        return TIME[:10]
-    is_time = schema.get("format") == "date-time" or name.endswith("At") or name == "serverTime"
-    return TIME if is_time else "1"
 
 
 class FakeTransport:

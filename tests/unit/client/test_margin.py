@@ -36,6 +36,13 @@ ACCOUNT: dict[str, Any] = {
             "createdAt": TIME, "endedAt": None,
         }
     ],
+    "prices": [
+        {
+            "asset": "ETH", "low": "1990", "price": "2000", "high": "2010", "dayMedian": "1950",
+            "state": "disputed",
+            "reason": "its sources differ", "sellable": "3", "borrowable": None,
+        }
+    ],
 }  # fmt: skip
 RESULT = {"positionId": "9FvT4qKxW2mZr7Hd", "loanId": None, "account": ACCOUNT}
 
@@ -55,8 +62,13 @@ async def client(fake: FakeRestEdge) -> AsyncIterator[OpenSpotClient]:
 async def test_a_margin_account_comes_back_typed(fake: FakeRestEdge, client: OpenSpotClient) -> None:
     fake.answer(200, ACCOUNT)
     account = await client.margin_account()
+    assert account is not None
     assert (account.margin_level, account.equity, account.is_at_risk) == (
         Decimal("1.666666666666666667"), Decimal(400), False,
+    )  # fmt: skip
+    [price] = account.prices
+    assert (price.asset, price.low, price.day_median, price.state, price.sellable, price.borrowable) == (
+        "ETH", Decimal(1990), Decimal(1950), "disputed", Decimal(3), None,
     )  # fmt: skip
     assert (account.balances[0].borrowed, account.balances[0].interest) == (Decimal(600), Decimal("0.01"))
     moment = datetime(2026, 1, 2, 3, 4, 5, 678000, UTC)
@@ -74,11 +86,17 @@ async def test_a_margin_account_comes_back_typed(fake: FakeRestEdge, client: Ope
     ]  # fmt: skip
 
 
+async def test_a_user_without_a_margin_account_gets_none(fake: FakeRestEdge, client: OpenSpotClient) -> None:
+    fake.answer(200, None)
+    assert await client.margin_account() is None
+
+
 async def test_the_figures_of_an_account_without_mark_prices_are_none(
     fake: FakeRestEdge, client: OpenSpotClient
 ) -> None:
     fake.answer(200, ACCOUNT | {"marginLevel": None, "equity": None, "debt": None, "isAtRisk": None})
     account = await client.margin_account()
+    assert account is not None
     assert (account.margin_level, account.equity, account.debt, account.is_at_risk) == (None, None, None, None)
 
 

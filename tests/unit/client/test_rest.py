@@ -119,6 +119,7 @@ async def test_every_read_has_its_path_and_its_type(fake: FakeRestEdge, client: 
         "symbol": "BTC-USD", "baseAsset": "BTC", "quoteAsset": "USD", "active": True, "tickSize": "0.01",
         "lotSize": "0.00000001", "takerFee": 25, "makerFee": 15, "baseScaleK": 10**8, "quoteScaleK": 100,
         "quantityMin": "0.00001", "quantityMax": "100", "notionalMin": None, "notionalMax": None,
+        "deviationBpsMax": 2000, "slippageBpsMax": 500, "priceReference": "last_trade", "referencePrice": None,
     }  # fmt: skip
     fake.answer(200, [market])
     assert (await client.markets())[0].base_scale_k == 10**8
@@ -176,10 +177,13 @@ async def test_cancels_name_what_they_cancel(fake: FakeRestEdge, client: OpenSpo
     assert outcome.failed[0].reason == "gone"
     fake.answer(200, {"cancelled": [], "failed": []})
     await client.cancel_orders()
+    fake.answer(200, {"cancelled": [], "failed": []})
+    await client.cancel_orders(client_order_id="mine")
     assert [(asked.method, asked.path, asked.body) for asked in fake.asked] == [
         ("DELETE", "/api/v1/orders/order1", None),
         ("DELETE", "/api/v1/orders", {"symbol": "BTC-USD", "orderIds": ["a", "b"]}),
         ("DELETE", "/api/v1/orders", None),
+        ("DELETE", "/api/v1/orders", {"clientOrderId": "mine"}),
     ]
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from openspot.custody.signatures import may_send, sign, transaction_digest, transaction_hash, valid_signatures
-from openspot.custody.valuation import cross_price, value_in_cents
+from openspot.custody.valuation import value_in_cents
 from openspot.custody.wallet_policy import (
     RULES,
     Wallet,
@@ -14,6 +14,7 @@ from openspot.custody.wallet_policy import (
     fits_daily_limit,
     signers_of,
     wallet_for,
+    wallet_of_user,
 )
 
 SEED = b"seed of a test"
@@ -67,6 +68,30 @@ def test_the_other_wallets_never_approve_by_themselves(wallet: Wallet, needed: i
     assert approvals_needed(wallet, cents(dollars)) == needed
 
 
+@pytest.mark.parametrize(
+    ("before", "value", "percent", "wallet"),
+    [
+        (1_500_000, 1_000_000, 25, Wallet.HOT),
+        (1_500_001, 1_000_000, 25, Wallet.WARM),
+        (2_500_000, 1, 25, Wallet.WARM),
+        (0, 1_000_000, 10, Wallet.HOT),
+        (0, 1, 0, Wallet.WARM),
+        (9_000_000, 1_000_000, 100, Wallet.HOT),
+        # Without shares the daily limit of HOT alone decides.
+        (9_000_001, 1_000_000, 100, Wallet.HOT),
+    ],
+)
+def test_what_goes_beyond_a_users_share_of_hot_is_sent_by_warm(
+    before: int, value: int, percent: int, wallet: Wallet
+) -> None:
+    assert wallet_of_user(Wallet.HOT, before, value, percent) is wallet
+
+
+@pytest.mark.parametrize("wallet", [Wallet.WARM, Wallet.TREASURY, Wallet.COLD])
+def test_the_other_wallets_know_no_shares(wallet: Wallet) -> None:
+    assert wallet_of_user(wallet, RULES[wallet].daily_max, 1, 25) is wallet
+
+
 @pytest.mark.spec("A8-38", "A8-39", "A8-40", "A8-41")
 @pytest.mark.parametrize(
     ("wallet", "needed", "signers"),
@@ -118,10 +143,6 @@ def test_the_tag_and_every_other_field_change_the_transaction() -> None:
 )
 def test_a_value_is_exact_and_its_rest_counts_as_a_whole_cent(amount: str, price: str, expected: int) -> None:
     assert value_in_cents(Decimal(amount), Decimal(price)) == expected
-
-
-def test_a_cross_price_is_rounded_up() -> None:
-    assert cross_price(Decimal(100_000), Decimal(300_000)) == Decimal("0.333333333333333334")
 
 
 def test_a_larger_wallet_never_has_smaller_limits() -> None:

@@ -16,7 +16,7 @@ from openspot.demo.inventory import InventoryTarget
 from openspot.demo.maker import Maker
 from openspot.demo.market import demo_markets
 from openspot.demo.quoting import QuotingRules
-from openspot.demo.taker import Taker
+from openspot.demo.taker import Taker, Turn
 from openspot.domain.market import load_markets
 from tests.support.waiting import eventually, stretched
 
@@ -33,6 +33,7 @@ RULES = QuotingRules(
     size_tolerance=Decimal("0.4"),
     age_s_max=1000.0,
 )
+ALONE = Turn(0, 1)
 QUOTES = len(MARKETS) * 2 * RULES.levels
 
 
@@ -120,15 +121,18 @@ def maker(client: StandIn, stop: asyncio.Event) -> Maker:
     )  # fmt: skip
 
 
-def taker(client: StandIn, stop: asyncio.Event, begin: asyncio.Event) -> Taker:
+def taker(
+    client: StandIn, stop: asyncio.Event, begin: asyncio.Event, turn: Turn = ALONE, take_s: float = 0.01
+) -> Taker:
     around = Surroundings(MARKETS, MIDS, DOLLARS, TARGETS, NoTreasury())  # type: ignore[arg-type]
     return Taker(
         client,  # type: ignore[arg-type]
         "secret",
         around,
         stop,
+        turn=turn,
         take_dollars=Decimal(100),
-        take_s=0.01,
+        take_s=take_s,
         reach_bps=Decimal(17),
         begin=begin,
         chance=random.Random(1),
@@ -243,6 +247,19 @@ async def test_the_taker_waits_for_quotes_and_leaves_no_order_behind() -> None:
     assert len(client.open) <= 1
     await ended(bot, stop, running)
     assert client.open == {}
+
+
+async def test_takers_take_turns_under_their_own_names() -> None:
+    client, stop, begin = StandIn(), asyncio.Event(), asyncio.Event()
+    begin.set()
+    first, later = taker(client, stop, begin, Turn(0, 6)), taker(client, stop, begin, Turn(1, 6), take_s=3600)
+    running = [asyncio.create_task(bot.run()) for bot in (first, later)]
+    await eventually(lambda: client.calls["place_order"] >= 4)
+    # The other one takes its first turn after one usual pause, here an hour.
+    assert {name.rpartition("-")[0].rpartition("-")[0] for name in client.client_order_ids} == {"demo-taker"}
+    assert later.name == "demo-taker-2"
+    for bot, task in zip((first, later), running, strict=True):
+        await ended(bot, stop, task)
 
 
 async def test_a_failure_waits_for_the_orders_that_are_on_their_way() -> None:

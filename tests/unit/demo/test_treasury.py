@@ -9,7 +9,7 @@ from openspot.contracts.messages import DepositConfirmed
 from openspot.demo.inventory import InventoryTarget
 from openspot.demo.market import demo_markets
 from openspot.demo.prices import usual_prices
-from openspot.demo.treasury import Funding, Treasury, fundings
+from openspot.demo.treasury import Funding, HouseFunding, Treasury, fundings, house_fundings
 from openspot.demo.valuation import DISTANCE_MAX, distances, dollar_prices, targets
 from openspot.domain.market import load_markets
 from openspot.kit.bus import PublishError
@@ -61,6 +61,21 @@ def test_assets_without_a_traded_market_have_no_price() -> None:
     assert set(dollar_prices(markets, {"BTC-USD": Decimal(60_000), "ETH-BRL": Decimal(1)})) == {"USD", "BTC"}
 
 
+def test_the_house_gets_the_worth_of_its_level_in_every_priced_asset_under_a_lasting_reference() -> None:
+    assets = load_markets().assets
+    prices = {"BTC": Decimal(60_000), "USD": Decimal(1)}
+    levels = {"house:lending": Decimal(5000), "house:insurance": Decimal(0)}
+    found = house_fundings(levels, prices, assets)
+    assert found == [
+        HouseFunding("house:lending", Funding("house:lending-BTC-5000", "BTC", Decimal("0.08333333"))),
+        HouseFunding("house:lending", Funding("house:lending-USD-5000", "USD", Decimal(5000))),
+    ]
+    assert house_fundings(levels, prices, assets) == found
+    # Another level is another deposit: the platform would refuse another amount under the same reference.
+    more = house_fundings({"house:lending": Decimal(6000)}, {"USD": Decimal(1)}, assets)
+    assert more == [HouseFunding("house:lending", Funding("house:lending-USD-6000", "USD", Decimal(6000)))]
+
+
 class BusOfOne:
     """Keeps what is published; fails as often as it is told to."""
 
@@ -89,5 +104,9 @@ async def test_a_deposit_is_repeated_until_the_bus_has_it_and_not_after() -> Non
         ("custody.deposit.confirmed", "bot", "USD", "5000"),
         ("custody.deposit.confirmed", "other", "USD", "50"),
     ]
+    house = [HouseFunding("house:lending", Funding("house:lending-USD-7", "USD", Decimal(7)))]
+    for _ in range(2):
+        await treasury.fund_house(house)
+    assert bus.published[3:] == [("custody.deposit.confirmed", "house:lending", "USD", "7")]
     assert not treasury.is_funded({"BTC": Decimal(80)})
     assert treasury.is_funded({"BTC": Decimal(40), "USD": Decimal(2500)})

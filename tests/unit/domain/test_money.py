@@ -82,3 +82,30 @@ def test_a_plain_text_is_an_amount(text: str, amount: int) -> None:
 def test_a_text_that_is_no_plain_amount_is_refused(text: str) -> None:
     with pytest.raises(MoneyError):
         text_to_amount(text)
+
+
+def test_each_refusal_of_a_text_says_why() -> None:
+    assert parse_decimal("1" * 80) == Decimal("1" * 80)
+    for read, text, reason in (
+        (parse_decimal, "1" * 81, "is too long for a number"),
+        (parse_decimal, "1,000", "is not a decimal number"),
+        (text_to_amount, "0.1234567890123456789", "has more than 18 decimal places"),
+        (text_to_amount, "-1", "is not a plain decimal number"),
+    ):
+        with pytest.raises(MoneyError) as refused:
+            read(text)
+        assert str(refused.value) == reason
+
+
+def test_a_number_of_61_digits_is_scaled_and_a_longer_one_is_not_tried() -> None:
+    assert to_scaled(Decimal(10) ** 60, 10) == 10**61
+    for read in (lambda: to_scaled(Decimal(10) ** 61, 1), lambda: to_amount(Decimal(10) ** 20)):
+        with pytest.raises(MoneyError) as refused:
+            read()
+        assert str(refused.value) == "is too large"
+
+
+@pytest.mark.parametrize(("value", "text"), [(0, "0"), (1, "0.01"), (-1, "-0.01"), (100, "1"), (-250, "-2.5")])
+def test_zero_has_no_sign_and_whole_numbers_have_no_point(value: int, text: str) -> None:
+    assert scaled_to_text(value, 100) == text
+    assert amount_to_text(value * 10**16) == text

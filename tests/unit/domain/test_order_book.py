@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from openspot.domain.order_book import BookContradictionError, TextBook, checksum, differences
+from openspot.domain.order_book import BookContradictionError, RankedSide, TextBook, checksum, differences
 
 Side = dict[int, str]
 
@@ -77,3 +77,35 @@ def test_differences_name_new_changed_and_removed_ranks_best_first() -> None:
     assert list(differences({1: "a", 2: "b", 3: "c"}, {2: "x", 3: "c", 0: "d"}).items()) == [
         (0, "d"), (1, None), (2, "x"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("level", "reason"),
+    [(("1", "0"), "no level at 1 to remove"), (("x", "1"), "('x', '1') is not a plain decimal number")],
+)
+def test_a_refused_level_is_named(level: tuple[str, str], reason: str) -> None:
+    with pytest.raises(BookContradictionError) as refused:
+        TextBook().bids.set(level)
+    assert str(refused.value) == reason
+
+
+def test_a_cleared_book_is_empty_and_its_asks_rise() -> None:
+    book = TextBook()
+    book.apply([("9", "1")], [], checksum([("9", "1")], []))
+    book.clear()
+    assert book.checksum() == 0
+    book.asks.set(("11", "1"))
+    book.asks.set(("10", "1"))
+    assert (book.asks.best_levels(), book.bids.best_levels()) == ([("10", "1"), ("11", "1")], [])
+
+
+def test_only_the_ten_best_levels_of_each_side_are_in_the_checksum() -> None:
+    asks = [(str(price), "1") for price in range(10, 20)]
+    assert checksum([], asks) == checksum([], [*asks, ("20", "1")]) != checksum([], asks[:9])
+
+
+def test_a_ranked_side_keeps_one_value_for_each_price() -> None:
+    side: RankedSide[str] = RankedSide(is_bids=True)
+    for rank, value in ((-9, "a"), (-10, "b"), (-9, "c")):
+        side.put(rank, value)
+    assert (side.best, side.top(), len(side)) == (10, {-10: "b", -9: "c"}, 2)

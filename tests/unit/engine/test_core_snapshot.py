@@ -20,11 +20,15 @@ def _int128(value: int) -> bytes:
     return value.to_bytes(16, "little", signed=True)
 
 
+def _sealed(state: bytes) -> bytes:
+    return b"OSCORE02" + hashlib.sha256(state).digest() + state
+
+
 def test_a_new_core_holds_nothing_but_the_fee_account(core_factory: CoreFactory) -> None:
     expected = b"OSCORE01" + struct.pack("<QQII", 0, 0, 0, 0)
     expected += struct.pack("<IQBBBiiI", 1, 1, 0, StpMode.NONE, 0, 0, 0, 0)
     expected += struct.pack("<QQ", 0, 0)
-    assert core_factory().snapshot() == expected
+    assert core_factory().snapshot() == _sealed(expected)
 
 
 def test_every_part_has_its_documented_bytes(core_factory: CoreFactory) -> None:
@@ -63,8 +67,43 @@ def test_every_part_has_its_documented_bytes(core_factory: CoreFactory) -> None:
     expected += struct.pack("<Q", 2)
     expected += reference.pack(4, 0, CommandKind.ADJUST, 0, 9, 2) + _int128(-(10**18))
     expected += reference.pack(5, 2**63 + 1, CommandKind.RESERVE, 1, 9, 2) + _int128(10**18)
-    assert core.snapshot() == expected
+    assert core.snapshot() == _sealed(expected)
     assert core.state_hash() == hashlib.sha256(expected).hexdigest()
+    # A snapshot of an older version has no seal.
+    successor = core_factory()
+    successor.restore(expected)
+    assert successor.snapshot() == _sealed(expected)
+
+
+def test_links_of_owners_stand_behind_the_movements_and_leave_no_trace_when_they_end(core_factory: CoreFactory) -> None:
+    core = core_factory()
+    _apply(core, *(Command(CommandKind.CREATE_ACCOUNT, flags=FLAG_ACTIVE, account=number) for number in (2, 3, 4)))
+    without = core.snapshot()
+    _apply(
+        core,
+        Command(CommandKind.SET_OWNER, account=4, order_id=2),
+        Command(CommandKind.SET_OWNER, account=3, order_id=2),
+        Command(CommandKind.MOVEMENT, symbol=1, order_id=2, account=3, amount=5),
+    )
+    links = struct.pack("<IQQQQ", 2, 3, 2, 4, 2)
+    movement = struct.pack("<QQI", 2, 3, 1) + _int128(5)
+    # Before `body` are the seal and the header.
+    body = without[40 + 24 :]
+    expected = b"OSCORE01" + struct.pack("<QQ", 6, 0) + body + struct.pack("<I", 1) + movement + links
+    assert core.snapshot() == _sealed(expected)
+    # Any other command ends the run of movements, and their number stays.
+    _apply(core, Command(CommandKind.SET_OWNER, account=2))
+    expected = b"OSCORE01" + struct.pack("<QQ", 7, 0) + body + struct.pack("<I", 0) + links
+    assert core.snapshot() == _sealed(expected)
+    assert core.owner_links() == [(3, 2), (4, 2)]
+    successor = core_factory()
+    successor.restore(core.snapshot())
+    assert successor.owner_links() == core.owner_links()
+    assert successor.state_hash() == core.state_hash()
+    ended = [Command(CommandKind.SET_OWNER, account=number) for number in (3, 4)]
+    _apply(successor, *ended)
+    assert successor.owner_links() == []
+    assert successor.snapshot() == _sealed(b"OSCORE01" + struct.pack("<QQ", 9, 0) + body)
 
 
 def test_a_balance_that_became_zero_is_not_in_the_snapshot(core_factory: CoreFactory) -> None:
@@ -76,7 +115,7 @@ def test_a_balance_that_became_zero_is_not_in_the_snapshot(core_factory: CoreFac
         Command(CommandKind.CREATE_CURRENCY, symbol=1),
         Command(CommandKind.CREATE_ACCOUNT, flags=FLAG_ACTIVE, account=2),
     )
-    sequences_end = 24
+    sequences_end = 40 + 24
     assert core.snapshot()[sequences_end:] == other.snapshot()[sequences_end:]
     assert core.balances() == []
 
@@ -95,6 +134,9 @@ def test_a_snapshot_cut_off_at_any_byte_is_refused(core_factory: CoreFactory) ->
     for end in range(len(snapshot)):
         with pytest.raises(ValueError):
             core.restore(snapshot[:end])
+    for end in range(len(snapshot) - 40):
+        with pytest.raises(ValueError, match="it breaks off"):
+            core.restore(_sealed(snapshot[40:][:end]))
     assert core.state_hash() == untouched
     core.restore(snapshot)
     assert core.snapshot() == snapshot
@@ -102,14 +144,30 @@ def test_a_snapshot_cut_off_at_any_byte_is_refused(core_factory: CoreFactory) ->
 
 def test_a_snapshot_with_bytes_behind_its_end_is_refused(core_factory: CoreFactory) -> None:
     snapshot = _busy(core_factory).snapshot()
-    with pytest.raises(ValueError):
-        core_factory().restore(snapshot + b"\0")
+    for longer in (snapshot + b"\0", _sealed(snapshot[40:] + b"\0")):
+        with pytest.raises(ValueError):
+            core_factory().restore(longer)
 
 
 def test_a_snapshot_of_another_format_is_refused(core_factory: CoreFactory) -> None:
     snapshot = _busy(core_factory).snapshot()
-    with pytest.raises(ValueError):
-        core_factory().restore(b"OSCORE02" + snapshot[8:])
+    for magic in (b"OSCORE00", b"OSCORE03"):
+        with pytest.raises(ValueError, match="it has another format"):
+            core_factory().restore(magic + snapshot[8:])
+    with pytest.raises(ValueError, match="it has another format"):
+        core_factory().restore(_sealed(b"OSCORE02" + snapshot[48:]))
+
+
+def test_any_changed_bit_of_a_snapshot_is_noticed(core_factory: CoreFactory) -> None:
+    snapshot, core = _busy(core_factory).snapshot(), core_factory()
+    reasons = set()
+    for place in range(len(snapshot)):
+        damaged = bytearray(snapshot)
+        damaged[place] ^= 1 << place % 8
+        with pytest.raises(ValueError, match="not a snapshot of a core: ") as caught:
+            core.restore(bytes(damaged))
+        reasons.add(str(caught.value).partition(": ")[2])
+    assert reasons == {"it fails its checksum", "it has another format"}
 
 
 def test_a_failed_restore_leaves_a_busy_core_as_it_was(core_factory: CoreFactory) -> None:
@@ -136,7 +194,7 @@ def test_orders_of_an_unknown_symbol_are_refused(core_factory: CoreFactory) -> N
     order = struct.pack("<QQI", 1, 2, 7)
     assert snapshot.count(order) == 1
     with pytest.raises(ValueError):
-        core.restore(snapshot.replace(order, struct.pack("<QQI", 1, 2, 8)))
+        core.restore(_sealed(snapshot[40:].replace(order, struct.pack("<QQI", 1, 2, 8))))
     assert core.snapshot() == snapshot
 
 

@@ -77,6 +77,31 @@ def test_an_ipv6_subscriber_is_one_address_and_a_trusted_proxy_has_no_bound_of_i
     server.work("a")
     assert not server.admit("b", "2001:db8::2")
     assert all(server.admit(f"behind {number}", "10.0.0.1") for number in range(20))
+    assert not server.cut
+    assert len(server.connections) == 21
+
+
+def test_a_place_that_an_address_takes_from_itself_still_counts() -> None:
+    server = Server(per_address=1)
+    server.admit("silent")
+    assert server.admit("busy")
+    assert server.cut == ["silent"]
+    server.work("busy")
+    assert not server.admit("third")
+
+
+def test_addresses_without_connections_are_forgotten() -> None:
+    server = Server(total=1, trusted=frozenset({"10.0.0.1"}))
+    server.admit("proxy", "10.0.0.1")
+    assert not server.connections._by_address
+    server.work("proxy")
+    assert not server.admit("refused", "203.0.113.1")
+    assert not server.connections._by_address
+    server.connections.remove("proxy")
+    server.admit("a", "203.0.113.2")
+    assert list(server.connections._by_address) == ["203.0.113.2"]
+    server.connections.remove("a")
+    assert not server.connections._by_address
 
 
 def test_an_end_that_is_told_twice_counts_once() -> None:

@@ -44,7 +44,20 @@ def test_the_body_has_one_shape() -> None:
         "statusCode": 504, "message": "late", "error": "Gateway Timeout", "code": "ORDER_STATUS_UNKNOWN",
         "requestId": "r-1", "details": {"orderId": "x"},
     }  # fmt: skip
-    assert "details" not in json.loads(error_body(HttpError(400, ["a", "b"]), "r-2"))
+    assert json.loads(error_body(HttpError(400, ["a", "b"]), "r-2")) == {
+        "statusCode": 400, "message": ["a", "b"], "error": "Bad Request", "code": "BAD_REQUEST", "requestId": "r-2",
+    }  # fmt: skip
+    assert json.loads(error_body(HttpError(599, "odd"), "")) == {
+        "statusCode": 599, "message": "odd", "error": "Error", "code": "HTTP_599", "requestId": "",
+    }  # fmt: skip
+
+
+def test_a_refusal_keeps_its_headers_and_its_text() -> None:
+    assert service_unavailable("later").headers == {"Retry-After": "1"}
+    assert as_http_error(HTTPException(405, "no", headers={"Allow": "GET"}), {}).headers == {"Allow": "GET"}
+    assert as_http_error(HTTPException(404, "gone"), {}).headers is None
+    assert HttpError(400, ["a is required", "b is odd"]).detail == "a is required; b is odd"
+    assert HttpError(409, "taken").detail == "taken"
 
 
 class _OwnError(Exception):

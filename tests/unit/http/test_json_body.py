@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies
 
+from openspot.http import json_body
 from openspot.http.json_body import MalformedJsonError, decode_json
 
 
@@ -78,4 +79,33 @@ def test_a_property_given_twice_is_always_seen(pairs: list[tuple[str, Any]]) -> 
         assert decode_json(body) == dict(pairs)
     else:
         with pytest.raises(MalformedJsonError, match="given twice"):
+            decode_json(body)
+
+
+def test_a_whole_number_stays_one_up_to_forty_digits() -> None:
+    for digits, kind in ((40, int), (41, Decimal), (10_000, Decimal)):
+        number = decode_json(b'{"order": {"n": %s}}' % (b"9" * digits))["order"]["n"]
+        assert (type(number), number) == (kind, kind("9" * digits)), digits
+
+
+def test_numbers_stay_exact_beside_a_letter_of_two_surrogates() -> None:
+    found = decode_json(b'{"a": "\\ud83d\\ude00", "b": 0.10, "c": {"d": 1e-7}}')
+    assert repr(found) == repr({"a": "😀", "b": Decimal("0.10"), "c": {"d": Decimal("1e-7")}})
+
+
+def test_a_long_name_that_is_given_twice_is_shown_by_its_first_64_letters() -> None:
+    name = "a" * 70
+    with pytest.raises(MalformedJsonError) as caught:
+        decode_json(f'{{"{name}": 1, "{name}": 2}}'.encode())
+    assert str(caught.value) == f'the property "{"a" * 64}" is given twice'
+
+
+def test_a_flat_body_is_read_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    def twice(_body: bytes) -> None:
+        raise AssertionError("read a second time, letter by letter")
+
+    monkeypatch.setattr(json_body, "_decode_exactly", twice)
+    assert decode_json(b'{"symbol": "BTC-USD", "quantity": 0.10}') == {"symbol": "BTC-USD", "quantity": Decimal("0.10")}
+    for body in (b'{"a": "b:c"}', b'{"a": {"b": 1}}', b"[1]", b"{"):
+        with pytest.raises(AssertionError):
             decode_json(body)

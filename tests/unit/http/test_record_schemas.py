@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from openspot.contracts.messages.message import DecimalText, Message, listed
+from openspot.contracts.messages.message import DayText, DecimalText, Message, TimeText, listed
 from openspot.http.record_schemas import is_made_of_records, schemas_of
+from openspot.http.validation import ResponseBody
 
 
 class Part(Message, frozen=True):
@@ -54,3 +55,82 @@ def test_a_schema_names_every_field_as_required_with_its_format_and_values() -> 
 
 def test_a_value_that_the_schema_does_not_list_is_decoded() -> None:
     assert msgspec.json.decode(b'{"status": "paused"}', type=Whole).status == "paused"
+
+
+def test_a_response_body_names_the_formats_of_its_texts_and_sends_them_as_they_are() -> None:
+    class Priced(ResponseBody):
+        price: DecimalText | None
+        paid_at: TimeText
+        day: DayText
+
+    assert Priced.model_json_schema()["properties"] == {
+        "price": {"anyOf": [{"type": "string", "format": "decimal"}, {"type": "null"}], "title": "Price"},
+        "paidAt": {"type": "string", "format": "date-time", "title": "Paidat"},
+        "day": {"type": "string", "format": "date", "title": "Day"},
+    }
+    priced = Priced(price="1.50", paid_at="2026-01-02T03:04:05.678Z", day="2026-01-02")
+    assert priced.model_dump_json(by_alias=True) == (
+        '{"price":"1.50","paidAt":"2026-01-02T03:04:05.678Z","day":"2026-01-02"}'
+    )
+
+
+class Level(Message, frozen=True):
+    """A level."""
+
+    price: DecimalText
+
+
+class Shapes(Message, frozen=True):
+    """Of each shape one; `None` stays in `quotes`, and `first_level` is renamed.
+
+    Nonetheless a word stays.
+    """
+
+    first_level: Level
+    pairs: list[tuple[DecimalText, DecimalText]]
+    maybe_pair: tuple[str, str] | None
+    mixed: tuple[str, int]
+    statuses: list[Literal["open", "closed"]]
+    number: Literal[1, 2]
+    status: Literal["open", "closed"] | None = None
+
+
+def test_lists_tuples_and_enumerations_are_described_at_any_depth() -> None:
+    (schema, other), components = schemas_of([Shapes, list[Level]])
+    assert schema == {"$ref": "#/components/schemas/Shapes"}
+    assert other == {"type": "array", "items": {"$ref": "#/components/schemas/Level"}}
+    decimal = {"type": "string", "format": "decimal"}
+    assert components == {
+        "Level": {
+            "title": "Level", "description": "A level.", "type": "object", "properties": {"price": decimal},
+            "required": ["price"], "additionalProperties": False,
+        },
+        "Shapes": {
+            "title": "Shapes",
+            "description": "Of each shape one; `null` stays in `quotes`, and `firstLevel` is renamed.\n\n"
+            "Nonetheless a word stays.",
+            "type": "object",
+            "properties": {
+                "firstLevel": {"$ref": "#/components/schemas/Level"},
+                "pairs": {
+                    "type": "array",
+                    "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": decimal},
+                },
+                "maybePair": {
+                    "anyOf": [
+                        {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string"}},
+                        {"type": "null"},
+                    ]
+                },
+                "mixed": {
+                    "type": "array", "minItems": 2, "maxItems": 2, "items": False,
+                    "prefixItems": [{"type": "string"}, {"type": "integer"}],
+                },
+                "statuses": {"type": "array", "items": {"type": "string", "enum": ["closed", "open"]}},
+                "number": {"enum": [1, 2]},
+                "status": {"anyOf": [{"type": "string", "enum": ["closed", "open"]}, {"type": "null"}]},
+            },
+            "required": ["firstLevel", "pairs", "maybePair", "mixed", "statuses", "number", "status"],
+            "additionalProperties": False,
+        },
+    }  # fmt: skip

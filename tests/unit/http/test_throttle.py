@@ -7,12 +7,15 @@ from limits.aio.storage import MemoryStorage
 from limits.errors import ConfigurationError, StorageError
 
 from openspot.http.throttle import (
+    REGISTRATION_TIERS,
     STORAGE_FAILURES,
     TIERS,
     MemoryThrottle,
     SharedThrottle,
     Throttle,
+    ThrottleDecision,
     Tier,
+    TierState,
     caller_key,
     make_throttle,
 )
@@ -177,3 +180,48 @@ async def test_the_storage_is_chosen_by_its_address() -> None:
     assert isinstance(make_throttle("memory://"), MemoryThrottle)
     with pytest.raises(ConfigurationError):
         make_throttle("nowhere://")
+
+
+def test_registration_has_tiers_of_its_own() -> None:
+    assert (Tier("short", 5, 60), Tier("long", 20, 3600)) == REGISTRATION_TIERS
+
+
+async def test_a_caller_that_never_stops_is_remembered_for_the_longest_window_only() -> None:
+    clock = Clock()
+    throttle = MemoryThrottle((Tier("short", 5, 10), Tier("long", 20, 60)), clock)
+    for _ in range(100):
+        assert (await throttle.hit("a")).allowed
+        clock.now += 5
+    # The last came at 1495 s; the one of 1435 s left its window then.
+    assert throttle._times["a"] == [1440.0 + 5 * number for number in range(12)]
+
+
+async def test_a_caller_whose_requests_are_all_old_has_every_place_again() -> None:
+    clock = Clock()
+    throttle = MemoryThrottle(TWO, clock)
+    await throttle.hit("a")
+    clock.now += 599.5
+    await throttle.hit("other")
+    clock.now += 0.5
+    # What was sent a whole window ago counts no more, and there is nothing to wait for.
+    for _ in range(2):
+        assert await throttle.peek("a") == ThrottleDecision(
+            True, (TierState(TWO[0], 3, 0.0), TierState(TWO[1], 5, 0.0))
+        )  # fmt: skip
+    assert (await throttle.hit("a")).states == (TierState(TWO[0], 2, 10.0), TierState(TWO[1], 4, 600.0))
+
+
+async def test_callers_are_looked_through_once_in_the_longest_window() -> None:
+    clock = Clock()
+    throttle = MemoryThrottle((Tier("short", 5, 10),), clock)
+    for key, at, kept in (
+        ("a", 1000, {"a"}),
+        ("b", 1009.5, {"a", "b"}),
+        ("c", 1010, {"b", "c"}),
+        ("d", 1019.5, {"b", "c", "d"}),
+        ("e", 1020, {"d", "e"}),
+        ("f", 1029.5, {"d", "e", "f"}),
+    ):
+        clock.now = at
+        await throttle.hit(key)
+        assert set(throttle._times) == kept, key

@@ -28,6 +28,7 @@ async def test_the_right_password_matches_its_hash_alone(passwords: Passwords) -
     assert not await passwords.matches("", first)
 
 
+@pytest.mark.usefixtures("costly_passwords")
 async def test_without_a_hash_nothing_matches_after_the_same_work(passwords: Passwords) -> None:
     loop = asyncio.get_running_loop()
     known = await passwords.hash("password")

@@ -85,6 +85,10 @@ async def test_the_failure_of_essential_work_ends_the_service_with_its_error() -
     assert log.lines == ["consumer finishes"], "the rest ends in its order"
 
 
+UP = {"disk": {"status": "up"}}
+"""What the frame shows of every process."""
+
+
 async def test_the_failure_of_other_work_is_shown_as_degraded_and_the_service_goes_on() -> None:
     stop = asyncio.Event()
     async with ServiceFrame("test", Settings(), stop) as frame:
@@ -93,7 +97,7 @@ async def test_the_failure_of_other_work_is_shown_as_degraded_and_the_service_go
         await asyncio.sleep(0.01)
         assert not waiting.done()
         message = "the work has ended: OSError('the disk is full')"
-        assert await details(frame) == (200, {"clean up": {"status": "degraded", "message": message}})
+        assert await details(frame) == (200, UP | {"clean up": {"status": "degraded", "message": message}})
         stop.set()
         await asyncio.wait_for(waiting, 5)
 
@@ -105,7 +109,7 @@ async def test_work_that_ends_well_is_no_failure() -> None:
         waiting = asyncio.create_task(frame.until_stopped())
         await asyncio.sleep(0.01)
         assert (waiting.done(), log.lines) == (False, ["done"])
-        assert await details(frame) == (200, {})
+        assert await details(frame) == (200, UP)
         stop.set()
         await asyncio.wait_for(waiting, 5)
 

@@ -1,23 +1,30 @@
 """What a trade posts."""
 
+import re
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openspot.contracts.messages import TradeFee, TradeFees
+from openspot.contracts.messages import ExecutedTransfer, TradeFee, TradeFees, TransferMovement
 from openspot.domain.accounts import AccountKey
 from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE, amount_to_text, parse_decimal, to_amount
+from openspot.domain.transfer import MOVEMENTS_MAX, REFERENCE_LENGTH_MAX
 from openspot.ledger.postings import (
     POSTING_NAMES,
+    JournalEntry,
     Posting,
     PostingError,
     changes_of,
+    is_house,
     lock_order,
     running_balances,
     settlement_marker,
     sums,
     trade_entry,
+    transfer_entry,
 )
 from tests.support.ledger import trade
 
@@ -114,6 +121,7 @@ def test_amounts_are_exact_to_the_eighteenth_place() -> None:
         ({"qty": "0.0000000000000000001"}, "qty has more than 18 decimal places"),
         ({"price": "1.0000000001", "qty": "1.0000000001"}, "price × qty has more than 18 decimal places"),
         ({"price": "1e10", "qty": "1e18"}, "price × qty is too large"),
+        ({"price": "5e18", "qty": "2.000000000000000001"}, "price × qty is too large"),
         ({"buyer_id": "a.b"}, "buyerId is not a participant id"),
         ({"seller_id": ""}, "sellerId is not a participant id"),
         ({"seller_id": "bob\n"}, "sellerId is not a participant id"),
@@ -133,7 +141,7 @@ def test_amounts_are_exact_to_the_eighteenth_place() -> None:
 def test_a_trade_that_is_not_sound_is_refused_naming_field_and_reason(change: dict[str, object], reason: str) -> None:
     with pytest.raises(PostingError) as error:
         trade_entry(trade(**change))  # type: ignore[arg-type]
-    assert reason in str(error.value)
+    assert str(error.value).startswith(reason)
 
 
 @given(
@@ -211,3 +219,113 @@ def test_the_house_is_locked_last() -> None:
         AccountKey("house:external", "USD"),
         AccountKey("house:fees", "BTC"),
     ]
+
+
+def moved(*movements: TransferMovement, **change: Any) -> JournalEntry:
+    fields: dict[str, Any] = {"id": "t1", "kind": "conversion", "sequence": 1, "timestamp": 1} | change
+    return transfer_entry(ExecutedTransfer(movements=list(movements), **fields))
+
+
+ONE_USD = TransferMovement("ann", "bob", "USD", "1")
+
+
+def test_a_transfer_debits_each_source_and_credits_each_destination() -> None:
+    entry = moved(ONE_USD, TransferMovement("bob", "house:conversions", "BTC", "0.5"), id="c7")
+    common = ("conversion", "transfer", "c7")
+    assert entry == JournalEntry(
+        "c7",
+        "c7:1:transfer-debit",
+        (
+            Posting("c7:1:transfer-debit", AccountKey("ann", "USD"), -AMOUNT_SCALE, *common),
+            Posting("c7:1:transfer-credit", AccountKey("bob", "USD"), AMOUNT_SCALE, *common),
+            Posting("c7:2:transfer-debit", AccountKey("bob", "BTC"), -AMOUNT_SCALE // 2, *common),
+        ),
+        (
+            Posting("c7:2:transfer-credit", AccountKey("house:conversions", "BTC"), AMOUNT_SCALE // 2, *common),
+        ),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("movements", "change", "reason"),
+    [
+        ([], {}, f"movements must be 1 to {MOVEMENTS_MAX}"),
+        ([ONE_USD] * (MOVEMENTS_MAX + 1), {}, f"movements must be 1 to {MOVEMENTS_MAX}"),
+        ([ONE_USD, TransferMovement("ann", "ann", "USD", "1")], {}, "movements[1].toId is the payer"),
+        ([TransferMovement("ann", "bob", "USD", "0")], {}, "movements[0].amount must be positive"),
+        ([TransferMovement("ann", "bob", "USD", "-1")], {}, "movements[0].amount must be positive"),
+        ([TransferMovement("a b", "bob", "USD", "1")], {}, "movements[0].fromId is not a participant id"),
+        ([TransferMovement("ann", "b b", "USD", "1")], {}, "movements[0].toId is not a participant id"),
+        ([TransferMovement("ann", "bob", "usd", "1")], {}, "movements[0].asset is not an asset name"),
+        ([ONE_USD], {"kind": "Conversion"}, "kind must be 1 to 32 small letters or -"),
+        ([ONE_USD], {"sequence": -1}, "sequence must be between 0 and 9223372036854775807"),
+        ([ONE_USD], {"sequence": 2**63}, "sequence must be between 0 and 9223372036854775807"),
+        ([ONE_USD], {"id": ""}, f"id must be 1 to {REFERENCE_LENGTH_MAX} visible ASCII characters"),
+        ([ONE_USD], {"id": "x" * (REFERENCE_LENGTH_MAX + 1)}, f"id must be 1 to {REFERENCE_LENGTH_MAX}"),
+    ],
+)
+def test_a_transfer_that_is_not_sound_is_refused_naming_field_and_reason(
+    movements: list[TransferMovement], change: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(PostingError, match=f"^{re.escape(reason)}"):
+        moved(*movements, **change)
+
+
+def test_the_bounds_of_a_transfer_are_themselves_allowed() -> None:
+    entry = moved(*[ONE_USD] * MOVEMENTS_MAX, id="x" * REFERENCE_LENGTH_MAX, sequence=2**63 - 1)
+    assert len(entry.postings) == 2 * MOVEMENTS_MAX
+    assert trade_entry(trade(sequence=2**63 - 1)).postings
+    with pytest.raises(PostingError, match=r"^sequence must be between 0 and 9223372036854775807$"):
+        trade_entry(trade(sequence=2**63))
+
+
+@pytest.mark.parametrize("side", ["buyer", "seller"])
+def test_a_side_that_is_the_house_is_posted_among_the_houses(side: str) -> None:
+    entry = trade_entry(trade(**{side: "house:insurance"}))
+    assert not any(is_house(posting.account.user_id) for posting in entry.postings)
+    assert all(is_house(posting.account.user_id) for posting in entry.house_postings)
+    assert (len(entry.postings), len(entry.house_postings)) == (3, 5)
+
+
+def test_a_fee_of_zero_is_a_fee_and_no_rebate() -> None:
+    entry = trade_entry(trade(buyer_fee="0", seller_fee="0.0"))
+    assert {posting.entry_type for posting in (*entry.postings[4:], *entry.house_postings)} == {"fee"}
+
+
+@pytest.mark.parametrize("price", ["1" + "0" * 20, "9" * 21 + ".5"])
+def test_an_amount_of_more_digits_than_there_are_is_refused(price: str) -> None:
+    with pytest.raises(PostingError, match=r"^price "):
+        trade_entry(trade(price=price, qty="0.000000000000000001"))
+
+
+def test_the_sellers_fee_too_is_posted_in_its_own_asset() -> None:
+    fees = TradeFees(TradeFee("ann", "1", "USD"), TradeFee("bob", "0.3", "TOK"))
+    entry = trade_entry(trade(fees=fees))
+    assert entry.postings[5].account == ("bob", "TOK")
+    assert entry.house_postings[1].account == (FEE_ACCOUNT_ID, "TOK")
+
+
+def test_the_largest_notional_is_posted() -> None:
+    assert trade_entry(trade(price="5e18", qty="2", buyer_fee="0")).postings[0].amount == -AMOUNT_MAX
+
+
+def test_each_posting_of_a_trade_is_exactly_this() -> None:
+    entry = trade_entry(trade(7, price="100", qty="2", buyer_fee="0.5", seller_fee="-0.04"))
+    common = ("trade", "epoch-7")
+    ann_usd, bob_usd, fees_usd = (AccountKey(user, "USD") for user in ("ann", "bob", "house:fees"))
+    assert entry == JournalEntry(
+        "epoch-7",
+        "epoch-7:buyer-quote",
+        (
+            Posting("epoch-7:buyer-quote", ann_usd, -200 * AMOUNT_SCALE, "trade", *common),
+            Posting("epoch-7:buyer-base", AccountKey("ann", "BTC"), 2 * AMOUNT_SCALE, "trade", *common),
+            Posting("epoch-7:seller-base", AccountKey("bob", "BTC"), -2 * AMOUNT_SCALE, "trade", *common),
+            Posting("epoch-7:seller-quote", bob_usd, 200 * AMOUNT_SCALE, "trade", *common),
+            Posting("epoch-7:buyer-fee", ann_usd, -AMOUNT_SCALE // 2, "fee", *common),
+            Posting("epoch-7:seller-fee", bob_usd, AMOUNT_SCALE // 25, "rebate", *common),
+        ),
+        (
+            Posting("epoch-7:house-buyer-fee", fees_usd, AMOUNT_SCALE // 2, "fee", *common),
+            Posting("epoch-7:house-seller-fee", fees_usd, -AMOUNT_SCALE // 25, "rebate", *common),
+        ),
+    )

@@ -1,37 +1,115 @@
-"""Mark prices of assets from prices of markets, and the intervals of the service."""
+"""Mark prices are fair prices, never older than they may be, and the intervals of the service."""
 
+import asyncio
+from typing import Any
+
+import pytest
+
+from openspot.contracts.messages import FairPriceEvent, GetFairPricesReply
+from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.domain.fair_price.model import PriceState
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.margin.interest import MINUTE_MS
-from openspot.margin.marks import asset_marks
+from openspot.margin.marks import MarkPrices, StaleMarksError
 from openspot.margin.settings import MarginSettings
 
 UNIT = AMOUNT_SCALE
+STALE_S = 15.0
 
 
-def test_an_asset_is_valued_directly_or_through_the_fewest_markets() -> None:
-    prices = {
-        "BTC-USD": 100 * UNIT,
-        "BTC-BRL": 500 * UNIT,
-        "ETH-BTC": UNIT // 10,
-        "SOL-BRL": 50 * UNIT,
-        "ETH-USD": 11 * UNIT,
-    }
-    assert asset_marks("USD", prices) == {
-        "USD": UNIT,
-        "BTC": 100 * UNIT,
-        "ETH": 11 * UNIT,
-        "BRL": UNIT // 5,
-        "SOL": 10 * UNIT,
-    }
+def event(price: str, timestamp: int, state: str = "good", symbol: str = "BTC-USD") -> FairPriceEvent:
+    """A published fair price whose bounds are the price itself."""
+    return FairPriceEvent(symbol, state, price, price, price, price, "3", "5", timestamp)
 
 
-def test_an_asset_without_a_priced_market_has_no_mark() -> None:
-    assert asset_marks("USD", {"SOL-BRL": 50 * UNIT}) == {"USD": UNIT}
-    # A price that is too small to value anything is none.
-    assert asset_marks("USD", {"SOL-BTC": 1, "BTC-USD": 1}) == {"USD": UNIT, "BTC": 1}
+class PriceBus:
+    """A bus on which a test publishes fair prices. Market data replies while `replies` is set."""
+
+    def __init__(self) -> None:
+        self.replies = True
+        self.timeouts_s: list[float] = []
+        self.seconds = 0.0
+        self.take: Any = None
+        self.marks = MarkPrices(self, "USD", STALE_S, lambda: self.seconds)  # type: ignore[arg-type]
+
+    async def subscribe(self, subject: str, message_type: Any, handler: Any) -> None:
+        assert subject == "marketdata.fairprice.*"
+        self.take = handler
+
+    async def request(self, subject: str, message: Any, reply_type: Any, timeout_s: float) -> GetFairPricesReply:
+        self.timeouts_s.append(timeout_s)
+        if self.replies:
+            return GetFairPricesReply([])
+        return GetFairPricesReply.refused(Refusal(RefusalCode.UNAVAILABLE, "no events from the engine"))
+
+    def publish(self, *events: FairPriceEvent) -> None:
+        async def deliver() -> None:
+            if self.take is None:
+                await self.marks.follow()
+            for each in events:
+                await self.take("marketdata.fairprice.BTC-USD", each)
+
+        asyncio.run(deliver())
+
+    @property
+    def bitcoin(self) -> tuple[int, PriceState]:
+        found = self.marks.current()["BTC"]
+        return found.price // UNIT, found.state
+
+
+def test_the_marks_are_the_fair_prices_in_the_valuation_asset() -> None:
+    bus = PriceBus()
+    bus.publish(event("100", 1), event("5", 1, "disputed", "BTC-BRL"))
+    found = bus.marks.current()
+    assert {asset: each.price for asset, each in found.items()} == {"USD": UNIT, "BTC": 100 * UNIT, "BRL": 20 * UNIT}
+    assert [found[asset].state for asset in ("USD", "BTC", "BRL")] == ["good", "good", "disputed"]
+    assert (found["BTC"].sellable, found["BTC"].buyable) == (3 * UNIT, 5 * UNIT)
+
+
+def test_an_old_price_does_not_replace_a_newer_mark() -> None:
+    bus = PriceBus()
+    bus.publish(event("100", 1_000), event("10000", 999))
+    assert bus.bitcoin == (100, PriceState.GOOD)
+    bus.publish(event("101", 1_001))
+    assert bus.bitcoin == (101, PriceState.GOOD)
+
+
+def test_a_price_that_does_not_come_again_is_stale_after_the_setting() -> None:
+    bus = PriceBus()
+    bus.publish(event("100", 1))
+    bus.seconds = STALE_S - 0.001
+    assert bus.bitcoin == (100, PriceState.GOOD)
+    bus.seconds = STALE_S
+    assert bus.bitcoin == (100, PriceState.STALE)
+    # The same price says that it is still the one.
+    bus.publish(event("100", 1))
+    assert bus.bitcoin == (100, PriceState.GOOD)
+
+
+def test_the_service_is_ready_while_market_data_replies_whether_there_are_prices_or_not() -> None:
+    bus = PriceBus()
+    asyncio.run(bus.marks.check())
+    bus.replies = False
+    with pytest.raises(StaleMarksError, match="nothing is liquidated: no events from the engine"):
+        asyncio.run(bus.marks.check())
+    # A check of readiness may not hang, and while a price is current nobody is asked.
+    assert bus.timeouts_s == [1.5, 1.5]
+    bus.publish(event("100", 1))
+    bus.timeouts_s.clear()
+    asyncio.run(bus.marks.check())
+    assert bus.timeouts_s == []
+    bus.seconds = STALE_S
+    with pytest.raises(StaleMarksError):
+        asyncio.run(bus.marks.check())
 
 
 def test_the_intervals_are_those_of_the_specification_and_interest_counts_whole_intervals() -> None:
     settings = MarginSettings()
     assert settings.margin_scan_s == 5
     assert settings.margin_interest_s == 60 == MINUTE_MS / 1000
+
+
+def test_a_liquidation_trades_within_two_percent_and_pauses_ten_seconds_between_slices() -> None:
+    settings = MarginSettings()
+    assert (settings.margin_liquidation_bps, settings.margin_liquidation_pause_s) == (200, 10)
+    assert settings.margin_buyable_share == 1

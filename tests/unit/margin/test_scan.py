@@ -4,16 +4,19 @@ import random
 
 import pytest
 
+from openspot.domain.fair_price.crossing import AssetPrice
+from openspot.domain.fair_price.model import PriceState
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.margin.crossings import CROSSINGS, Crossing, RiskBand, crossing, risk_band_of
 from openspot.margin.figures import AssetBalance, margin_figures
-from openspot.margin.scan import IndebtedAccounts
+from openspot.margin.scan import IndebtedAccounts, changed_marks
+from tests.support.marks import mark, marks_of
 
 UNIT = AMOUNT_SCALE
 
 
-def marks(btc: int) -> dict[str, int]:
-    return {"USDT": UNIT, "BTC": btc * UNIT, "ETH": 100 * UNIT}
+def marks(btc: int) -> dict[str, AssetPrice]:
+    return marks_of(USDT=UNIT, BTC=btc * UNIT, ETH=100 * UNIT)
 
 
 def long(owed: int) -> dict[str, AssetBalance]:
@@ -102,10 +105,80 @@ def test_a_scan_looks_at_changed_accounts_and_those_of_changed_marks_only() -> N
 def test_an_account_with_an_unpriced_asset_is_named_and_stays_due() -> None:
     accounts = IndebtedAccounts()
     accounts.put("a", long(10_000))
-    unpriced = accounts.scan(["BTC"], {"USDT": UNIT})
+    unpriced = accounts.scan(["BTC"], marks_of(USDT=UNIT))
     assert unpriced.unpriced == {"a": ("BTC",)}
     assert unpriced.liquidations == []
     assert len(accounts.scan([], marks(10_000)).liquidations) == 1
+
+
+@pytest.mark.parametrize("state", [PriceState.STALE, PriceState.DISPUTED])
+def test_at_a_price_that_is_not_sure_nobody_is_warned_or_liquidated(state: PriceState) -> None:
+    accounts = IndebtedAccounts()
+    accounts.put("a", long(10_000))
+    accounts.scan(["BTC"], marks(20_000))
+    for price in (14_000, 1):
+        result = accounts.scan(
+            ["BTC"], {**marks(price), "BTC": mark(price * UNIT, state=state, day_median=20_000 * UNIT)}
+        )
+        assert (result.warnings, result.liquidations, result.unpriced) == ([], [], {"a": ("BTC",)})
+    # When the price is sure again, it is looked at without a further change.
+    assert [each.account_id for each in accounts.scan([], marks(14_000)).warnings] == ["a"]
+
+
+def test_an_account_that_only_a_made_price_would_liquidate_is_warned_and_stays_due() -> None:
+    accounts = IndebtedAccounts()
+    accounts.put("a", long(16_000))
+    accounts.put("b", long(16_200))
+    made = {**marks(14_000), "BTC": mark(14_000 * UNIT, day_median=20_000 * UNIT)}
+    result = accounts.scan(["BTC"], made)
+    assert (result.held_back, [each.account_id for each in result.warnings]) == (["a"], ["a", "b"])
+    assert [each.account_id for each in result.liquidations] == ["b"]
+    # Nobody is warned twice, and without a further change the day's median may have followed.
+    result = accounts.scan([], made)
+    assert (result.held_back, result.warnings) == (["a"], [])
+    result = accounts.scan([], {**marks(14_000), "BTC": mark(14_000 * UNIT, day_median=16_000 * UNIT)})
+    assert (result.held_back, [each.account_id for each in result.liquidations]) == ([], ["a", "b"])
+
+
+def test_a_grain_of_an_asset_with_a_disputed_price_does_not_save_an_account() -> None:
+    accounts = IndebtedAccounts()
+    accounts.put("a", long(10_000) | {"SOL": AssetBalance(held=UNIT)})
+    # The disputed price is a million, the day's median 5: SOL counts as 10 at most.
+    disputed = mark(10**6 * UNIT, state=PriceState.DISPUTED, day_median=5 * UNIT)
+    assert accounts.scan([], {**marks(10_491), "SOL": disputed}).liquidations == []
+    assert len(accounts.scan(["BTC"], {**marks(10_490), "SOL": disputed}).liquidations) == 1
+
+
+def test_a_disputed_debt_counts_half_the_days_median_at_least() -> None:
+    accounts = IndebtedAccounts()
+    accounts.put("a", {"USDT": AssetBalance(held=105 * UNIT), "SOL": AssetBalance(owed=UNIT)})
+    for median, is_liquidated in ((199, False), (200, True)):
+        disputed = mark(UNIT, state=PriceState.DISPUTED, day_median=median * UNIT)
+        assert bool(accounts.scan(["SOL"], {**marks(1), "SOL": disputed}).liquidations) is is_liquidated
+
+
+def test_an_account_without_a_sure_price_does_not_keep_the_scan_from_the_others() -> None:
+    accounts = IndebtedAccounts()
+    accounts.put("a", {**long(10_000), "SOL": AssetBalance(held=UNIT)})
+    accounts.put("b", {**long(10_000), "DOT": AssetBalance(held=UNIT)})
+    accounts.put("c", long(10_000))
+    disputed = mark(10**6 * UNIT, state=PriceState.DISPUTED)
+    result = accounts.scan([], {**marks(10_000), "SOL": disputed})
+    assert result.unpriced == {"a": ("SOL",), "b": ("DOT",)}
+    assert [each.account_id for each in result.liquidations] == ["c"]
+
+
+def test_only_bounds_and_sureness_make_an_account_due() -> None:
+    before = {"BTC": mark(100, low=90, high=110, sellable=5, day_median=100)}
+    for same in (mark(101, low=90, high=110, sellable=1), mark(100, low=90, high=110, state=PriceState.THIN)):
+        assert changed_marks(before, {"BTC": same}) == set()
+    for other in (
+        mark(100, low=89, high=110),
+        mark(100, low=90, high=111),
+        mark(100, low=90, high=110, state=PriceState.STALE),
+    ):
+        assert changed_marks(before, {"BTC": other}) == {"BTC"}
+    assert changed_marks(before, {}) == changed_marks({}, before) == {"BTC"}
 
 
 def test_restored_zones_repeat_no_warning() -> None:
@@ -123,12 +196,12 @@ def test_due_accounts_give_the_same_findings_as_looking_at_all() -> None:
     """Three hundred rounds of random changes: the index never overlooks an account."""
     source = random.Random(7)
     accounts, held = IndebtedAccounts(), {}
-    prices = {"USDT": UNIT, "BTC": 100 * UNIT, "ETH": 10 * UNIT}
+    prices = marks_of(USDT=UNIT, BTC=100 * UNIT, ETH=10 * UNIT)
     risk_bands: dict[str, RiskBand] = {}
     for _ in range(300):
         changed = [asset for asset in ("BTC", "ETH") if source.random() < 0.3]
         for asset in changed:
-            prices[asset] = source.randrange(1, 200) * UNIT
+            prices[asset] = mark(source.randrange(1, 200) * UNIT)
         for number in range(20):
             if source.random() < 0.1:
                 balances = {

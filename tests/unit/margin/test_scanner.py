@@ -12,14 +12,20 @@ import pytest
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import MarginPositionUpdated
+from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
+from openspot.domain.fair_price.crossing import AssetPrice
+from openspot.domain.fair_price.model import PriceState
 from openspot.domain.money import AMOUNT_SCALE
+from openspot.domain.order import Side
 from openspot.engine_client.queries import EngineBalance
 from openspot.margin import scanner as scanner_module
 from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import new_loan, yearly_rate
-from openspot.margin.lifecycle import AccountStatus, LoanStatus
+from openspot.margin.lifecycle import AccountStatus, LoanStatus, MarginPositionStatus
+from openspot.margin.limits import WAITS_FOR_A_MARKET
 from openspot.margin.liquidator import Liquidator
-from openspot.margin.records import MarginAccountRow, MarginLoanRow
+from openspot.margin.loans import Loans
+from openspot.margin.records import MarginAccountRow, MarginLoanRow, MarginPositionRow
 from openspot.margin.scanner import Scanner
 from openspot.margin.service import MarginLeader
 from openspot.margin.settings import MarginSettings
@@ -28,6 +34,7 @@ from tests.simulation.margin_tables import AccountRow, MarginTables, SimulatedPo
 from tests.simulation.process import Process, Weather
 from tests.simulation.rows import Rows
 from tests.support.ledger import trade
+from tests.support.marks import mark, marks_of
 
 NOW_MS = 1_800_000_000_000
 
@@ -52,9 +59,11 @@ class NotingBus:
 
     def __init__(self) -> None:
         self.published: list[str] = []
+        self.message_ids: list[str] = []
 
     async def publish(self, subject: str, message: Any, message_id: str) -> None:
         self.published.append(subject)
+        self.message_ids.append(message_id)
 
     def key_value(self, bucket: str, value_type: Any, life_s: float) -> None:
         """The leader's lease is not asked for."""
@@ -83,11 +92,14 @@ class Account100:
             created_at=moment,
             ended_at=None,
         )
-        self.usd = "300"
+        self.usd, self.btc = "300", "0"
+        self.marks = marks_of(USD=AMOUNT_SCALE, BTC=100 * AMOUNT_SCALE)
         self.bus = NotingBus()
         pool: Any = SimulatedPool(self.tables, Rows(), self.process, weather)
         self.dependencies: Any = SimpleNamespace(
             settings=MarginSettings(),
+            clock=lambda: NOW_MS * 1_000_000,
+            wake=lambda: None,
             pool=pool,
             bus=self.bus,
             commands=None,
@@ -103,10 +115,23 @@ class Account100:
         self.leader._scanner = self.scanner
 
     async def balances(self, account_id: str) -> list[EngineBalance]:
-        return [EngineBalance("USD", self.usd, self.usd, "0", "0")]
+        return [EngineBalance("USD", self.usd, self.usd, "0", "0"), EngineBalance("BTC", self.btc, self.btc, "0", "0")]
 
-    async def current(self, reused_s: float = 0.0) -> dict[str, int]:
-        return {"USD": AMOUNT_SCALE}
+    def current(self) -> dict[str, AssetPrice]:
+        return self.marks
+
+    def outcome(self, work: Any) -> Any:
+        """What a request returns, or raises."""
+        found: list[Any] = []
+
+        async def note() -> None:
+            try:
+                found.append(await work)
+            except InvalidRequestError as error:
+                found.append(error.refusal)
+
+        self.run(note())
+        return found[0]
 
     def run(self, work: Any) -> None:
         self.process.start(work)
@@ -170,3 +195,120 @@ def test_a_changed_position_is_checked_for_liquidation_at_once(account: Account1
     event = MarginPositionUpdated("id", "margin:ann", "ann", "position", "open", "1", NOW_MS)
     account.run(account.leader._take_position(subjects.MARGIN_POSITION_UPDATED, event))
     assert account.has_liquidation
+
+
+def test_each_warning_has_an_id_of_its_own(account: Account100) -> None:
+    account.run(account.scanner._scans())
+    for usd in ("140", "300", "140"):
+        account.usd = usd
+        account.run(account.scanner.scan())
+    assert account.bus.published == [subjects.MARGIN_LIQUIDATION_WARNING] * 2
+    assert account.bus.message_ids == ["margin:ann:warning:1", "margin:ann:warning:2"]
+
+
+def test_an_account_is_read_again_although_no_event_told_of_it(account: Account100) -> None:
+    account.run(account.scanner._scans())
+    account.usd = "140"
+    account.loop.advance(5.0)
+    assert account.bus.published == [subjects.MARGIN_LIQUIDATION_WARNING]
+
+
+@pytest.mark.parametrize("state", [PriceState.DISPUTED, PriceState.STALE])
+def test_nobody_is_warned_or_liquidated_until_the_price_is_sure_again(account: Account100, state: PriceState) -> None:
+    account.usd, account.btc = "0", "2"
+    account.run(account.scanner._scans())
+    for price in (60, 1):
+        account.marks["BTC"] = mark(price * AMOUNT_SCALE, state=state, day_median=100 * AMOUNT_SCALE)
+        account.loop.advance(5.0)
+    assert account.bus.published == []
+    assert not account.has_liquidation
+    account.marks["BTC"] = mark(52 * AMOUNT_SCALE)
+    account.loop.advance(5.0)
+    assert account.bus.published == [subjects.MARGIN_LIQUIDATION_WARNING]
+    assert account.has_liquidation
+
+
+def test_a_user_does_not_repay_while_the_liquidation_settles(account: Account100) -> None:
+    account.tables.rows["accounts", "margin:ann"].account.status = AccountStatus.LIQUIDATING
+    refusal = account.outcome(Loans(account.dependencies).repay("request", "ann", "loan", None))
+    assert refusal == Refusal(RefusalCode.MARGIN_REFUSED, "the margin account is liquidating")
+    assert account.tables.transfers == []
+
+
+def test_collateral_that_positions_need_does_not_leave(account: Account100) -> None:
+    moment = datetime.now(UTC)
+    account.tables.rows["positions", "position"] = MarginPositionRow(
+        position_id="position",
+        account_id="margin:ann",
+        symbol="BTC-USD",
+        side=Side.BUY,
+        quantity=AMOUNT_SCALE,
+        leverage=Decimal(2),
+        required_margin=160 * AMOUNT_SCALE,
+        own_funds=0,
+        entry_price=Decimal(100),
+        status=MarginPositionStatus.OPEN,
+        reason=None,
+        loan_id=None,
+        closings=0,
+        close_request=None,
+        opened_at=moment,
+        closed_at=None,
+    )
+    # The equity of 200 less 41 is below the margin of 160. The level stays far above the warning.
+    refusal = account.outcome(Loans(account.dependencies).transfer("request", "ann", "USD", -41 * AMOUNT_SCALE))
+    reason = "the equity would not cover the margin of the open positions"
+    assert refusal == Refusal(RefusalCode.MARGIN_REFUSED, reason)
+    assert account.tables.transfers == []
+
+
+@pytest.mark.parametrize("state", [PriceState.DISPUTED, PriceState.STALE])
+def test_at_an_unsure_price_nothing_is_borrowed_or_moved_out(account: Account100, state: PriceState) -> None:
+    account.btc = "1"
+    account.marks["BTC"] = mark(100 * AMOUNT_SCALE, state=state, reason="wait for its sources")
+    loans = Loans(account.dependencies)
+    refused = Refusal(RefusalCode.PRICE_NOT_SURE, f"the price of BTC is {state}: wait for its sources")
+    assert account.outcome(loans.borrow("one", "ann", "USD", AMOUNT_SCALE)) == refused
+    assert account.outcome(loans.transfer("two", "ann", "USD", -AMOUNT_SCALE)) == refused
+    assert account.tables.transfers == []
+
+
+def test_collateral_without_any_price_does_not_come_in(account: Account100) -> None:
+    refusal = account.outcome(Loans(account.dependencies).transfer("one", "ann", "SOL", AMOUNT_SCALE))
+    assert refusal.code is RefusalCode.NO_MARK_PRICE
+    assert account.tables.transfers == []
+
+
+def test_the_accounts_of_one_owner_share_what_a_market_absorbs(
+    account: Account100, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other account holds 3 BTC as well, of the 4 that the market absorbs. So one of them counts here."""
+
+    async def linked(connection: Any, user_id: str) -> list[str]:
+        return ["margin:bob"] if user_id == "ann" else []
+
+    account.usd, account.btc = "0", "3"
+    account.marks["BTC"] = mark(100 * AMOUNT_SCALE, sellable=4 * AMOUNT_SCALE)
+    loans = Loans(account.dependencies)
+    monkeypatch.setattr("openspot.margin.store.accounts_of_same_owner", linked)
+    refusal = account.outcome(loans.borrow("one", "ann", "USD", AMOUNT_SCALE))
+    assert refusal == Refusal(
+        RefusalCode.MARGIN_REFUSED,
+        "the debt would be more than 10 times the equity; only 1 BTC of 3 BTC count, because its market could not"
+        f" absorb more near the fair price. {WAITS_FOR_A_MARKET}",
+    )
+
+
+def test_an_account_that_is_being_liquidated_is_not_warned_and_one_that_was_warned_before_is_not_warned_again(
+    account: Account100,
+) -> None:
+    """The band of the last scan is stored, so a process that starts repeats no warning."""
+    account.usd = "140"
+    row = account.tables.rows["accounts", "margin:ann"]
+    row.account.status = AccountStatus.LIQUIDATING
+    account.run(account.scanner.scan())
+    assert account.bus.published == []
+    row.account.status, row.account.risk_band = AccountStatus.ACTIVE, RiskBand.WARNING
+    account.scanner.mark(["margin:ann"])
+    account.run(account.scanner.scan())
+    assert account.bus.published == []

@@ -1,22 +1,22 @@
 """The scenario tables of tests/scenarios/margin, which the trading screen runs too."""
 
 from decimal import Decimal
+from functools import partial
 
 import pytest
 
-from openspot.domain.money import AMOUNT_SCALE, amount_to_text
+from openspot.domain.money import amount_to_text
 from openspot.domain.order import Side
 from openspot.margin.crossings import risk_band_of
-from openspot.margin.figures import Marks, UnpricedError, margin_figures
+from openspot.margin.figures import Marks, UnpricedError, UnsurePriceError, margin_figures
 from openspot.margin.lifecycle import AccountStatus
-from openspot.margin.limits import borrowing_error, outflow_error
+from openspot.margin.limits import LimitRule, borrowing_error, outflow_error
 from openspot.margin.liquidation_price import liquidation_price
-from openspot.margin.marks import asset_marks
-from openspot.margin.opening import OpeningRequest, RefusalReason, balances_after, borrowing, check_margin
-from tests.support.margin_scenarios import FOLDER, VALUATION_ASSET, MarginCase, amount_of, read_margin_cases
+from openspot.margin.opening import OpeningRequest, RefusalReason, balances_after, borrowing, check_margin, price_of
+from tests.support.margin_scenarios import FOLDER, MarginCase, amount_of, read_margin_cases
 
 CASES = {path.stem: read_margin_cases(path) for path in sorted(FOLDER.glob("*.txt"))}
-UNJUDGED = {RefusalReason.INVALID_LEVERAGE, RefusalReason.NO_MARK_PRICE}
+UNJUDGED = {RefusalReason.INVALID_LEVERAGE, RefusalReason.NO_MARK_PRICE, RefusalReason.PRICE_NOT_SURE}
 """Verdicts that come without figures."""
 
 
@@ -27,13 +27,11 @@ def text_of(amount: int | None) -> str:
 
 def answer_of(case: MarginCase, question: list[str]) -> str:
     """What the service's rules say."""
-    marks = asset_marks(VALUATION_ASSET, case.prices)
+    marks = case.marks
     match question:
         case ["level"]:
             figures = margin_figures(case.balances, marks)
             return f"{text_of(figures.level)} {risk_band_of(figures)}"
-        case ["mark", asset]:
-            return text_of(marks.get(asset))
         case ["liquidation-price", symbol]:
             base, _, quote = symbol.partition("-")
             return text_of(liquidation_price(case.balances, marks, base, quote))
@@ -47,11 +45,13 @@ def answer_of(case: MarginCase, question: list[str]) -> str:
 
 def opening_answer(case: MarginCase, marks: Marks, request: OpeningRequest) -> str:
     """The verdict about an opening, with its figures."""
-    decision = check_margin(request, AccountStatus.ACTIVE, case.balances, marks, case.required)
+    borrowed_asset = request.base if request.side is Side.SELL else request.quote
+    left = case.borrowable.get(borrowed_asset)
+    decision = check_margin(request, AccountStatus.ACTIVE, case.balances, marks, case.required, left)
     verdict = "approved" if decision.reason is None else str(decision.reason)
     if decision.reason in UNJUDGED:
         return verdict
-    price = marks[request.base] * AMOUNT_SCALE // marks[request.quote]
+    price = price_of(marks, request.base, request.quote)
     held = case.balances.get(request.quote)
     borrowed = borrowing(request, price, 0 if held is None else held.held)
     level = margin_figures(balances_after(request, price, case.balances), marks).level
@@ -64,9 +64,10 @@ def opening_answer(case: MarginCase, marks: Marks, request: OpeningRequest) -> s
 
 def limit_answer(case: MarginCase, question: list[str], expected: str) -> str:
     """`expected` if it is the largest amount that the service's rules allow, else what they say about it."""
-    marks = asset_marks(VALUATION_ASSET, case.prices)
+    marks = case.marks
     kind, asset = question
-    limit = {"most-out": outflow_error, "most-borrowed": borrowing_error}[kind]
+    most_borrowed = partial(borrowing_error, borrowable=case.borrowable.get(asset))
+    limit: LimitRule = outflow_error if kind == "most-out" else most_borrowed
     free = case.free.get(asset, 0)
 
     def error(amount: int) -> str | None:
@@ -77,8 +78,10 @@ def limit_answer(case: MarginCase, question: list[str], expected: str) -> str:
         except UnpricedError:
             # A part of what has no price cannot leave, all of it can.
             return "unpriced"
+        except UnsurePriceError:
+            return "unsure"
 
-    if expected == "unpriced":
+    if expected in ("unpriced", "unsure"):
         return error(max(free, 1)) or "allowed"
     largest = amount_of(expected)
     if largest > 0 and (reason := error(largest)) is not None:

@@ -92,7 +92,8 @@ def test_the_book_is_the_cores_after_every_command(seed: int) -> None:
             book = market.book.current(DEPTH)
             assert book is not None
             assert (book.bids, book.asks) == expected.pop(market.symbol, EMPTY)
-            assert market.book.known_orders == resting[market.symbol], "what has ended is forgotten"
+            remembered = len(market.book._resting) + len(market.book._immediate)
+            assert remembered == resting[market.symbol], "what has ended is forgotten"
         assert all(sides == ([], []) for sides in expected.values())
 
 

@@ -1,7 +1,6 @@
 """Import of transactions: layouts, CSV and JSON as streams, the reason for each refused row, and no row twice."""
 
 import json
-import random
 import tracemalloc
 from collections.abc import Iterable, Iterator
 
@@ -12,16 +11,19 @@ from hypothesis import strategies as st
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.positions.fifo_transaction import FifoTransaction, TransactionKind
 from openspot.positions.import_layouts import Layout, LayoutError, layout_from_mapping, recognise
-from openspot.positions.import_records import RECORD_MAX, Refused, Row, read_csv, read_json, split_lines
+from openspot.positions.import_records import (
+    RECORD_MAX,
+    Refused,
+    Row,
+    read_csv,
+    read_json,
+    split_lines,
+)
 from openspot.positions.import_rules import (
-    AcceptedTransaction,
     ImportDefaults,
     Parsed,
-    RepeatedTransaction,
-    fingerprint,
     parse_rows,
     parse_timestamp,
-    sort_out_known,
 )
 
 UNIT = AMOUNT_SCALE
@@ -168,6 +170,51 @@ def test_a_kraken_trade_with_margin_or_another_quote_is_refused() -> None:
     ]
 
 
+@pytest.mark.parametrize("pair", ["USD", "/USD", "BTC/", "/"])
+def test_a_pair_with_only_one_asset_is_refused(pair: str) -> None:
+    found = from_csv("txid,pair,time,type,cost,fee,vol,margin", f"a,{pair},2024-01-02 12:00:00,buy,1,0,1,0")
+    assert refusals(found) == [(2, f"pair {pair} cannot be split into two assets")]
+
+
+KRAKEN = {
+    "txid": "a", "pair": "XBT/USD", "time": "1704196800", "type": "buy", "cost": "50", "fee": "1", "vol": "2",
+    "margin": "0.000",
+}  # fmt: skip
+BITSTAMP = {
+    "ID": "a", "Type": "Market", "Subtype": "Buy", "Datetime": "1704196800", "Amount": "2", "Amount currency": "BTC",
+    "Value": "50", "Value currency": "USD", "Fee": "1", "Fee currency": "USD",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("row", "key", "reason"),
+    [
+        (KRAKEN, "margin", None),
+        (KRAKEN, "pair", "pair is empty and cannot be split into two assets"),
+        (KRAKEN, "vol", "quantity is missing"),
+        (BITSTAMP, "Type", "type 'Buy' is none of market buy, market sell"),
+        (BITSTAMP, "Subtype", "type 'Market' is none of market buy, market sell"),
+        (BITSTAMP, "Fee currency", "fee is in no currency, whose value the row does not give"),
+        (BITSTAMP, "Fee", None),
+    ],
+)
+def test_an_object_may_lack_keys_that_the_first_one_has(row: dict[str, str], key: str, reason: str | None) -> None:
+    rest = {name: text for name, text in row.items() if name != key}
+    found = parse(read_json([f"{json.dumps(row)}\n{json.dumps(rest)}"]))
+    assert refusals(found) == ([] if reason is None else [(2, reason)])
+    (first, *_) = transactions([item for item in found if isinstance(item, Parsed)])
+    assert first == FifoTransaction("a", NOON, TransactionKind.ACQUISITION, "main", "BTC", 2 * UNIT, 50 * UNIT, UNIT)
+
+
+def test_an_object_may_lack_fields_of_the_mapping() -> None:
+    layout = layout_from_mapping(
+        {"externalId": "id", "timestamp": "at", "type": "side", "asset": "coin", "quantity": "size", "fee": "fee"}
+    )
+    assert layout.name == "mapping"
+    found = parse(read_json(['{"id": "a", "at": 1704196800, "side": "buy", "coin": "BTC"}'], layout))
+    assert refusals(found) == [(1, "quantity is missing; value is missing, and so is price")]
+
+
 def test_bitstamp_rows_are_market_trades_only() -> None:
     found = from_csv(
         "ID,Account,Type,Subtype,Datetime,Amount,Amount currency,Value,Value currency,Rate,Rate currency,Fee,"
@@ -213,10 +260,13 @@ def test_a_bad_mapping_is_refused(mapping: dict[str, str], message: str) -> None
 def test_an_unknown_header_is_refused_with_its_columns() -> None:
     with pytest.raises(LayoutError, match="header is of no known layout: date, pair, side; give a mapping"):
         read_csv(["Date,Pair,Side\n", "1,2,3\n"])
-    with pytest.raises(LayoutError, match="file has no columns"):
+    with pytest.raises(LayoutError, match=r"^header is of no known layout: file has no columns; give a mapping$"):
         read_csv([])
-    with pytest.raises(LayoutError, match="header names a column twice: fee"):
-        read_csv([f"{HEADER},Fee\n"])
+    # A title has one cell and is no header.
+    with pytest.raises(LayoutError, match=r"^header is of no known layout: a, b; give a mapping$"):
+        read_csv(["Title\n", "a,b\n", "1,2\n"])
+    with pytest.raises(LayoutError, match=r"^header names a column twice: fee, value$"):
+        read_csv([f"{HEADER},Fee,Value\n"])
     assert recognise(["date"]) is None
 
 
@@ -382,6 +432,9 @@ def test_json_lines_are_counted_as_in_the_file_and_each_bad_one_is_refused_alone
         (number, number in (2, 13)) for number in range(2, 14)
     ]
     reasons = dict(refusals(found))
+    assert reasons[3].startswith("is not valid JSON: Expecting property name enclosed in double quotes")
+    assert reasons[4].startswith("is not valid JSON: ")
+    assert reasons[11] == "is nested too deeply"
     assert reasons[5] == "is not one object"
     assert reasons[6] == "is not one object"
     assert reasons[7] == "externalid is given twice"
@@ -414,14 +467,22 @@ def test_an_array_that_breaks_off_is_told(after: str, place: int, reason: str) -
 
 def test_json_without_objects_or_of_unknown_keys_is_refused() -> None:
     for text, message in (
-        ("", "it is empty"),
-        ("[]", "it is empty"),
-        ("[7]", "is not an object"),
-        ("null", "is not one object"),
-        ('{"a": 1}', "keys are of no known layout: a; give a mapping"),
+        ("", "file does not begin with an object: it is empty"),
+        ("[]", "file does not begin with an object: it is empty"),
+        ("[7]", "file does not begin with an object: is not an object; nothing after it was read"),
+        ("null", "file does not begin with an object: is not one object"),
+        ('{"a": 1, "b": 2}', "keys are of no known layout: a, b; give a mapping"),
     ):
-        with pytest.raises(LayoutError, match=message):
+        with pytest.raises(LayoutError, match=f"^{message}$"):
             read_json([text])
+
+
+def test_the_first_object_must_be_among_the_first_ten_rows() -> None:
+    good = json.dumps(OBJECT)
+    found = parse(read_json(["null\n" * 9 + good]))
+    assert [(item.line, isinstance(item, Parsed)) for item in found] == [(line, line == 10) for line in range(1, 11)]
+    with pytest.raises(LayoutError, match=r"^file does not begin with an object: is not one object$"):
+        read_json(["null\n" * 10 + good])
 
 
 def test_a_mapping_serves_json_too() -> None:
@@ -449,78 +510,6 @@ def test_a_mapping_serves_json_too() -> None:
 )
 def test_timestamps_are_utc_milliseconds(text: str, milliseconds: int) -> None:
     assert parse_timestamp(text) == NOON + milliseconds
-
-
-def batch(*names: str, value: int = 10) -> list[Parsed]:
-    return [
-        Parsed(line, FifoTransaction(name, NOON, TransactionKind.ACQUISITION, "main", "BTC", UNIT, value))
-        for line, name in enumerate(names, start=2)
-    ]
-
-
-def test_an_id_that_is_known_is_a_repetition_or_with_other_content_refused() -> None:
-    known = {item.transaction.external_id: fingerprint(item.transaction) for item in batch("a", "b")}
-    results = list(sort_out_known([*batch("a", "c", "c"), *batch("b", "c", value=11)], known))
-    assert [type(result) for result in results] == [
-        RepeatedTransaction,
-        AcceptedTransaction,
-        RepeatedTransaction,
-        Refused,
-        Refused,
-    ]
-    assert results[0] == RepeatedTransaction(2, "a")
-    refused = results[3]
-    assert isinstance(refused, Refused)
-    assert (refused.line, refused.external_id, refused.reasons) == (
-        2,
-        "b",
-        (("externalId", "was imported before with other content"),),
-    )
-
-
-@given(st.integers(0, 2**32), st.integers(1, 7))
-def test_importing_twice_is_importing_once(seed: int, size: int) -> None:
-    """Batches of any size, rows repeated and mixed: what is stored is each transaction once."""
-    source = random.Random(seed)
-    rows: list[Parsed | Refused] = list(batch(*[f"t{source.randrange(12)}" for _ in range(30)]))
-    stored: dict[str, FifoTransaction] = {}
-    known: dict[str, str] = {}
-
-    def import_all(items: list[Parsed | Refused]) -> int:
-        accepted = 0
-        for start in range(0, len(items), size):
-            part = items[start : start + size]
-            for result in sort_out_known(part, known):
-                if isinstance(result, AcceptedTransaction):
-                    assert result.transaction.external_id not in stored
-                    stored[result.transaction.external_id] = result.transaction
-                    accepted += 1
-            known.update({name: fingerprint(item) for name, item in stored.items()})
-        return accepted
-
-    assert import_all(rows) == len({item.transaction.external_id for item in rows if isinstance(item, Parsed)})
-    source.shuffle(rows)
-    assert import_all(rows) == 0
-
-
-def test_every_field_counts_for_the_fingerprint() -> None:
-    base = FifoTransaction("a", 1, TransactionKind.TRANSFER, "main", "BTC", 5, 0, 1, "BNB", 1, "cold")
-    marks = {fingerprint(base)}
-    for changed in (
-        FifoTransaction("b", 1, TransactionKind.TRANSFER, "main", "BTC", 5, 0, 1, "BNB", 1, "cold"),
-        FifoTransaction("a", 2, TransactionKind.TRANSFER, "main", "BTC", 5, 0, 1, "BNB", 1, "cold"),
-        FifoTransaction("a", 1, TransactionKind.TRANSFER, "desk", "BTC", 5, 0, 1, "BNB", 1, "cold"),
-        FifoTransaction("a", 1, TransactionKind.TRANSFER, "main", "ETH", 5, 0, 1, "BNB", 1, "cold"),
-        FifoTransaction("a", 1, TransactionKind.TRANSFER, "main", "BTC", 6, 0, 1, "BNB", 1, "cold"),
-        FifoTransaction("a", 1, TransactionKind.TRANSFER, "main", "BTC", 5, 0, 2, "BNB", 1, "cold"),
-        FifoTransaction("a", 1, TransactionKind.TRANSFER, "main", "BTC", 5, 0, 1, "SOL", 1, "cold"),
-        FifoTransaction("a", 1, TransactionKind.TRANSFER, "main", "BTC", 5, 0, 1, "BNB", 2, "cold"),
-        FifoTransaction("a", 1, TransactionKind.TRANSFER, "main", "BTC", 5, 0, 1, "BNB", 1, "hot"),
-        FifoTransaction("a", 1, TransactionKind.DISPOSAL, "main", "BTC", 5, 0, 1, "BNB", 1),
-        FifoTransaction("a", 1, TransactionKind.DISPOSAL, "main", "BTC", 5, 3, 1, "BNB", 1),
-    ):
-        marks.add(fingerprint(changed))
-    assert len(marks) == 12
 
 
 def csv_pieces(count: int) -> Iterator[str]:

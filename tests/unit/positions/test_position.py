@@ -1,4 +1,4 @@
-"""Positions and their profit and loss: average and FIFO cost, long and short."""
+"""Positions and their profit and loss: average cost, long and short."""
 
 import pytest
 from hypothesis import given
@@ -10,8 +10,6 @@ from openspot.positions.lifecycle import PositionTrigger
 from openspot.positions.position import (
     FLAT,
     AppliedTrade,
-    CostMethod,
-    OpenLot,
     Position,
     PositionKeeper,
     PositionTrade,
@@ -20,6 +18,7 @@ from openspot.positions.position import (
 )
 from openspot.positions.profit_and_loss import (
     QuoteResult,
+    SymbolResult,
     mark_price,
     results_by_quote,
     results_by_symbol,
@@ -37,43 +36,40 @@ def trade(side: Side, quantity: int, price: int, fee: int = 0) -> PositionTrade:
     return PositionTrade("t", 1, side, quantity * UNIT, quantity * price * UNIT, fee * UNIT)
 
 
-def keep(method: CostMethod, *trades: PositionTrade) -> tuple[PositionKeeper, list[AppliedTrade]]:
-    keeper = PositionKeeper(method)
+def keep(*trades: PositionTrade) -> tuple[PositionKeeper, list[AppliedTrade]]:
+    keeper = PositionKeeper()
     return keeper, [keeper.apply(item) for item in trades]
 
 
-@pytest.mark.parametrize(("method", "gain", "cost"), [(CostMethod.FIFO, 30, 40), (CostMethod.AVERAGE, 20, 30)])
-def test_fifo_takes_the_oldest_cost_and_average_the_average(method: CostMethod, gain: int, cost: int) -> None:
-    keeper, applied = keep(method, trade(B, 2, 10), trade(B, 2, 20), trade(S, 2, 25))
-    assert applied[-1].realised == gain * UNIT
-    assert keeper.position.cost == cost * UNIT
-    assert keeper.position.average_price == cost // 2 * UNIT
+def test_a_sale_takes_the_average_cost() -> None:
+    keeper, applied = keep(trade(B, 2, 10), trade(B, 2, 20), trade(S, 2, 25))
+    assert applied[-1].realised == 20 * UNIT
+    assert keeper.position.cost == 30 * UNIT
+    assert keeper.position.average_price == 15 * UNIT
 
 
 def test_fees_are_part_of_cost_and_proceeds() -> None:
-    keeper, applied = keep(CostMethod.FIFO, trade(B, 1, 10, fee=1), trade(S, 1, 20, fee=2))
+    keeper, applied = keep(trade(B, 1, 10, fee=1), trade(S, 1, 20, fee=2))
     assert applied[-1].realised == 7 * UNIT
     assert keeper.position == Position(0, 0, 7 * UNIT, 3 * UNIT, 7 * UNIT, 2)
 
 
 def test_a_sale_without_a_purchase_opens_a_short() -> None:
-    keeper, applied = keep(CostMethod.FIFO, trade(S, 2, 20, fee=1))
+    keeper, applied = keep(trade(S, 2, 20, fee=1))
     assert (keeper.position.quantity, keeper.position.cost) == (-2 * UNIT, -39 * UNIT)
     assert applied == [AppliedTrade(0, (T.OPENING_TRADE,))]
     assert keeper.apply(trade(B, 1, 15)).realised == 45 * UNIT // 10
     assert symbol_result("BTC-USD", keeper.position, 30 * UNIT).unrealised == -105 * UNIT // 10
 
 
-@pytest.mark.parametrize("method", list(CostMethod))
-def test_a_larger_opposite_trade_closes_and_opens_anew(method: CostMethod) -> None:
-    keeper, applied = keep(method, trade(B, 1, 10), trade(S, 3, 20, fee=3))
+def test_a_larger_opposite_trade_closes_and_opens_anew() -> None:
+    keeper, applied = keep(trade(B, 1, 10), trade(S, 3, 20, fee=3))
     assert applied[1] == AppliedTrade(9 * UNIT, (T.FLATTENING_TRADE, T.OPENING_TRADE))
-    assert keeper.position.quantity == -2 * UNIT
-    assert keeper.lots == (OpenLot(-2 * UNIT, -38 * UNIT),)
+    assert (keeper.position.quantity, keeper.position.cost) == (-2 * UNIT, -38 * UNIT)
 
 
 def test_each_trade_names_its_triggers() -> None:
-    _, applied = keep(CostMethod.FIFO, trade(B, 2, 1), trade(B, 1, 1), trade(S, 1, 1), trade(S, 2, 1), trade(S, 1, 1))
+    _, applied = keep(trade(B, 2, 1), trade(B, 1, 1), trade(S, 1, 1), trade(S, 2, 1), trade(S, 1, 1))
     assert [step.triggers for step in applied] == [
         (T.OPENING_TRADE,),
         (T.TRADE,),
@@ -84,15 +80,17 @@ def test_each_trade_names_its_triggers() -> None:
 
 
 def test_a_close_request_books_the_whole_position_at_the_mark() -> None:
-    keeper, _ = keep(CostMethod.FIFO, trade(B, 2, 10))
+    keeper, _ = keep(trade(B, 2, 10))
     closing = closing_trade(keeper.position, 15 * UNIT, "close-1", 9)
     assert closing == PositionTrade("close-1", 9, S, 2 * UNIT, 30 * UNIT)
     assert keeper.apply(closing) == AppliedTrade(10 * UNIT, (T.FLATTENING_TRADE,))
-    short, _ = keep(CostMethod.FIFO, trade(S, 2, 10))
+    short, _ = keep(trade(S, 2, 10))
     assert closing_trade(short.position, 15 * UNIT, "close-2", 9).side is B
-    with pytest.raises(TradeError, match="position is not open"):
+    one_unit = Position(quantity=1, cost=7, realised=0, fees=0, cash_flow=-7, trades=1)
+    assert closing_trade(one_unit, 15 * UNIT, "close-5", 9) == PositionTrade("close-5", 9, S, 1, 15)
+    with pytest.raises(TradeError, match=r"^position is not open$"):
         closing_trade(FLAT, 15 * UNIT, "close-3", 9)
-    with pytest.raises(TradeError, match="no mark price"):
+    with pytest.raises(TradeError, match=r"^position has no mark price to be closed at$"):
         closing_trade(short.position, None, "close-4", 9)
 
 
@@ -105,28 +103,34 @@ def test_a_close_request_books_the_whole_position_at_the_mark() -> None:
         ((1, -1, 0), "notional must not be negative"),
         ((1, 10**37 + 1, 0), "notional is too large"),
         ((1, 1, 10**37 + 1), "fee is too large"),
+        ((1, 1, -(10**37) - 1), "fee is too large"),
     ],
 )
 def test_a_trade_out_of_range_is_refused(fields: tuple[int, int, int], message: str) -> None:
-    with pytest.raises(TradeError, match=message):
+    with pytest.raises(TradeError, match=f"^{message}$"):
         PositionTrade("t", 1, B, *fields)
 
 
-def test_a_stored_position_must_agree_with_its_lots() -> None:
-    position = Position(5, 50, 0, 0, -50, 1)
-    assert PositionKeeper(CostMethod.FIFO, position, [OpenLot(2, 20), OpenLot(3, 30)]).position == position
-    with pytest.raises(ValueError, match="quantities of the lots"):
-        PositionKeeper(CostMethod.FIFO, position, [OpenLot(2, 50)])
-    with pytest.raises(ValueError, match="costs of the lots"):
-        PositionKeeper(CostMethod.FIFO, position, [OpenLot(5, 49)])
+@pytest.mark.parametrize("fields", [(1, 0, 0), (10**37, 10**37, 10**37), (1, 1, -(10**37))])
+def test_a_trade_at_the_edge_of_the_range_is_taken(fields: tuple[int, int, int]) -> None:
+    booked = PositionTrade("t", 1, B, *fields)
+    assert (booked.quantity, booked.notional, booked.fee) == fields
 
 
 def test_without_a_mark_there_is_no_value_and_no_unrealised_result() -> None:
-    keeper, _ = keep(CostMethod.FIFO, trade(B, 1, 10))
+    keeper, _ = keep(trade(B, 1, 10))
     result = symbol_result("BTC-USD", keeper.position, None)
     assert (result.value, result.unrealised, result.total) == (None, None, None)
-    flat, _ = keep(CostMethod.FIFO, trade(B, 1, 10), trade(S, 1, 15))
+    flat, _ = keep(trade(B, 1, 10), trade(S, 1, 15))
     assert symbol_result("BTC-USD", flat.position, None).total == 5 * UNIT
+    assert symbol_result("BTC-USD", flat.position, 7) == SymbolResult("BTC-USD", flat.position, 7, 0, 0)
+
+
+def test_an_open_position_is_worth_its_quantity_at_the_mark() -> None:
+    position = keep(trade(B, 2, 10))[0].position
+    assert symbol_result("BTC-USD", position, 15 * UNIT) == SymbolResult(
+        "BTC-USD", position, 15 * UNIT, 30 * UNIT, 10 * UNIT
+    )
 
 
 def test_values_are_rounded_down_at_18_places_also_below_zero() -> None:
@@ -138,7 +142,7 @@ def test_values_are_rounded_down_at_18_places_also_below_zero() -> None:
 
 def test_results_are_summed_by_quote_asset_and_a_missing_mark_is_not_zero() -> None:
     positions = {
-        symbol: keep(CostMethod.FIFO, trade(B, 2, 10, fee=1), trade(S, 1, 15))[0].position
+        symbol: keep(trade(B, 2, 10, fee=1), trade(S, 1, 15))[0].position
         for symbol in ("BTC-USD", "ETH-USD", "ETH-BTC", "SOL-BRL")
     }
     results = results_by_symbol(positions, {"BTC-USD": 20 * UNIT, "ETH-USD": 5 * UNIT, "ETH-BTC": UNIT})
@@ -167,16 +171,13 @@ trades = st.lists(
 )
 
 
-@given(st.sampled_from(CostMethod), trades, st.integers(0, 10**24))
-def test_realised_plus_unrealised_is_cash_flows_plus_value(
-    method: CostMethod, history: list[PositionTrade], mark: int
-) -> None:
-    keeper, applied = keep(method, *history)
+@given(trades, st.integers(0, 10**24))
+def test_realised_plus_unrealised_is_cash_flows_plus_value(history: list[PositionTrade], mark: int) -> None:
+    keeper, applied = keep(*history)
     flows = sum((-1 if item.side is B else 1) * item.notional - item.fee for item in history)
     quantity = sum((1 if item.side is B else -1) * item.quantity for item in history)
     position = keeper.position
-    assert position.quantity == quantity == sum(lot.quantity for lot in keeper.lots)
-    assert position.cost == sum(lot.cost for lot in keeper.lots)
+    assert position.quantity == quantity
     assert position.realised == sum(step.realised for step in applied)
     result = symbol_result("BTC-USD", position, mark)
     assert result.total == flows + value_at(quantity, mark)
@@ -184,30 +185,28 @@ def test_realised_plus_unrealised_is_cash_flows_plus_value(
     assert position.trades == len(history)
 
 
-@given(st.sampled_from(CostMethod), trades)
-def test_open_lots_all_point_the_same_way(method: CostMethod, history: list[PositionTrade]) -> None:
-    keeper = PositionKeeper(method)
-    for item in history:
-        keeper.apply(item)
-        assert len({lot.quantity > 0 for lot in keeper.lots}) <= 1
-        assert method is CostMethod.FIFO or len(keeper.lots) <= 1
+@given(trades)
+def test_a_flat_position_has_no_cost(history: list[PositionTrade]) -> None:
+    keeper, _ = keep(*history)
+    held = keeper.position.quantity
+    if held:
+        keeper.apply(PositionTrade("t", 1, S if held > 0 else B, abs(held), 0))
+    assert (keeper.position.quantity, keeper.position.cost) == (0, 0)
 
 
-@given(st.sampled_from(CostMethod), trades, st.integers(0, 40))
-def test_a_restored_position_continues_as_if_it_had_never_been_stored(
-    method: CostMethod, history: list[PositionTrade], cut: int
-) -> None:
-    whole, _ = keep(method, *history)
-    first, _ = keep(method, *history[:cut])
-    second = PositionKeeper(method, first.position, first.lots)
+@given(trades, st.integers(0, 40))
+def test_a_restored_position_continues_as_if_it_had_never_been_stored(history: list[PositionTrade], cut: int) -> None:
+    whole, _ = keep(*history)
+    first, _ = keep(*history[:cut])
+    second = PositionKeeper(first.position)
     for item in history[cut:]:
         second.apply(item)
-    assert (second.position, second.lots) == (whole.position, whole.lots)
+    assert second.position == whole.position
 
 
 @given(st.integers(1, 10**20), st.integers(2, 20), st.integers(1, 10**6))
 def test_splitting_a_fill_moves_only_last_digits(quantity: int, parts: int, price: int) -> None:
-    whole, split = PositionKeeper(CostMethod.AVERAGE), PositionKeeper(CostMethod.AVERAGE)
+    whole, split = PositionKeeper(), PositionKeeper()
     whole.apply(PositionTrade("t", 1, B, quantity * parts, quantity * parts * price))
     for _ in range(parts):
         split.apply(PositionTrade("t", 1, B, quantity, quantity * price))

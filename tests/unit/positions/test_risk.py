@@ -108,6 +108,7 @@ def test_opposite_positions_in_the_same_prices_carry_no_risk() -> None:
 
 
 def test_fewer_than_30_common_returns_give_none() -> None:
+    assert RETURNS_MIN == 30
     enough = random_closes(1, "AB", RETURNS_MIN + 1)
     assert value_at_risk({"A": UNIT, "B": UNIT}, enough) is not None
     missing = {"A": enough["A"], "B": {day: close for day, close in enough["B"].items() if day != START}}
@@ -140,3 +141,9 @@ def test_the_callers_decimal_context_does_not_matter() -> None:
     expected = value_at_risk(values, closes)
     with decimal.localcontext(prec=5):
         assert value_at_risk(values, closes) == expected
+        assert concentration({"BTC": 1, "ETH": 2}) == Concentration(Decimal("0.55555556"), "ETH", Decimal("0.66666667"))
+
+
+def test_the_largest_position_is_the_largest_without_its_sign() -> None:
+    assert concentration({"BTC": -60, "ETH": 40}) == Concentration(Decimal("0.52"), "BTC", Decimal("0.6"))
+    assert concentration({"ETH": -50, "BTC": 50}) == Concentration(Decimal("0.5"), "BTC", Decimal("0.5"))

@@ -11,6 +11,13 @@ ZERO = Decimal(0)
 NOTHING = BalanceGap("u1", "USD", ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
 
 
+def imbalance(
+    *, total: str | None, entries: str, newest: str, off: int = 0, locked: str = "0", by_locks: str = "0"
+) -> Imbalance:
+    whole = None if total is None else Decimal(total)
+    return Imbalance("u1", "USD", whole, Decimal(entries), Decimal(newest), off, Decimal(locked), Decimal(by_locks))
+
+
 def entry(state: str, source: str = "trade", entries: int = 8, refusal: str | None = None) -> EntryGap:
     engine = None if state == "extra" else "u1 USD 5"
     mirror = None if state == "missing" else "u1 USD 4"
@@ -72,12 +79,18 @@ def test_what_nothing_explains_is_said_to_be_so() -> None:
 
 
 def test_differences_within_one_side_name_the_sides() -> None:
-    account = causes.account_difference(Imbalance("u1", "USD", Decimal(5), Decimal(4), Decimal(3)))
+    account = causes.account_difference(imbalance(total="5", entries="4", newest="3"))
     assert str(account) == (
         "account u1 USD: total is 4 (the newest says 3) by its entries, 5 in the account (written past the ledger)"
     )
-    even = causes.account_difference(Imbalance("u1", "USD", Decimal(5), Decimal(4), Decimal(4)))
+    even = causes.account_difference(imbalance(total="5", entries="4", newest="4"))
     assert even.engine == "4"
+    off = causes.account_difference(imbalance(total="4", entries="4", newest="4", off=2))
+    assert off.engine == "4 (2 of their running balances say otherwise)"
+    gone = causes.account_difference(imbalance(total=None, entries="4", newest="4"))
+    assert "is 4 by its entries, missing in the account" in str(gone)
+    locked = causes.account_difference(imbalance(total="4", entries="4", newest="4", locked="2", by_locks="3"))
+    assert str(locked) == "lock u1 USD: locked is 3 by its locks, 2 in the account (written past the ledger)"
     assert "0 by rule, 1 in the ledger" in str(causes.asset_difference("USD", Decimal(1)))
     assert "engine verify" in str(causes.engine_difference("u1", "USD", Decimal(1)))
     assert "is 10 in the engine, 5 in the mirror" in str(causes.rows_difference(10, 5))

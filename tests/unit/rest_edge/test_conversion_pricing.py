@@ -1,21 +1,28 @@
 """The price of a conversion: the whole amount along the book, the spread, and roundings in the house's favour."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from openspot.domain.fair_price.model import PriceState
 from openspot.domain.market import load_markets
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.rest_edge.products.conversions.pricing import (
     AmountTooSmallError,
     BookTooThinError,
+    Step,
+    bounded,
     pairs_of,
     price_of_destination,
     price_of_source,
     steps_of,
+    value_in_cents,
+    without_own,
 )
+from tests.support.fair_prices import fair_price
 
 CONFIGURATION = load_markets()
 PAIRS = pairs_of(CONFIGURATION.limits, CONFIGURATION.assets)
@@ -82,6 +89,42 @@ def test_a_book_that_does_not_cover_the_whole_amount_is_no_price() -> None:
 def test_an_amount_that_is_worth_less_than_a_unit_is_refused() -> None:
     with pytest.raises(AmountTooSmallError):
         price_of_source(SALE, steps_of(SALE, BIDS, ASKS), 0, amount("0.00001"))
+
+
+def test_ones_own_orders_are_taken_out_of_their_levels() -> None:
+    own = {Decimal("100.00"): Decimal("0.4"), Decimal(90): Decimal(2), Decimal(80): Decimal(1)}
+    assert without_own(BIDS, own) == [("100", "0.6")]
+    # An order that its row still shows and the book no longer has leaves nothing, rather than less than nothing.
+    assert without_own([("90", "1")], own) == []
+    assert without_own(BIDS, {}) == BIDS
+
+
+def test_a_sale_gets_no_more_than_the_lower_bound_and_a_purchase_pays_no_less_than_the_upper_one() -> None:
+    fair = fair_price("BTC-USD", "105", low="95", high="115")
+    sale = bounded(SALE, steps_of(SALE, BIDS, ASKS), fair)
+    assert sale == [Step(Fraction(1), Fraction(95)), Step(Fraction(2), Fraction(90))]
+    purchase = bounded(PURCHASE, steps_of(PURCHASE, BIDS, ASKS), fair)
+    assert purchase == [Step(Fraction(115), Fraction(1, 115)), Step(Fraction(240), Fraction(1, 120))]
+
+
+def test_a_thin_price_is_bounded_by_the_days_median_too() -> None:
+    """A book whose one side somebody has made says a price that is half of the spread away."""
+
+    def rates(state: PriceState, median: str) -> tuple[Fraction, Fraction]:
+        fair = fair_price("ETH-USD", "100", day_median=median, state=state)
+        steps = [Step(Fraction(1000), Fraction(200))], [Step(Fraction(1000), Fraction(1, 50))]
+        sale, purchase = (bounded(pair, each, fair)[0] for pair, each in zip((SALE, PURCHASE), steps, strict=True))
+        return sale.rate, 1 / purchase.rate
+
+    assert rates(PriceState.THIN, "98") == (98, 100)
+    assert rates(PriceState.THIN, "103") == (100, 103)
+    assert rates(PriceState.GOOD, "98") == (100, 100)
+
+
+def test_a_value_is_rounded_up_to_the_cent() -> None:
+    assert value_in_cents(amount("2"), amount("100.005")) == 20_001
+    assert value_in_cents(amount("0.000000000000000001"), amount("1")) == 1
+    assert value_in_cents(amount("2"), amount("100")) == 20_000
 
 
 def decimal_text(units: int, places: int) -> str:

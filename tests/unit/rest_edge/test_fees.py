@@ -1,12 +1,16 @@
 """The estimate and the fee lookup (facts A2.7-01 to A2.7-23)."""
 
 from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from openspot.engine_client.errors import EngineUnreachableError
+from openspot.http.errors import HttpError
 from openspot.rest_edge.funds.fees.estimate import PRICES, UnknownPriceError, estimate
 from openspot.rest_edge.funds.fees.schemas import EstimateBody, TradingFeesResponse
-from openspot.rest_edge.funds.fees.trading import trading_fees
+from openspot.rest_edge.funds.fees.trading import TradingFeeService, trading_fees
 
 
 def lookup(token: str = "", held: str = "0") -> TradingFeesResponse:
@@ -37,8 +41,9 @@ def test_there_are_fixed_prices_for_six_symbols() -> None:
     assert len(PRICES) == 6
     for symbol in PRICES:
         assert estimated(symbol=symbol)["price"] == str(PRICES[symbol])
-    with pytest.raises(UnknownPriceError):
+    with pytest.raises(UnknownPriceError) as unknown:
         estimated(symbol="USDC-USD")
+    assert unknown.value.args == UnknownPriceError("USDC-USD").args
     assert estimated(symbol="USDC-USD", price="1.0001")["price"] == "1.0001"
 
 
@@ -80,3 +85,39 @@ def test_only_a_holder_of_enough_of_the_token_has_the_token_holders_rates() -> N
     # Without a token of the platform nobody holds one.
     assert rates("", "100") == ("0.0016", "0.0026", False)
     assert lookup("SPOT", "100").tier == "Bronze"
+    assert (lookup("SPOT").token_holder.asset, lookup("").token_holder.asset) == ("SPOT", None)
+
+
+class Engine:
+    """An engine that knows the balances of one user, or does not respond."""
+
+    def __init__(self, *totals: tuple[str, str]) -> None:
+        self.totals = totals
+        self.asked: list[str] = []
+
+    async def balances(self, user_id: str) -> Any:
+        self.asked.append(user_id)
+        if not self.totals:
+            raise EngineUnreachableError("refused")
+        return [SimpleNamespace(asset=asset, total=total) for asset, total in self.totals]
+
+
+async def test_the_lookup_reads_what_a_user_holds_of_the_token() -> None:
+    async def is_holder(token: str, minimum: str, *totals: tuple[str, str]) -> bool:
+        engine: Any = Engine(("USD", "1000"), *totals)
+        found = await TradingFeeService(engine, token, Decimal(minimum)).lookup("u1")
+        assert found.token_holder.minimum == minimum
+        assert engine.asked == (["u1"] if token else [])
+        return found.token_holder.is_holder
+
+    assert await is_holder("SPOT", "100", ("SPOT", "100"))
+    assert not await is_holder("SPOT", "100", ("SPOT", "99.99"))
+    assert not await is_holder("SPOT", "0.5")
+    assert not await is_holder("", "0.5", ("SPOT", "100"))
+
+
+async def test_the_lookup_is_refused_while_the_engine_is_away() -> None:
+    engine: Any = Engine()
+    with pytest.raises(HttpError) as refused:
+        await TradingFeeService(engine, "SPOT", Decimal(100)).lookup("u1")
+    assert (refused.value.status_code, refused.value.message) == (503, "the matching engine does not respond")

@@ -1,11 +1,14 @@
 """The rule that slows down guesses at passwords."""
 
+import hashlib
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from openspot.rest_edge.identity.credentials.login_throttling import (
+    ACCOUNT,
     ACCOUNT_FROM_NETWORK,
+    NETWORK,
     AttemptKey,
     AttemptState,
     DelayRule,
@@ -79,3 +82,17 @@ def test_an_ipv6_subscriber_counts_as_one() -> None:
         for address in ("2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1")
     )
     assert one == other != far
+
+
+def test_each_key_has_its_own_rule_and_only_a_network_neither_resets_nor_locks() -> None:
+    account = hashlib.sha256(b"ada@example.org").hexdigest()[:32]
+    pair = AttemptKey(f"pair:{account}:203.0.113.9", ACCOUNT_FROM_NETWORK, resets=True, locks=True)
+    assert attempt_keys("ada@example.org", "203.0.113.9", known=True) == (pair,)
+    assert attempt_keys("ada@example.org", "203.0.113.9", known=False) == (
+        pair,
+        AttemptKey(f"account:{account}", ACCOUNT, resets=True, locks=True),
+        AttemptKey("network:203.0.113.9", NETWORK, resets=False, locks=False),
+    )
+    assert (
+        DelayRule(5, 30, 3600), DelayRule(20, 30, 900), DelayRule(100, 30, 900),
+    ) == (ACCOUNT_FROM_NETWORK, ACCOUNT, NETWORK)  # fmt: skip

@@ -46,3 +46,32 @@ def test_a_title_becomes_one_line_so_that_it_adds_no_header_to_the_mail() -> Non
 
 def test_the_settings_name_a_kind_with_underscores() -> None:
     assert event_of_kind("margin.liquidation") == "margin_liquidation"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"id": ""}, "id must be 1 to 200 visible ASCII characters"),
+        ({"user_id": ""}, "userId must be the id of a user"),
+        ({"kind": ""}, "kind must be 1 to 64 small letters, digits, dots or underscores"),
+        ({"timestamp": -1}, "timestamp must be milliseconds since 1970"),
+        ({"timestamp": 253_402_300_800_000}, "timestamp must be milliseconds since 1970"),
+        ({"title": ""}, "title must have 1 to 200 characters"),
+        ({"title": "x" * 201}, "title must have 1 to 200 characters"),
+        ({"text": ""}, "text must have 1 to 4000 characters"),
+        ({"text": "x" * 4001}, "text must have 1 to 4000 characters"),
+    ],
+)
+def test_the_reason_of_a_refusal_names_the_bounds(change: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidNotificationError) as refused:
+        checked(msgspec.structs.replace(GOOD, **change))
+    assert str(refused.value) == message
+
+
+def test_what_is_exactly_within_the_bounds_is_taken() -> None:
+    for change in (
+        {"id": "n" * 200, "kind": "k" * 64, "title": "x" * 200, "text": "x" * 4000, "timestamp": 253_402_300_799_999},
+        {"id": "n", "kind": "k", "title": "x", "text": "x", "timestamp": 0},
+    ):
+        event = msgspec.structs.replace(GOOD, **change)
+        assert checked(event) == event

@@ -6,22 +6,38 @@ import pytest
 from openspot.contracts.messages import (
     DepositConfirmed,
     ExecutedTransfer,
+    MarginPositionClosed,
+    MarginWarning,
     OrderEvent,
-    OrderRecord,
+    RiskCheckFailed,
     SendNotification,
     TransferMovement,
     WithdrawalOutcome,
     WithdrawalRequested,
 )
 from openspot.rest_edge.notifications import templates
-from openspot.rest_edge.notifications.preferences import SECURITY_EVENTS, NotificationEvent, event_of_kind
+from openspot.rest_edge.notifications.preferences import (
+    SECURITY_EVENTS,
+    NotificationEvent,
+    default_preference,
+    event_of_kind,
+)
 from openspot.rest_edge.notifications.rules import checked
+from tests.support.order_records import order_record
 
 NOW_MS = 1_700_000_000_000
 ASSETS = {"BTC", "USD"}
 DEPOSIT = DepositConfirmed("tx1", "ada", "BTC", "0.500", timestamp=NOW_MS - 5)
 REQUESTED = WithdrawalRequested("w1", "ada", "BTC", "0.5", "bc1qx", "bitcoin")
 COMPLETED = WithdrawalOutcome("w1", "ada", "BTC", "0.5", tx_hash="beef")
+
+
+WARNED = MarginWarning("margin:ada:warning:3", "margin:ada", "ada", "1.423456789", "423.4", "1000", NOW_MS)
+CLOSED = MarginPositionClosed(
+    id="l1:p1", liquidation_id="l1", margin_account_id="margin:ada", user_id="ada", position_id="p1",
+    symbol="ETH-USD", side="sell", quantity="0.50", reason="liquidation", timestamp=NOW_MS,
+)  # fmt: skip
+CHECKED = RiskCheckFailed("o1", "ada", "BTC-USD", "price_band", "the price is 20 % away", NOW_MS)
 
 
 def transfer(kind: str, *movements: tuple[str, str, str, str]) -> ExecutedTransfer:
@@ -92,12 +108,22 @@ def test_a_transfer_to_a_user_is_told(event: ExecutedTransfer, kind: str, text: 
     assert told.text.startswith(text)
 
 
+def test_a_charge_for_a_plan_is_told_to_who_pays_it() -> None:
+    event = transfer("subscription", ("ada", "house:subscriptions", "USD", "30.00"))
+    assert templates.transfer_executed(event) == SendNotification(
+        "subscription:subscription:1", "ada", "subscription.charged", "Plan charged",
+        "30 USD were taken from your spot account for your plan.", NOW_MS,
+    )  # fmt: skip
+    assert templates.transfer_executed(transfer("subscription", ("ada", "house:subscriptions", "USD", "x"))) is None
+    assert templates.transfer_executed(transfer("subscription")) is None
+
+
 @pytest.mark.parametrize(
     "event",
     [
         transfer("staking", ("ada", "house:staking", "BTC", "1")),
         transfer("loan", ("house:lending", "margin:1", "USD", "1")),
-        transfer("network-fee", ("house:fees", "house:external", "BTC", "1")),
+        transfer("reward", ("house:rewards", "house:external", "BTC", "1")),
         transfer("conversion", ("house:conversions", "ada", "USD", "bad")),
         transfer("conversion"),
     ],
@@ -107,14 +133,43 @@ def test_nobody_is_told_of_other_transfers(event: ExecutedTransfer) -> None:
 
 
 def test_a_filled_order_is_told_with_quantity_and_average_price() -> None:
-    order = OrderRecord(
-        "o1", None, "ada", "BTC-USD", "sell", "limit", "gtc", None, "60000", "2", "2", "0", "60000.5", "0", "USD",
-        "filled", None, "", "",
-    )  # fmt: skip
+    order = order_record(order_id="o1", side="sell", filled_quantity="2", average_price="60000.5", status="filled")
     told = templates.order_filled(OrderEvent("filled", 7, NOW_MS, order))
     assert (told.id, told.title, told.text) == (
         "order.filled:o1", "Order filled: BTC-USD", "You sold 2 BTC at 60000.5 USD.",
     )  # fmt: skip
+
+
+def test_a_margin_warning_is_told_with_the_level_in_percent_and_what_to_do() -> None:
+    assert templates.margin_warning(WARNED) == SendNotification(
+        "margin.warning:margin:ada:warning:3", "ada", "margin.warning", "Your margin account is at risk",
+        "The level of margin account margin:ada fell to 142.34 %. Add collateral or repay a loan: if it falls further, "
+        "the account is liquidated.", NOW_MS,
+    )  # fmt: skip
+    assert templates.margin_warning(msgspec.structs.replace(WARNED, margin_level="none")) is None
+
+
+@pytest.mark.parametrize(("side", "kind"), [("buy", "long"), ("sell", "short")])
+def test_each_position_that_a_liquidation_closes_is_told(side: str, kind: str) -> None:
+    assert templates.margin_position_closed(msgspec.structs.replace(CLOSED, side=side)) == SendNotification(
+        "margin.position_closed:l1:p1", "ada", "margin.position_closed", "Margin position closed: ETH-USD",
+        f"A liquidation closes your {kind} position of 0.5 ETH (p1).", NOW_MS,
+    )  # fmt: skip
+    assert templates.margin_position_closed(msgspec.structs.replace(CLOSED, quantity="0")) is None
+
+
+@pytest.mark.parametrize("account", ["ada", "margin:ada", "margin:ada:2"])
+def test_a_refused_order_is_told_to_the_user_of_its_account(account: str) -> None:
+    assert templates.order_refused(msgspec.structs.replace(CHECKED, user_id=account)) == SendNotification(
+        f"order.refused:{account}:o1", "ada", "order.refused", "Order refused: BTC-USD",
+        "Order o1 was not placed: the price is 20 % away.", NOW_MS,
+    )  # fmt: skip
+
+
+def test_only_what_a_program_has_thousands_of_is_off_until_the_user_asks_for_it() -> None:
+    off = {event for event in NotificationEvent if not default_preference(event).email}
+    assert off == {event for event in NotificationEvent if not default_preference(event).websocket}
+    assert off == {NotificationEvent.ORDER_FILLED, NotificationEvent.ORDER_REFUSED}
 
 
 def test_every_kind_is_one_that_users_can_choose_and_a_sound_notification() -> None:
@@ -125,6 +180,11 @@ def test_every_kind_is_one_that_users_can_choose_and_a_sound_notification() -> N
         templates.withdrawal_failed(COMPLETED, NOW_MS),
         templates.transfer_executed(transfer("payment", ("house:payments", "ada", "USD", "50"))),
         templates.transfer_executed(transfer("reward", ("house:rewards", "ada", "BTC", "0.01"))),
+        templates.transfer_executed(transfer("subscription", ("ada", "house:subscriptions", "USD", "30"))),
+        templates.transfer_executed(transfer("refund", ("house:subscriptions", "ada", "USD", "30"))),
+        templates.order_refused(CHECKED),
+        templates.margin_warning(WARNED),
+        templates.margin_position_closed(CLOSED),
     ]
     for notification in told:
         assert notification is not None

@@ -1,12 +1,13 @@
-"""Payments: fees, routes, and the pages that a user may be sent back to."""
+"""Payments and staking products as configured: fees, routes, bounds, and the pages that a user is sent back to."""
 
 import pytest
 
 from openspot.domain.market import load_markets
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.rest_edge.common.configuration import ConfigurationError, read_configuration
-from openspot.rest_edge.products.payments.payment_routes import routes_of
+from openspot.rest_edge.products.payments.payment_routes import PaymentRoute, routes_of
 from openspot.rest_edge.products.payments.return_urls import is_allowed, origins_of
+from openspot.rest_edge.products.staking.products import EarlyRedemption, Product, ProductType, products_of
 from openspot.rest_edge.site_settings.places import countries, provinces
 
 ASSETS = load_markets().assets
@@ -69,3 +70,78 @@ def test_countries_and_provinces_are_those_of_iso_3166() -> None:
     assert any(province.parent == "GB-SCT" for province in provinces("GB") or ())
     assert provinces("AQ") == ()
     assert provinces("XX") is None
+
+
+def test_an_origin_with_credentials_or_another_scheme_is_never_allowed() -> None:
+    """Even where somebody wrote it into the setting."""
+    for url in ("https://user@shop.example/", "javascript://shop.example/%0aalert(1)", "ftp://shop.example/"):
+        origin = url.removesuffix("/").partition("/%")[0]
+        assert not is_allowed(url, origins_of(origin))
+        assert not is_allowed(url, origins_of("https://shop.example"))
+
+
+def test_a_fee_is_less_than_the_least_amount_and_less_than_all_of_it() -> None:
+    with pytest.raises(ConfigurationError, match="the fee on the least amount must be less than it"):
+        routes_of({"routes": {"card": ROW | {"fee_bps": 0, "fee_fixed": "5"}}}, ASSETS)
+    assert routes_of({"routes": {"card": ROW | {"fee_bps": 0, "fee_fixed": "4.99"}}}, ASSETS)["card"].fee_bps == 0
+    with pytest.raises(ConfigurationError, match="fee_bps must be at least 0 and less than 10000"):
+        routes_of({"routes": {"card": ROW | {"fee_bps": 10_000, "fee_fixed": "0"}}}, ASSETS)
+    same = routes_of({"routes": {"card": ROW | {"minimum": "100"}}}, ASSETS)["card"]
+    assert (same.minimum, same.maximum) == (100 * AMOUNT_SCALE, 100 * AMOUNT_SCALE)
+
+
+def test_a_route_is_read_whole_from_its_row() -> None:
+    assert routes_of({"routes": {"card": ROW}}, ASSETS) == {
+        "card": PaymentRoute(
+            route_id="card", name="Card", asset="USD", provider="development", minimum=5 * AMOUNT_SCALE,
+            maximum=100 * AMOUNT_SCALE, fee_bps=150, fee_fixed=3 * AMOUNT_SCALE // 10, unit=AMOUNT_SCALE // 100,
+        )
+    }  # fmt: skip
+    assert routes_of({}, ASSETS) == {}
+
+
+def test_origins_are_read_in_any_letter_case_with_or_without_a_slash() -> None:
+    assert origins_of(" HTTPS://Shop.Example/ ,,http://[2001:db8::1]:8080") == {
+        "https://shop.example", "http://[2001:db8::1]:8080",
+    }  # fmt: skip
+    assert is_allowed("http://[2001:db8::1]:8080/a", origins_of("http://[2001:db8::1]:8080"))
+
+
+STAKING = {"asset": "USD", "type": "locked", "apr": "0.05", "lock_days": 30, "unbonding_days": 2,
+           "early_redemption": "not_allowed", "minimum": "10", "maximum": "100", "capacity": "1000"}  # fmt: skip
+
+
+def test_a_staking_product_is_read_whole_from_its_row() -> None:
+    assert products_of({"products": {"month": STAKING}}, ASSETS) == {
+        "month": Product(
+            product_id="month", asset="USD", type=ProductType.LOCKED, rate_ppm=50_000, lock_days=30, unbonding_days=2,
+            early_redemption=EarlyRedemption.NOT_ALLOWED, minimum=10 * AMOUNT_SCALE, maximum=100 * AMOUNT_SCALE,
+            capacity=1000 * AMOUNT_SCALE, unit=AMOUNT_SCALE // 100,
+        )
+    }  # fmt: skip
+    assert products_of({}, ASSETS) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "is_valid"),
+    [
+        ({"lock_days": 1}, True),
+        ({"lock_days": 0}, False),
+        ({"lock_days": 3650, "unbonding_days": 3650}, True),
+        ({"lock_days": 3651}, False),
+        ({"unbonding_days": 3651}, False),
+        ({"unbonding_days": -1}, False),
+        ({"type": "flexible", "lock_days": 0, "unbonding_days": 0}, True),
+        ({"type": "flexible", "lock_days": 1}, False),
+    ],
+)
+def test_the_days_of_a_staking_product_have_bounds(change: dict[str, object], is_valid: bool) -> None:
+    document = {"products": {"month": STAKING | change}}
+    if is_valid:
+        assert list(products_of(document, ASSETS)) == ["month"]
+        return
+    with pytest.raises(ConfigurationError) as refused:
+        products_of(document, ASSETS)
+    assert str(refused.value) == (
+        "staking product month: lock_days is for locked products, and both counts of days are whole numbers in range"
+    )

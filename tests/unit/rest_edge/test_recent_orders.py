@@ -1,24 +1,26 @@
 """Answered records laid over rows."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from msgspec import structs
 
 from openspot.contracts.messages import OrderRecord
 from openspot.rest_edge.orders import recent
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrderRecords, newer_record
+from tests.support.order_records import order_record
 
 
 def order(
     order_id: str, status: str = "open", created: int = 0, updated: int | None = None, **more: Any
 ) -> OrderRecord:
-    record = OrderRecord(
-        order_id, None, "u1", "BTC-USD", "buy", "limit", "gtc", None, "1", "1", "0", "1", None, "0", "USD",
-        status, None, f"2026-01-01T00:00:{created:02}.000Z",
-        f"2026-01-01T00:00:{created if updated is None else updated:02}.000Z",
-    )  # fmt: skip
-    return structs.replace(record, **more)
+    return order_record(
+        order_id=order_id,
+        status=status,
+        created_at=f"2026-01-01T00:00:{created:02}.000Z",
+        updated_at=f"2026-01-01T00:00:{created if updated is None else updated:02}.000Z",
+        **more,
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,3 +96,24 @@ def test_records_are_forgotten_by_age_and_by_number(monkeypatch: pytest.MonkeyPa
     orders.forget_old(9)
     assert len(orders) == 0
     assert not orders._of_user
+
+
+def test_a_list_takes_orders_from_its_first_moment_and_before_its_last() -> None:
+    first, last = datetime(2026, 1, 1, 0, 0, 2, tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 4, tzinfo=UTC)
+    orders = [order(str(second), created=second) for second in range(1, 6)]
+
+    def taken(wanted: OrderFilter) -> list[str]:
+        return [record.order_id for record in orders if wanted.takes(record)]
+
+    assert taken(OrderFilter(since=first)) == ["2", "3", "4", "5"]
+    assert taken(OrderFilter(until=last)) == ["1", "2", "3"]
+    assert taken(OrderFilter(since=first, until=last)) == ["2", "3"]
+
+
+def test_a_row_that_is_newer_than_what_was_sent_stays() -> None:
+    sent = order("a", "open", created=1)
+    assert merged_with_recent([sent], [order("a", "filled", created=1, updated=2)], OrderFilter()) == ["a:filled"]
+    # The order with which the next page begins is not shown on this one as well.
+    place = (sent.created_at, "a")
+    assert merged_with_recent([sent], [], OrderFilter(), before=place) == []
+    assert merged_with_recent([sent], [], OrderFilter(), after=place) == []

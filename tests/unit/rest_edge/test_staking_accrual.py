@@ -82,3 +82,23 @@ def test_a_product_that_is_not_valid_is_refused_by_name(change: dict[str, object
 def test_a_configuration_file_that_is_missing_is_named() -> None:
     with pytest.raises(ConfigurationError, match=r"/nowhere/x\.toml cannot be read"):
         read_configuration("/nowhere/x.toml", "staking.toml")
+
+
+def test_the_edges_of_a_products_figures_are_themselves_allowed() -> None:
+    row = ROW | {"minimum": "10", "maximum": "10", "apr": "10"}
+    product = products_of({"products": {"p": row}}, ASSETS)["p"]
+    assert (product.minimum, product.maximum, product.rate_ppm) == (10 * 10**18, 10 * 10**18, 10 * RATE_SCALE)
+    assert products_of({"products": {"p": ROW | {"apr": "0"}}}, ASSETS)["p"].rate_ppm == 0
+    for change in (
+        {"apr": "10.000001"},
+        {"apr": "-0.000001"},
+        {"minimum": "10.1"},
+        {"minimum": "0"},
+        {"asset": "BTC", "capacity": "100.000000001"},
+        {"lock_days": 0},
+        {"lock_days": 3651},
+        {"unbonding_days": -1},
+        {"unbonding_days": 3651},
+    ):
+        with pytest.raises(ConfigurationError, match="staking product p: "):
+            products_of({"products": {"p": ROW | change}}, ASSETS)

@@ -39,6 +39,7 @@ class Bench:
         self.requests: list[str] = []
         self.codes = {"111111"}
         self.is_reply_lost = False
+        self.saved = SAVED
         anything: Any = self
         self.service = WithdrawalService(
             custody=anything,
@@ -59,7 +60,7 @@ class Bench:
 
     async def find(self, user_id: str, address_id: str) -> SavedAddress | None:
         """Every user has saved the address."""
-        return SAVED
+        return self.saved
 
     async def fee(self, *_: Any) -> Decimal:
         """A fee of the network."""

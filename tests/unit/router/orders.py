@@ -10,7 +10,7 @@ from openspot.contracts.messages import OrderRequest, SubmitOrder
 from openspot.domain.market import MarketLimits
 from openspot.domain.symbol import SymbolSpec
 from openspot.router.orders.draft import draft_of
-from openspot.router.orders.pre_trade import Candidate, MarketRules
+from openspot.router.orders.pre_trade import Candidate, MarketRules, Reference
 
 SPEC = SymbolSpec(
     symbol="BTC-USD",
@@ -38,14 +38,16 @@ MARKETS = {"BTC-USD": MarketRules(LIMITS, SPEC)}
 
 def submission(**fields: Any) -> SubmitOrder:
     """A limit buy of 1 BTC at 100 USD, but for `fields`."""
-    user_id = fields.pop("user_id", "u1")
+    user_id, is_immediate = fields.pop("user_id", "u1"), fields.pop("is_immediate", False)
     given = {"order_id": "o1", "symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "1", "price": "100"}
-    return SubmitOrder(user_id, OrderRequest(**(given | fields)))
+    return SubmitOrder(user_id, OrderRequest(**(given | fields)), is_immediate=is_immediate)
 
 
 def candidate(reference: str | None = None, **fields: Any) -> Candidate:
     """That order on its way through the check, with the last trade at `reference`."""
-    return Candidate(draft_of(submission(**fields)), MARKETS, None if reference is None else Decimal(reference))
+    return Candidate(
+        draft_of(submission(**fields)), MARKETS, Reference(None if reference is None else Decimal(reference))
+    )
 
 
 def accepted(seq: int, engine_order_id: int, **fields: Any) -> AcceptedEvent:

@@ -46,6 +46,11 @@ def test_a_limit_order_is_sent_as_it_says_where_that_is_honoured(time_in_force: 
     assert sent(checked(time_in_force=time_in_force), honour=True).type == sent_type
 
 
+def test_a_limit_order_of_a_liquidation_never_rests() -> None:
+    order = sent(checked(time_in_force="ioc", is_immediate=True))
+    assert (order.type, order.price) == (orders_pb2.IOC, 10000)
+
+
 @pytest.mark.spec("A1.2-08", "A1.2-15")
 @pytest.mark.parametrize("time_in_force", ["gtc", "ioc", "fok"])
 def test_a_market_order_is_sent_as_ioc_with_a_bound(time_in_force: str) -> None:

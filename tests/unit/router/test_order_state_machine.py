@@ -6,9 +6,10 @@ import msgspec
 import pytest
 
 from openspot.contracts.engine_events import AcceptedEvent, BalanceEvent, EngineEvent
-from openspot.contracts.messages import ExecutedTrade, OrderEvent, SideTrade
+from openspot.contracts.messages import ExecutedTrade, OrderEvent, OrderRecord, SideTrade, TradeFee, TradeFees
 from openspot.domain.order import OrderStatus
 from openspot.router.tracked_order import TrackedOrder
+from openspot.router.trade_row import TradeRow
 from openspot.router.translation.order_state_machine import OrderStateMachine, Target, TranslatedEvent
 from tests.unit.router.orders import accepted, moved, reduced, rejected, trade
 
@@ -139,7 +140,7 @@ def test_fills_add_up_until_one_completes_the_order_be_it_taker_or_maker() -> No
     assert open_ids(state) == set()
 
 
-@pytest.mark.spec("A3.1-08", "A3.1-09", "A6.1-06", "A1.4-09", "A6.1-31")
+@pytest.mark.spec("A3.1-08", "A3.1-09", "A6.1-06", "A6.1-31")
 @pytest.mark.parametrize("reason", ["CANCELLED_BY_USER", "CANCELLED_BY_ADMIN", "STP_CANCEL_RESTING"])
 def test_a_completed_reduce_cancels_an_open_order(reason: str) -> None:
     state, translated = after(accepted(1, 1), reduced(2, 1, reason=reason))
@@ -168,6 +169,9 @@ def test_a_completed_reduce_cancels_a_partially_filled_order_and_keeps_its_fills
 def test_a_reduce_that_leaves_something_updates_the_order() -> None:
     state, translated = after(accepted(1, 1), reduced(2, 1, remaining="0.4", reason="STP_DECREMENT"))
     assert shown(translated) == ["orders.updated open"]
+    (publication,) = translated.publications
+    assert isinstance(publication.message, OrderEvent)
+    assert (publication.message.event, publication.message.reason) == ("updated", "STP_DECREMENT")
     assert only_order(translated).remaining_quantity == Decimal("0.4")
     assert 1 in open_ids(state)
 
@@ -296,6 +300,27 @@ def test_a_fee_that_differs_from_ours_is_named_and_published_as_the_engine_says(
 
 
 @pytest.mark.spec("A2.2-11")
+@pytest.mark.parametrize("fee", ["0.250000000000000001", "0.249999999999999999", "0.2500000000000000001", "0.3", "0"])
+def test_the_smallest_difference_of_a_fee_is_named_and_none_is_rounded_away(fee: str) -> None:
+    _, translated = after(
+        accepted(1, 1), bob_sells(2, 2), trade(3, taker=2, maker=1, quantity="1", taker_fee_amount=fee)
+    )
+    assert [(fault.kind, fault.text) for fault in translated.faults] == [
+        ("fee_mismatch", f"event 3: taker fee {fee} is not 25 bps of the trade")
+    ]
+
+
+@pytest.mark.spec("A2.2-11")
+def test_the_fee_of_the_widest_numbers_is_checked_to_the_last_place() -> None:
+    numbers = {"price": "99999999.99", "quantity": "0.00000003", "maker_fee_amount": "0.00449999999955"}
+    for fee, faults in (("0.00749999999925", []), ("0.007499999999250001", ["fee_mismatch"])):
+        _, translated = after(
+            accepted(1, 1), bob_sells(2, 2), trade(3, taker=2, maker=1, taker_fee_amount=fee, **numbers)
+        )
+        assert [fault.kind for fault in translated.faults] == faults
+
+
+@pytest.mark.spec("A2.2-11")
 def test_a_rebate_is_a_negative_fee_and_agrees_with_its_basis_points() -> None:
     _, translated = after(
         accepted(1, 1),
@@ -327,3 +352,128 @@ def test_the_same_events_translate_to_the_same_bytes_and_ids() -> None:
     assert runs[0] == runs[1]
     ids = [target.message_id for targets, _ in runs[0] for target in targets]
     assert len(set(ids)) == len(ids)
+
+
+def test_a_trade_is_told_in_exactly_these_messages_and_rows() -> None:
+    _, translated = after(
+        accepted(1, 1, quantity="3"),
+        bob_sells(2, 2),
+        trade(3, taker=2, maker=1, quantity="1", is_maker_completed=False, maker_remaining="2"),
+    )
+    of_both = {"trade_id": "epoch-3", "symbol": "BTC-USD", "price": "100", "quantity": "1", "fee_currency": "USD"}
+    assert [publication.message for publication in translated.publications[:3]] == [
+        ExecutedTrade(
+            id="epoch-3",
+            symbol="BTC-USD",
+            base_asset="BTC",
+            quote_asset="USD",
+            buyer_id="alice",
+            seller_id="bob",
+            price="100",
+            quantity="1",
+            fees=TradeFees(TradeFee("alice", "0.15", "USD"), TradeFee("bob", "0.25", "USD")),
+            taker_side="sell",
+            taker_order_id="ext2",
+            maker_order_id="ext1",
+            is_taker_completed=True,
+            is_maker_completed=False,
+            sequence=3,
+            timestamp=1003,
+        ),
+        SideTrade(
+            **of_both,
+            liquidity="taker",
+            order_id="ext2",
+            user_id="bob",
+            side="sell",
+            fee="0.25",
+            fee_bps=25,
+            is_order_completed=True,
+            sequence=3,
+            timestamp=1003,
+        ),
+        SideTrade(
+            **of_both,
+            liquidity="maker",
+            order_id="ext1",
+            user_id="alice",
+            side="buy",
+            fee="0.15",
+            fee_bps=15,
+            is_order_completed=False,
+            sequence=3,
+            timestamp=1003,
+        ),
+    ]
+    assert translated.trades == [
+        TradeRow(
+            **of_both,
+            sequence=3,
+            taker_side="sell",
+            taker_order_id="ext2",
+            maker_order_id="ext1",
+            buyer_id="alice",
+            seller_id="bob",
+            taker_fee="0.25",
+            maker_fee="0.15",
+            executed_ms=1003,
+        )
+    ]
+    assert translated.orders[1] == TrackedOrder(
+        order_id="ext1",
+        engine_order_id=1,
+        client_order_id=None,
+        user_id="alice",
+        symbol="BTC-USD",
+        side="buy",
+        type="limit",
+        time_in_force="gtc",
+        margin_mode=None,
+        price=Decimal(100),
+        quantity=Decimal(3),
+        filled_quantity=Decimal(1),
+        filled_notional=Decimal(100),
+        remaining_quantity=Decimal(2),
+        fee=Decimal("0.15"),
+        fee_currency="USD",
+        status=OrderStatus.PARTIALLY_FILLED,
+        reject_reason=None,
+        last_sequence=3,
+        created_ms=1001,
+        updated_ms=1003,
+    )
+    assert translated.publications[3].message == OrderEvent(
+        event="filled",
+        sequence=3,
+        timestamp=1003,
+        order=OrderRecord(
+            order_id="ext2",
+            client_order_id=None,
+            user_id="bob",
+            symbol="BTC-USD",
+            side="sell",
+            type="limit",
+            time_in_force="gtc",
+            margin_mode=None,
+            price="100",
+            quantity="1",
+            filled_quantity="1",
+            remaining_quantity="0",
+            average_price="100",
+            fee="0.25",
+            fee_currency="USD",
+            status="filled",
+            reject_reason=None,
+            created_at="1970-01-01T00:00:01.002Z",
+            updated_at="1970-01-01T00:00:01.003Z",
+        ),
+        reason=None,
+    )
+
+
+@pytest.mark.parametrize("order_type", ["limit", "market"])
+@pytest.mark.parametrize("time_in_force", ["gtc", "ioc", "fok"])
+def test_each_type_and_time_in_force_of_the_metadata_comes_back(order_type: str, time_in_force: str) -> None:
+    metadata = f'{{"type":"{order_type}","timeInForce":"{time_in_force}","clientOrderId":"mine"}}'
+    order = only_order(after(accepted(1, 1, order_type="GTC", metadata=metadata))[1])
+    assert (order.type, order.time_in_force, order.client_order_id) == (order_type, time_in_force, "mine")

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from openspot.domain.fair_price.band import PriceReference
 from openspot.domain.market import load_markets
-from openspot.router.orders.pre_trade import STEPS, PreTradeCheck, first_failure
+from openspot.router.orders.pre_trade import STEPS, PreTradeCheck, Reference, first_failure
 from tests.unit.router.orders import LIMITS, candidate
 
 
@@ -132,6 +133,34 @@ def test_the_slippage_guard_is_not_looked_at_for_a_limit_order() -> None:
     assert reason_of("100", **MARKET) is None
 
 
+def against_fair(fair: str | None, width_bps: int = 1000, **fields: Any) -> str | None:
+    """Why an order is refused whose price is compared with a fair price."""
+    order = candidate(**fields)
+    order.reference = Reference(None if fair is None else Decimal(fair), PriceReference.FAIR_PRICE, width_bps)
+    failure = first_failure(order)
+    return None if failure is None else failure.reason
+
+
+def test_with_a_fair_price_the_band_has_its_own_width_and_says_what_it_is_centred_on() -> None:
+    assert against_fair("100", price="110") is None
+    assert against_fair("100", price="110.05") == (
+        "price 110.05 deviates from the fair price 100 by more than 1000 bps on BTC-USD"
+    )
+    assert against_fair("100", 2000, price="120") is None
+    assert against_fair("100", 2000, price="120.05") is not None
+    assert against_fair(None, 2000, price="500") is None
+
+
+def test_a_market_order_is_bounded_around_the_fair_price_and_refused_without_one() -> None:
+    assert against_fair("100", **MARKET) is None
+    order = candidate(**MARKET)
+    order.reference = Reference(Decimal(100), PriceReference.FAIR_PRICE, 5000)
+    assert (first_failure(order), order.price) == (None, Decimal(102))
+    assert against_fair(None, **MARKET) == (
+        "no fair price for BTC-USD yet: a market order needs one, a limit order does not"
+    )
+
+
 @pytest.mark.spec("A1.3-17")
 def test_an_order_passes_where_nobody_knows_the_balance() -> None:
     assert reason_of(None, None) is None
@@ -139,7 +168,7 @@ def test_an_order_passes_where_nobody_knows_the_balance() -> None:
 
 @pytest.mark.spec("A1.3-05", "A1.3-06", "A1.3-07", "A1.3-08", "A1.3-09")
 def test_the_steps_stand_in_the_order_of_the_spec() -> None:
-    assert [check for check, _ in STEPS] == list(PreTradeCheck)
+    assert [PreTradeCheck.OPENING, *(check for check, _ in STEPS)] == list(PreTradeCheck)
     # An order that fails every step that it can: mending the first leads to the next.
     bad: dict[str, Any] = {"type": "stop_limit", "symbol": "DOGE-USD", "quantity": "0.001", "price": "5000"}
     assert check_of("100", "0", **bad) is PreTradeCheck.STOP_ORDER
@@ -215,7 +244,7 @@ def test_the_widest_numbers_of_a_request_are_handled_exactly() -> None:
     assert reason_of("100", max_slippage_bps="1e-17", **MARKET) is None
 
 
-@pytest.mark.spec("A2.5-07", "A8-42", "A8-43", "A8-44", "A8-45")
+@pytest.mark.spec("A2.5-07")
 def test_the_check_knows_twelve_markets_and_the_bounds_of_each() -> None:
     limits = load_markets().limits
     names = "BTC-USD ETH-USD SOL-USD BTC-BRL ETH-BRL SOL-BRL ETH-BTC BTC-USDT ETH-USDT SOL-USDT USDT-USD USDC-USD"
@@ -225,3 +254,7 @@ def test_the_check_knows_twelve_markets_and_the_bounds_of_each() -> None:
         assert 0 < market.notional_min < market.notional_max
         assert 0 < market.deviation_bps_max < 10_000
         assert 0 < market.slippage_bps_max < 10_000
+
+
+def test_the_least_quantity_is_itself_allowed() -> None:
+    assert reason_of(quantity="0.01", price="1000") is None

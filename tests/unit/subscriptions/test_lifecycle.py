@@ -28,6 +28,7 @@ from openspot.subscriptions.lifecycle import (
     charge_succeeded,
     due_step,
     expire,
+    next_due_on,
     next_state,
     upgraded,
 )
@@ -125,6 +126,15 @@ def test_retries_count_from_the_first_failure_also_if_it_came_late() -> None:
     assert due_step(failed, day(20), RETRIES) is None
     assert due_step(failed, day(21), RETRIES) is not None
     assert access_end(failed, RETRIES) == day(28)
+
+
+def test_a_subscription_that_failed_more_often_than_there_are_retries_now_is_due_on_the_last_of_them() -> None:
+    failed = FRESH
+    for number in (0, 1, 3):
+        failed = charge_failed(failed, day(number), RETRIES)
+    assert failed.attempts == 3
+    assert next_due_on(failed, RETRIES) == day(7)
+    assert next_due_on(failed, (1, 2)) == day(2)
 
 
 def test_a_period_is_not_paid_twice() -> None:

@@ -47,11 +47,12 @@ def test_a_name_is_loopback_if_all_its_addresses_are(
 
 def test_the_engine_is_refused_with_what_to_set() -> None:
     for services in (list(SERVICES), ["engine"]):
-        (danger,) = found(services, host="0.0.0.0", engine_grpc_port=9091)
-        assert "port 9091" in danger
-        assert danger.startswith("OPENSPOT_HOST=0.0.0.0 opens")
-        assert "OPENSPOT_ENGINE_HOST=127.0.0.1" in danger
-        assert "OPENSPOT_TRUSTED_NETWORK=true" in danger
+        dangers = found(services, host="0.0.0.0", engine_grpc_port=9091, engine_frames_port=9093)
+        for danger, port in zip(dangers, (9091, 9093), strict=True):
+            assert f"port {port}" in danger
+            assert danger.startswith("OPENSPOT_HOST=0.0.0.0 opens")
+            assert "OPENSPOT_ENGINE_HOST=127.0.0.1" in danger
+            assert "OPENSPOT_TRUSTED_NETWORK=true" in danger
 
 
 def test_services_that_ask_for_credentials_may_be_public() -> None:

@@ -104,4 +104,6 @@ def test_nobody_is_spared_the_throttle_unless_settings_say_so() -> None:
     assert PlatformSettings(throttle_exempt_users=" ,").unthrottled_users == frozenset()
     named = PlatformSettings(throttle_exempt_users="bot-1, bot-2,")
     assert named.unthrottled_users == {"bot-1", "bot-2"}
-    assert PlatformSettings(demo=True).unthrottled_users == {"demo-maker", "demo-taker"}
+    assert PlatformSettings(demo=True).unthrottled_users == {"demo-maker", "demo-taker"} | {
+        f"demo-taker-{number}" for number in range(2, 7)
+    }

@@ -8,12 +8,14 @@ from typing import NamedTuple
 import pytest
 from starlette.types import Message
 
-from openspot.web_server.application import ASK_AGAIN, FOREVER, WebPages
+from openspot.web_server.application import A_DAY, ASK_AGAIN, FOREVER, WebPages
+from openspot.web_server.icons import favicon_of
 from openspot.web_server.page_config import PageConfig
 
 CONFIG = PageConfig("http://127.0.0.1:8090", "http://127.0.0.1:3001", "ws://127.0.0.1:3002")
 SCRIPT = b"console.log('a script that is long enough to be worth its compression');" * 20
 PAGE = b"<!doctype html><title>Console</title>"
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + (180).to_bytes(4) + (180).to_bytes(4) + b"the rest of a picture"
 BROTLI = b"stands for brotli: the server never looks inside"
 
 
@@ -34,6 +36,7 @@ def folder(tmp_path: Path) -> Path:
         "assets/console-1a2b3c.js.br": BROTLI,
         "assets/console-1a2b3c.js.gz": gzip.compress(SCRIPT),
         "assets/inter-4d5e6f.woff2": b"a font",
+        "assets/touch-icon-7a8b9c.png": PNG,
         ".inputs": b"the stamp of the build",
     }.items():
         path = root / name
@@ -235,3 +238,62 @@ async def test_without_a_build_every_page_says_what_to_do(tmp_path: Path) -> Non
         assert answer.status == 503
         assert b"tools/web.py build" in answer.body
     assert (await ask(pages, "/config.json")).status == 200
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/nowhere/at/all", "/api/v1/markets", "/assets/"])
+async def test_an_unknown_address_gets_a_page_that_says_so(pages: WebPages, path: str) -> None:
+    answer = await ask(pages, path)
+    assert (answer.status, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert answer.headers["cache-control"] == ASK_AGAIN
+    assert b"<h1>Page not found</h1>" in answer.body and b'href="/"' in answer.body
+    # The policy lets the page's own style through, and no script.
+    assert "style-src 'self' 'unsafe-inline'" in answer.headers["content-security-policy"]
+    assert b"<script" not in answer.body
+    head = await ask(pages, path, "HEAD")
+    assert (head.status, head.body, head.headers["content-length"]) == (404, b"", str(len(answer.body)))
+
+
+@pytest.mark.parametrize("path", ["/assets/missing-1a2b3c.js", "/robots.txt", "/trade/missing.png"])
+async def test_a_missing_file_gets_a_line_of_text(pages: WebPages, path: str) -> None:
+    answer = await ask(pages, path)
+    assert (answer.status, answer.headers["content-type"]) == (404, "text/plain; charset=utf-8")
+    assert answer.body == b"There is nothing at this address.\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "content_type", "body"),
+    [
+        ("/favicon.ico", "image/vnd.microsoft.icon", favicon_of(PNG)),
+        ("/apple-touch-icon.png", "image/png", PNG),
+        ("/apple-touch-icon-precomposed.png", "image/png", PNG),
+    ],
+)
+async def test_icons_have_fixed_addresses_and_are_kept_for_a_day(
+    pages: WebPages, path: str, content_type: str, body: bytes
+) -> None:
+    answer = await ask(pages, path)
+    assert (answer.status, answer.headers["content-type"], answer.body) == (200, content_type, body)
+    assert answer.headers["cache-control"] == A_DAY == "public, max-age=86400"
+    again = await ask(pages, path, if_none_match=answer.headers["etag"])
+    assert (again.status, again.body) == (304, b"")
+
+
+def test_a_favicon_holds_the_picture_with_its_size() -> None:
+    icon = favicon_of(PNG)
+    assert icon[:6] == b"\0\0\1\0\1\0"
+    assert (icon[6], icon[7], icon[22:]) == (180, 180, PNG)
+    assert int.from_bytes(icon[14:18], "little") == len(PNG)
+    assert int.from_bytes(icon[18:22], "little") == 22
+
+
+@pytest.mark.parametrize(
+    "picture", [b"GIF89a", PNG[:20], PNG.replace((180).to_bytes(4), (257).to_bytes(4)), PNG.replace(b"\xb4", b"\0")]
+)
+def test_what_is_no_small_picture_is_no_favicon(picture: bytes) -> None:
+    with pytest.raises(ValueError, match="touch icon"):
+        favicon_of(picture)
+
+
+async def test_a_build_without_icons_serves_none(folder: Path) -> None:
+    (folder / "assets/touch-icon-7a8b9c.png").unlink()
+    assert (await ask(WebPages(folder, CONFIG), "/favicon.ico")).status == 404

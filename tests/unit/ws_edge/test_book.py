@@ -2,6 +2,7 @@
 
 import random
 import zlib
+from typing import Any
 
 from openspot.contracts.messages import OrderBookEvent
 from openspot.ws_edge.book import PENDING_MAX, BookChange, DepthView, MirroredBook
@@ -165,3 +166,68 @@ def test_an_empty_book_has_the_checksum_0() -> None:
     book = MirroredBook(SYMBOL)
     assert book.take(OrderBookEvent(SYMBOL, "snapshot", 1, None, 1, [], [], 0)) is BookChange.REPLACED
     assert book.snapshot().checksum == 0
+
+
+def message(kind: Any, seq: int, before: int | None, bids: list[tuple[str, str]], expected: int) -> OrderBookEvent:
+    """A message of a book without asks, at a time that its number gives."""
+    return OrderBookEvent(SYMBOL, kind, seq, before, 1000 + seq, bids, [], expected)
+
+
+ONE, TWO, THREE = [("10", "1")], [("10", "1"), ("9", "2")], [("11", "3"), ("10", "1"), ("9", "2")]
+CRC_ONE, CRC_TWO, CRC_THREE = (zlib.crc32(text) for text in (b"10:1", b"10:1:9:2", b"11:3:10:1:9:2"))
+
+
+def test_a_view_shows_its_levels_only_and_says_when_they_changed() -> None:
+    book = MirroredBook(SYMBOL)
+    book.take(message("snapshot", 5, None, TWO, CRC_TWO))
+    view = DepthView(book, 1)
+    first = OrderBookEvent("BTC-USD", "snapshot", 5, None, 1005, [("10", "1")], [], CRC_ONE)
+    assert view.snapshot() == first
+    # Below its depth nothing changes for the view, nor does its number.
+    book.take(message("update", 6, 5, [("9", "0")], CRC_ONE))
+    assert view.update() is None
+    book.take(message("update", 7, 6, [("9", "2")], CRC_TWO))
+    assert view.update() is None
+    assert view.snapshot().seq == 5
+    book.take(message("update", 8, 7, [("11", "3")], CRC_THREE))
+    best = zlib.crc32(b"11:3")
+    assert view.update() == OrderBookEvent("BTC-USD", "update", 8, 5, 1008, [("11", "3"), ("10", "0")], [], best)
+    assert view.snapshot() == OrderBookEvent("BTC-USD", "snapshot", 8, None, 1008, [("11", "3")], [], best)
+
+
+def test_a_view_of_asks_has_its_levels_only() -> None:
+    book = MirroredBook(SYMBOL)
+    whole = zlib.crc32(b"20:1:21:1")
+    book.take(OrderBookEvent(SYMBOL, "snapshot", 5, None, 1, [], [("20", "1"), ("21", "1")], whole))
+    view = DepthView(book, 1)
+    assert (view.snapshot().bids, view.snapshot().asks) == ([], [("20", "1")])
+
+
+def test_the_update_after_a_gap_is_kept_for_the_snapshot_that_is_requested() -> None:
+    book = MirroredBook(SYMBOL)
+    book.take(message("snapshot", 1, None, ONE, CRC_ONE))
+    assert book.take(message("update", 3, 2, [("11", "3")], CRC_THREE)) is BookChange.BROKEN
+    assert book.begin(message("snapshot", 2, None, TWO, CRC_TWO)) is BookChange.REPLACED
+    assert book.snapshot() == message("snapshot", 3, None, THREE, CRC_THREE)
+
+
+def test_the_message_that_contradicts_the_book_is_not_kept() -> None:
+    book = MirroredBook(SYMBOL)
+    book.take(message("snapshot", 1, None, ONE, CRC_ONE))
+    assert book.take(message("update", 2, 1, [("9", "2")], CRC_ONE)) is BookChange.BROKEN
+    assert book.begin(message("snapshot", 1, None, ONE, CRC_ONE)) is BookChange.REPLACED
+    assert book.snapshot() == message("snapshot", 1, None, ONE, CRC_ONE)
+
+
+def test_only_a_requested_snapshot_may_be_followed_by_updates_that_it_includes() -> None:
+    old, new = message("update", 2, 1, [("9", "2")], CRC_TWO), message("update", 3, 2, [("11", "3")], CRC_THREE)
+    requested = MirroredBook(SYMBOL)
+    requested.begin(message("snapshot", 2, None, TWO, CRC_TWO))
+    assert requested.take(old) is BookChange.KEPT
+    # After the first update that continues it, an older one is a contradiction.
+    assert requested.take(new) is BookChange.UPDATED
+    assert requested.take(old) is BookChange.BROKEN
+    published = MirroredBook(SYMBOL)
+    published.begin(message("snapshot", 1, None, ONE, CRC_ONE))
+    assert published.take(message("snapshot", 2, None, TWO, CRC_TWO)) is BookChange.REPLACED
+    assert published.take(old) is BookChange.BROKEN

@@ -58,6 +58,7 @@ def test_every_depth_and_every_interval_has_a_channel() -> None:
         ("orderbook:BTC-USD?depth=\u0661", "depth must be one of"),
         ("orderbook:BTC-USD?depth=10&x=1", "depth must be one of"),
         ("orderbook:BTC-USD?", "depth must be one of"),
+        ("orderbook:BTC-USD?x?depth=10", "depth must be one of"),
         ("candles:BTC-USD", "the interval of candles must be one of 1m, 5m"),
         ("candles:BTC-USD:2m", "the interval of candles must be one of"),
         ("candles:btc:1m", "channel must be"),

@@ -64,5 +64,6 @@ def test_recent_keys_tell_a_repeat_until_they_are_too_old() -> None:
     assert recent.add(("a", "order.created", 1))
     assert not recent.add(("a", "order.created", 1))
     assert recent.add(("a", "order.updated", 2))
+    assert not recent.add(("a", "order.created", 1))
     assert recent.add(("b", "order.created", 3))
     assert recent.add(("a", "order.created", 1))

@@ -22,7 +22,9 @@ class Opening:
         try:
             return self.arrivals.admit(network, is_handshake)
         except HttpError as error:
-            assert (error.status_code, error.headers) == (429, {"Retry-After": "1"})
+            assert (error.status_code, error.code, error.message, error.headers) == (
+                429, "TOO_MANY_REQUESTS", "this address opens connections too fast", {"Retry-After": "1"},
+            )  # fmt: skip
             return None
 
 

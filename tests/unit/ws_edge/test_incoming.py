@@ -98,9 +98,11 @@ def test_who_fails_does_not_stop_the_others() -> None:
 
 def test_what_was_received_is_taken_in_slices_and_in_its_order() -> None:
     received, taken = Received(), list[bytes]()
+    assert len(received) == 0
     data = bytes(range(250)) * 5
     received.add(data[:1000])
     taken.append(received.take())
+    assert len(received) == 744
     received.add(data[1000:])
     assert len(received) == len(data) - SLICE_BYTES
     while received:

@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The withdrawals that are not settled, the oldest first */
+        /**
+         * The withdrawals that are not settled, the oldest first
+         * @description Only an administrator may call it.
+         */
         get: operations["list_open_withdrawals"];
         put?: never;
         post?: never;
@@ -30,7 +33,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Approve a withdrawal */
+        /**
+         * Approve a withdrawal
+         * @description Only an administrator may call it. The request leaves an audit record.
+         */
         post: operations["approve_withdrawal"];
         delete?: never;
         options?: never;
@@ -47,7 +53,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Reject a withdrawal that is not being sent yet; its funds are released */
+        /**
+         * Reject a withdrawal that is not being sent yet; its funds are released
+         * @description Only an administrator may call it. The request leaves an audit record.
+         */
         post: operations["reject_withdrawal"];
         delete?: never;
         options?: never;
@@ -64,7 +73,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign a withdrawal with the key of one of its signers, which the simulator holds */
+        /**
+         * Sign a withdrawal with the key of one of its signers, which the simulator holds
+         * @description Only an administrator may call it. The request leaves an audit record.
+         */
         post: operations["sign_withdrawal"];
         delete?: never;
         options?: never;
@@ -81,20 +93,12 @@ export interface components {
          * @description The body of every refusal.
          */
         ErrorBody: {
-            /** Statuscode */
             statusCode: number;
-            /** Message */
             message: string | string[];
-            /** Error */
             error: string;
-            /** Code */
             code: string;
-            /** Requestid */
             requestId: string;
-            /**
-             * Details
-             * @default null
-             */
+            /** @default null */
             details?: {
                 [key: string]: unknown;
             } | null;
@@ -107,45 +111,30 @@ export interface components {
          *     `signers` who signed. `createdAt` is in milliseconds since 1970.
          */
         OpenWithdrawal: {
-            /** Id */
             id: string;
-            /** Userid */
             userId: string;
-            /** Asset */
             asset: string;
-            /** Network */
             network: string;
-            /** Amount */
+            /** Format: decimal */
             amount: string;
-            /** Fee */
+            /** Format: decimal */
             fee: string;
-            /** Netamount */
+            /** Format: decimal */
             netAmount: string;
-            /** Address */
             address: string;
-            /** Tag */
             tag: string | null;
             wallet: components["schemas"]["Wallet"];
-            /** Valueusd */
+            /** Format: decimal */
             valueUsd: string;
             status: components["schemas"]["Status"];
-            /** Reason */
             reason: string | null;
-            /** Approvals */
             approvals: string[];
-            /** Approvalsneeded */
             approvalsNeeded: number;
-            /** Signers */
             signers: string[];
-            /** Signatures */
             signatures: string[];
-            /** Signaturesneeded */
             signaturesNeeded: number;
-            /** Confirmations */
             confirmations: number;
-            /** Confirmationsneeded */
             confirmationsNeeded: number;
-            /** Createdat */
             createdAt: number;
         };
         /**
@@ -153,9 +142,7 @@ export interface components {
          * @description The oldest come first. `complete` is false if there are more than are listed.
          */
         OpenWithdrawals: {
-            /** Withdrawals */
             withdrawals: components["schemas"]["OpenWithdrawal"][];
-            /** Complete */
             complete: boolean;
         };
         /**
@@ -166,7 +153,6 @@ export interface components {
          *     }
          */
         RejectBody: {
-            /** Reason */
             reason: string;
         };
         /**
@@ -177,7 +163,6 @@ export interface components {
          *     }
          */
         SignBody: {
-            /** Signer */
             signer: string;
         };
         /**
@@ -262,6 +247,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the withdrawal */
                 id: string;
             };
             cookie?: never;
@@ -329,6 +315,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the withdrawal */
                 id: string;
             };
             cookie?: never;
@@ -427,6 +414,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the withdrawal */
                 id: string;
             };
             cookie?: never;

@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Positions, by participant and symbol */
+        /**
+         * Positions, by participant and symbol
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["list_positions"];
         put?: never;
         post?: never;
@@ -28,7 +31,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Snapshots of positions, newest first */
+        /**
+         * Snapshots of positions, newest first
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["list_snapshots"];
         put?: never;
         post?: never;
@@ -45,7 +51,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One position */
+        /**
+         * One position
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["get_position"];
         put?: never;
         post?: never;
@@ -64,7 +73,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Close a position at its mark price */
+        /**
+         * Close a position at its mark price
+         * @description Only a user may call it. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["close_position"];
         delete?: never;
         options?: never;
@@ -79,7 +91,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Balances, by participant and asset */
+        /**
+         * Balances, by participant and asset
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["list_balances"];
         put?: never;
         post?: never;
@@ -96,7 +111,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One balance */
+        /**
+         * One balance
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["get_balance"];
         put?: never;
         post?: never;
@@ -113,7 +131,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Trades that moved positions, newest first */
+        /**
+         * Trades that moved positions, newest first
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["list_trades"];
         put?: never;
         post?: never;
@@ -130,7 +151,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Profit and loss by quote asset */
+        /**
+         * Profit and loss by quote asset
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["get_pnl"];
         put?: never;
         post?: never;
@@ -147,7 +171,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Profit and loss by symbol */
+        /**
+         * Profit and loss by symbol
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["get_pnl_by_symbol"];
         put?: never;
         post?: never;
@@ -164,7 +191,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Exposure, concentration and value at risk */
+        /**
+         * Exposure, concentration and value at risk
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["get_risk"];
         put?: never;
         post?: never;
@@ -181,7 +211,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counts by participant */
+        /**
+         * Counts by participant
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["list_statistics"];
         put?: never;
         post?: never;
@@ -198,7 +231,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counts and results over all that you see */
+        /**
+         * Counts and results over all that you see
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["get_summary"];
         put?: never;
         post?: never;
@@ -215,7 +251,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Transfers, newest first */
+        /**
+         * Transfers, newest first
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["list_transfers"];
         put?: never;
         post?: never;
@@ -232,7 +271,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One transfer */
+        /**
+         * One transfer
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["get_transfer"];
         put?: never;
         post?: never;
@@ -251,7 +293,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create a deposit */
+        /**
+         * Create a deposit
+         * @description Only a user may call it. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["create_deposit"];
         delete?: never;
         options?: never;
@@ -268,7 +313,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create a withdrawal, and lock its amount */
+        /**
+         * Create a withdrawal, and lock its amount
+         * @description Only a user may call it. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["create_withdrawal"];
         delete?: never;
         options?: never;
@@ -285,7 +333,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create an adjustment */
+        /**
+         * Create an adjustment
+         * @description Only an administrator may call it. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["create_adjustment"];
         delete?: never;
         options?: never;
@@ -302,7 +353,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Complete a transfer, and move the balance */
+        /**
+         * Complete a transfer, and move the balance
+         * @description Only an administrator may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["complete_transfer"];
         delete?: never;
         options?: never;
@@ -319,7 +373,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a transfer */
+        /**
+         * Cancel a transfer
+         * @description Only a user may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["cancel_transfer"];
         delete?: never;
         options?: never;
@@ -334,7 +391,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Users with FIFO transactions */
+        /**
+         * Users with FIFO transactions
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["list_fifo_users"];
         put?: never;
         post?: never;
@@ -351,7 +411,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The currencies of a user's transactions */
+        /**
+         * The currencies of a user's transactions
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["list_fifo_currencies"];
         put?: never;
         post?: never;
@@ -368,7 +431,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A user's lots, gains and disposals in one currency */
+        /**
+         * A user's lots, gains and disposals in one currency
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["get_fifo_currency"];
         put?: never;
         post?: never;
@@ -385,7 +451,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A user's cost basis, and the export of a tax year */
+        /**
+         * A user's cost basis, and the export of a tax year
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["get_fifo"];
         put?: never;
         post?: never;
@@ -404,7 +473,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Record a FIFO transaction */
+        /**
+         * Record a FIFO transaction
+         * @description Only a user may call it. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["add_fifo_transaction"];
         delete?: never;
         options?: never;
@@ -421,7 +493,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Import a file of FIFO transactions */
+        /**
+         * Import a file of FIFO transactions
+         * @description Only a user may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["import_fifo_transactions"];
         delete?: never;
         options?: never;
@@ -438,7 +513,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Report a completed order */
+        /**
+         * Report a completed order
+         * @description Only an administrator or another service may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["report_completed_order"];
         delete?: never;
         options?: never;
@@ -453,7 +531,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reports that did not fit, newest first */
+        /**
+         * Reports that did not fit, newest first
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["list_exceptions"];
         put?: never;
         post?: never;
@@ -470,7 +551,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One exception */
+        /**
+         * One exception
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["get_exception"];
         put?: never;
         post?: never;
@@ -497,26 +581,14 @@ export interface components {
          *     }
          */
         AdjustmentBody: {
-            /** Participantid */
             participantId: string;
-            /**
-             * Assetid
-             * @example BTC
-             */
+            /** @example BTC */
             assetId: string;
-            /**
-             * Amount
-             * @example -0.5
-             */
+            /** @example -0.5 */
             amount: string | number;
-            /** Reason */
             reason: string;
-            /** Reference */
             reference?: string | null;
-            /**
-             * Allownegative
-             * @default false
-             */
+            /** @default false */
             allowNegative?: boolean;
         };
         /**
@@ -524,23 +596,16 @@ export interface components {
          * @description A user's cost basis in one asset: sums, the oldest thousand open lots, and a page of disposals, newest first.
          */
         AssetCostBasisResponse: {
-            /** Userid */
             userId: string;
-            /** Asset */
             asset: string;
-            /** Currency */
             currency: string;
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Cost */
+            /** Format: decimal */
             cost: string;
-            /** Lotcount */
             lotCount: number;
-            /** Lots */
             lots: components["schemas"]["LotResponse"][];
-            /** Gains */
             gains: components["schemas"]["YearResponse"][];
-            /** Disposals */
             disposals: components["schemas"]["DisposalResponse"][];
         };
         /**
@@ -550,17 +615,14 @@ export interface components {
          *     `available` may be negative after a trade, because trades are never refused.
          */
         BalanceResponse: {
-            /** Participantid */
             participantId: string;
-            /** Assetid */
             assetId: string;
-            /** Available */
+            /** Format: decimal */
             available: string;
-            /** Locked */
+            /** Format: decimal */
             locked: string;
-            /** Total */
+            /** Format: decimal */
             total: string;
-            /** Updatedat */
             updatedAt: string | null;
         };
         /**
@@ -568,11 +630,8 @@ export interface components {
          * @description One rule that a report breaks, and the field that breaks it.
          */
         BrokenRuleResponse: {
-            /** Code */
             code: string;
-            /** Field */
             field: string;
-            /** Reason */
             reason: string;
         };
         /**
@@ -593,51 +652,29 @@ export interface components {
          *     }
          */
         CompletedOrderBody: {
-            /** Orderid */
             orderId: string;
-            /** Participantid */
             participantId: string;
-            /**
-             * Symbol
-             * @example BTC-USD
-             */
+            /** @example BTC-USD */
             symbol: string;
-            /**
-             * Side
-             * @enum {string}
-             */
+            /** @enum {string} */
             side: "buy" | "sell";
-            /**
-             * Quantity
-             * @example -0.015
-             */
+            /** @example -0.015 */
             quantity: string | number;
-            /**
-             * Price
-             * @example -0.015
-             */
+            /** @example -0.015 */
             price: string | number;
             /**
-             * Fee
              * @default 0
              * @example -0.015
              */
             fee?: string | number;
-            /**
-             * Feeasset
-             * @example BTC
-             */
+            /** @example BTC */
             feeAsset: string;
             /**
-             * Completedat
              * @example 2026-01-02T03:04:05.678Z
              * @example 1767323045678
              */
             completedAt: string;
-            /**
-             * Fills
-             * @default []
-             */
+            /** @default [] */
             fills?: components["schemas"]["FillBody"][];
         };
         /**
@@ -645,11 +682,10 @@ export interface components {
          * @description The concentration of the gross exposure on few positions. `herfindahl` is the sum of the squared shares.
          */
         ConcentrationResponse: {
-            /** Herfindahl */
+            /** Format: decimal */
             herfindahl: string;
-            /** Largestsymbol */
             largestSymbol: string;
-            /** Largestshare */
+            /** Format: decimal */
             largestShare: string;
         };
         /**
@@ -659,21 +695,13 @@ export interface components {
          *     `shortfalls` has the first hundred of `shortfallCount` shortfalls.
          */
         CostBasisResponse: {
-            /** Userid */
             userId: string;
-            /** Currency */
             currency: string;
-            /** Transactions */
             transactions: number;
-            /** Unvaluedfills */
             unvaluedFills: number;
-            /** Holdings */
             holdings: components["schemas"]["HoldingResponse"][];
-            /** Gains */
             gains: components["schemas"]["YearResponse"][];
-            /** Shortfallcount */
             shortfallCount: number;
-            /** Shortfalls */
             shortfalls: components["schemas"]["ShortfallResponse"][];
         };
         /**
@@ -681,36 +709,23 @@ export interface components {
          * @description One lot's share of a disposal. `gain` is `proceeds` less `cost`.
          */
         DisposalResponse: {
-            /** Disposalid */
             disposalId: string;
-            /**
-             * Disposedat
-             * Format: date-time
-             */
+            /** Format: date-time */
             disposedAt: string;
-            /** Account */
             account: string;
-            /** Asset */
             asset: string;
-            /**
-             * Reason
-             * @enum {string}
-             */
+            /** @enum {string} */
             reason: "sale" | "fee";
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Proceeds */
+            /** Format: decimal */
             proceeds: string;
-            /** Cost */
+            /** Format: decimal */
             cost: string;
-            /** Gain */
+            /** Format: decimal */
             gain: string;
-            /**
-             * Acquiredat
-             * Format: date-time
-             */
+            /** Format: date-time */
             acquiredAt: string;
-            /** Acquisitionid */
             acquisitionId: string;
         };
         /**
@@ -718,20 +733,12 @@ export interface components {
          * @description The body of every refusal.
          */
         ErrorBody: {
-            /** Statuscode */
             statusCode: number;
-            /** Message */
             message: string | string[];
-            /** Error */
             error: string;
-            /** Code */
             code: string;
-            /** Requestid */
             requestId: string;
-            /**
-             * Details
-             * @default null
-             */
+            /** @default null */
             details?: {
                 [key: string]: unknown;
             } | null;
@@ -741,24 +748,15 @@ export interface components {
          * @description A report that breaks a rule. It moved nothing. `timesReported` counts how often it was sent.
          */
         ExceptionResponse: {
-            /** Id */
             id: string;
-            /** Orderid */
             orderId: string;
-            /** Participantid */
             participantId: string;
-            /** Reasons */
             reasons: components["schemas"]["BrokenRuleResponse"][];
-            /** Report */
             report: {
                 [key: string]: unknown;
             };
-            /** Timesreported */
             timesReported: number;
-            /**
-             * Createdat
-             * Format: date-time
-             */
+            /** Format: date-time */
             createdAt: string;
         };
         /**
@@ -766,9 +764,8 @@ export interface components {
          * @description The signed value of one position in the reporting currency.
          */
         ExposureValue: {
-            /** Symbol */
             symbol: string;
-            /** Value */
+            /** Format: decimal */
             value: string;
         };
         /**
@@ -776,15 +773,9 @@ export interface components {
          * @description One fill of the order.
          */
         FillBody: {
-            /**
-             * Quantity
-             * @example -0.015
-             */
+            /** @example -0.015 */
             quantity: string | number;
-            /**
-             * Price
-             * @example -0.015
-             */
+            /** @example -0.015 */
             price: string | number;
         };
         /**
@@ -792,15 +783,12 @@ export interface components {
          * @description An account's holding of an asset: its quantity, its cost, and the number of its lots.
          */
         HoldingResponse: {
-            /** Account */
             account: string;
-            /** Asset */
             asset: string;
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Cost */
+            /** Format: decimal */
             cost: string;
-            /** Lots */
             lots: number;
         };
         /**
@@ -808,10 +796,8 @@ export interface components {
          * @description The report of an import: every refused line, and the first thousand stored transactions that are not covered.
          */
         ImportResponse: {
-            /** Userid */
             userId: string;
             /**
-             * Layout
              * @example openspot
              * @example coinbase
              * @example kraken
@@ -819,15 +805,10 @@ export interface components {
              * @example mapping
              */
             layout: string;
-            /** Accepted */
             accepted: number;
-            /** Repeated */
             repeated: number;
-            /** Refusedcount */
             refusedCount: number;
-            /** Uncovered */
             uncovered: components["schemas"]["UncoveredTransaction"][];
-            /** Refused */
             refused: components["schemas"]["RefusedLine"][];
         };
         /**
@@ -835,16 +816,10 @@ export interface components {
          * @description The outcome of a report: a trade, an exception, or nothing if it was accepted before.
          */
         IntakeResponse: {
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "accepted" | "repeated" | "exception";
-            /** Orderid */
             orderId: string;
-            /** Tradeid */
             tradeId: string | null;
-            /** Exceptionid */
             exceptionId: string | null;
         };
         /**
@@ -852,18 +827,13 @@ export interface components {
          * @description An open lot; `cost` includes fees.
          */
         LotResponse: {
-            /** Account */
             account: string;
-            /**
-             * Acquiredat
-             * Format: date-time
-             */
+            /** Format: date-time */
             acquiredAt: string;
-            /** Acquisitionid */
             acquisitionId: string;
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Cost */
+            /** Format: decimal */
             cost: string;
         };
         /**
@@ -871,9 +841,7 @@ export interface components {
          * @description A user with FIFO transactions.
          */
         OwnerResponse: {
-            /** Userid */
             userId: string;
-            /** Transactions */
             transactions: number;
         };
         /**
@@ -881,18 +849,11 @@ export interface components {
          * @description Counts of one participant.
          */
         ParticipantStatistics: {
-            /** Participantid */
             participantId: string;
-            /** Symbols */
             symbols: number;
-            /** Openpositions */
             openPositions: number;
-            /** Trades */
             trades: number;
-            /**
-             * Updatedat
-             * Format: date-time
-             */
+            /** Format: date-time */
             updatedAt: string;
         };
         /**
@@ -900,9 +861,7 @@ export interface components {
          * @description A participant's results, by quote asset.
          */
         PnlResponse: {
-            /** Participantid */
             participantId: string;
-            /** Results */
             results: components["schemas"]["QuoteResultResponse"][];
         };
         /**
@@ -912,45 +871,29 @@ export interface components {
          *     `quantity` is negative for a short position. Fields that depend on a mark price are null if there is none.
          */
         PositionResponse: {
-            /** Participantid */
             participantId: string;
-            /** Symbol */
             symbol: string;
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "open" | "closed";
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Cost */
+            /** Format: decimal */
             cost: string;
-            /** Averageprice */
             averagePrice: string | null;
-            /** Realisedpnl */
+            /** Format: decimal */
             realisedPnl: string;
-            /** Fees */
+            /** Format: decimal */
             fees: string;
-            /** Cashflow */
+            /** Format: decimal */
             cashFlow: string;
-            /** Trades */
             trades: number;
-            /** Markprice */
             markPrice: string | null;
-            /** Markedat */
             markedAt: string | null;
-            /** Value */
             value: string | null;
-            /** Unrealisedpnl */
             unrealisedPnl: string | null;
-            /** Openedat */
             openedAt: string | null;
-            /** Closedat */
             closedAt: string | null;
-            /**
-             * Updatedat
-             * Format: date-time
-             */
+            /** Format: date-time */
             updatedAt: string;
         };
         /**
@@ -958,15 +901,12 @@ export interface components {
          * @description The result of all symbols with the same quote asset.
          */
         QuoteResultResponse: {
-            /** Realisedpnl */
+            /** Format: decimal */
             realisedPnl: string;
-            /** Unrealisedpnl */
             unrealisedPnl: string | null;
-            /** Totalpnl */
             totalPnl: string | null;
-            /** Fees */
+            /** Format: decimal */
             fees: string;
-            /** Quoteasset */
             quoteAsset: string;
         };
         /**
@@ -974,9 +914,7 @@ export interface components {
          * @description Why a line is refused. `field` is empty if the whole line is wrong.
          */
         RefusalReasonResponse: {
-            /** Field */
             field: string;
-            /** Reason */
             reason: string;
         };
         /**
@@ -984,11 +922,8 @@ export interface components {
          * @description A refused line of an import. In a JSON array, `line` is the element's place, from 1.
          */
         RefusedLine: {
-            /** Line */
             line: number;
-            /** Externalid */
             externalId: string | null;
-            /** Reasons */
             reasons: components["schemas"]["RefusalReasonResponse"][];
         };
         /**
@@ -1000,29 +935,21 @@ export interface components {
          *     over the daily closes of the last year. It is null with fewer than 30 common daily returns.
          */
         RiskResponse: {
-            /** Participantid */
             participantId: string;
-            /** Currency */
             currency: string;
-            /** Grossexposure */
+            /** Format: decimal */
             grossExposure: string;
-            /** Netexposure */
+            /** Format: decimal */
             netExposure: string;
-            /** Longexposure */
+            /** Format: decimal */
             longExposure: string;
-            /** Shortexposure */
+            /** Format: decimal */
             shortExposure: string;
-            /** Exposures */
             exposures: components["schemas"]["ExposureValue"][];
-            /** Unpriced */
             unpriced: string[];
             concentration: components["schemas"]["ConcentrationResponse"] | null;
-            /** Valueatrisk */
             valueAtRisk: string | null;
-            /**
-             * Valueatriskconfidence
-             * @example 0.95
-             */
+            /** @example 0.95 */
             valueAtRiskConfidence: string;
         };
         /**
@@ -1030,14 +957,9 @@ export interface components {
          * @description A transaction that takes more than its account holds. It moves nothing until the account holds enough.
          */
         ShortfallResponse: {
-            /** Externalid */
             externalId: string;
-            /**
-             * Timestamp
-             * Format: date-time
-             */
+            /** Format: date-time */
             timestamp: string;
-            /** Reason */
             reason: string;
         };
         /**
@@ -1045,26 +967,19 @@ export interface components {
          * @description A position as it was at `takenAt`.
          */
         SnapshotResponse: {
-            /**
-             * Takenat
-             * Format: date-time
-             */
+            /** Format: date-time */
             takenAt: string;
-            /** Participantid */
             participantId: string;
-            /** Symbol */
             symbol: string;
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Cost */
+            /** Format: decimal */
             cost: string;
-            /** Realisedpnl */
+            /** Format: decimal */
             realisedPnl: string;
-            /** Fees */
+            /** Format: decimal */
             fees: string;
-            /** Markprice */
             markPrice: string | null;
-            /** Unrealisedpnl */
             unrealisedPnl: string | null;
         };
         /**
@@ -1072,19 +987,12 @@ export interface components {
          * @description Counts and results over all participants that the caller may see.
          */
         SummaryStatistics: {
-            /** Participants */
             participants: number;
-            /** Openpositions */
             openPositions: number;
-            /** Trades */
             trades: number;
-            /** Pendingtransfers */
             pendingTransfers: number;
-            /** Brokerexceptions */
             brokerExceptions: number;
-            /** Results */
             results: components["schemas"]["QuoteResultResponse"][];
-            /** Followingfills */
             followingFills: boolean;
         };
         /**
@@ -1092,9 +1000,7 @@ export interface components {
          * @description A participant's results, by symbol.
          */
         SymbolPnlResponse: {
-            /** Participantid */
             participantId: string;
-            /** Results */
             results: components["schemas"]["SymbolResultResponse"][];
         };
         /**
@@ -1102,23 +1008,18 @@ export interface components {
          * @description The result of one symbol, in its quote asset.
          */
         SymbolResultResponse: {
-            /** Realisedpnl */
+            /** Format: decimal */
             realisedPnl: string;
-            /** Unrealisedpnl */
             unrealisedPnl: string | null;
-            /** Totalpnl */
             totalPnl: string | null;
-            /** Fees */
+            /** Format: decimal */
             fees: string;
-            /** Symbol */
             symbol: string;
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Cost */
+            /** Format: decimal */
             cost: string;
-            /** Markprice */
             markPrice: string | null;
-            /** Value */
             value: string | null;
         };
         /**
@@ -1126,34 +1027,22 @@ export interface components {
          * @description A trade that moved a position. `realisedPnl` is the result that it realised.
          */
         TradeResponse: {
-            /** Tradeid */
             tradeId: string;
-            /** Participantid */
             participantId: string;
-            /** Symbol */
             symbol: string;
-            /**
-             * Side
-             * @enum {string}
-             */
+            /** @enum {string} */
             side: "buy" | "sell";
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Notional */
+            /** Format: decimal */
             notional: string;
-            /** Fee */
+            /** Format: decimal */
             fee: string;
-            /** Realisedpnl */
+            /** Format: decimal */
             realisedPnl: string;
-            /**
-             * Source
-             * @enum {string}
-             */
+            /** @enum {string} */
             source: "fill" | "broker" | "close";
-            /**
-             * Executedat
-             * Format: date-time
-             */
+            /** Format: date-time */
             executedAt: string;
         };
         /**
@@ -1174,57 +1063,37 @@ export interface components {
          *     }
          */
         TransactionBody: {
-            /** Userid */
             userId?: string | null;
-            /** Externalid */
             externalId: string;
             /**
-             * Timestamp
              * @example 2026-01-02T03:04:05.678Z
              * @example 1767323045678
              */
             timestamp: string;
-            /**
-             * Type
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "acquisition" | "disposal" | "transfer";
-            /**
-             * Account
-             * @default main
-             */
+            /** @default main */
             account?: string;
-            /**
-             * Asset
-             * @example BTC
-             */
+            /** @example BTC */
             asset: string;
-            /**
-             * Quantity
-             * @example 0.015
-             */
+            /** @example 0.015 */
             quantity: string | number;
             /**
-             * Value
              * @default 0
              * @example 0.015
              */
             value?: string | number;
             /**
-             * Fee
              * @default 0
              * @example -0.015
              */
             fee?: string | number;
-            /** Feeasset */
             feeAsset?: string | null;
             /**
-             * Feequantity
              * @default 0
              * @example 0.015
              */
             feeQuantity?: string | number;
-            /** Destination */
             destination?: string | null;
         };
         /**
@@ -1232,35 +1101,23 @@ export interface components {
          * @description A stored FIFO transaction.
          */
         TransactionResponse: {
-            /** Userid */
             userId: string;
-            /** Externalid */
             externalId: string;
-            /**
-             * Timestamp
-             * Format: date-time
-             */
+            /** Format: date-time */
             timestamp: string;
-            /**
-             * Type
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "acquisition" | "disposal" | "transfer";
-            /** Account */
             account: string;
-            /** Asset */
             asset: string;
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Value */
+            /** Format: decimal */
             value: string;
-            /** Fee */
+            /** Format: decimal */
             fee: string;
-            /** Feeasset */
             feeAsset: string | null;
-            /** Feequantity */
+            /** Format: decimal */
             feeQuantity: string;
-            /** Destination */
             destination: string | null;
         };
         /**
@@ -1275,19 +1132,11 @@ export interface components {
          *     }
          */
         TransferBody: {
-            /** Participantid */
             participantId?: string | null;
-            /**
-             * Assetid
-             * @example BTC
-             */
+            /** @example BTC */
             assetId: string;
-            /**
-             * Amount
-             * @example 0.015
-             */
+            /** @example 0.015 */
             amount: string | number;
-            /** Reference */
             reference?: string | null;
         };
         /**
@@ -1295,40 +1144,22 @@ export interface components {
          * @description A transfer. It is created `pending` and ends `completed` or `cancelled`.
          */
         TransferResponse: {
-            /** Id */
             id: string;
-            /** Participantid */
             participantId: string;
-            /** Assetid */
             assetId: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
+            /** @enum {string} */
             kind: "deposit" | "withdrawal" | "adjustment";
-            /** Amount */
+            /** Format: decimal */
             amount: string;
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "pending" | "completed" | "cancelled";
-            /** Reference */
             reference: string | null;
-            /** Reason */
             reason: string | null;
-            /** Allownegative */
             allowNegative: boolean;
-            /** Createdby */
             createdBy: string;
-            /**
-             * Createdat
-             * Format: date-time
-             */
+            /** Format: date-time */
             createdAt: string;
-            /** Endedby */
             endedBy: string | null;
-            /** Endedat */
             endedAt: string | null;
         };
         /**
@@ -1336,9 +1167,7 @@ export interface components {
          * @description A stored transaction that takes more than its account holds.
          */
         UncoveredTransaction: {
-            /** Externalid */
             externalId: string;
-            /** Reason */
             reason: string;
         };
         /**
@@ -1346,19 +1175,16 @@ export interface components {
          * @description The disposals of one asset in one tax year. `taxYear` is the calendar year in which the tax year begins.
          */
         YearResponse: {
-            /** Taxyear */
             taxYear: number;
-            /** Asset */
             asset: string;
-            /** Disposals */
             disposals: number;
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Proceeds */
+            /** Format: decimal */
             proceeds: string;
-            /** Cost */
+            /** Format: decimal */
             cost: string;
-            /** Gain */
+            /** Format: decimal */
             gain: string;
         };
     };
@@ -1375,6 +1201,7 @@ export interface operations {
             query?: {
                 /** @description By default your own; an administrator's default is all */
                 participantId?: string | null;
+                /** @description Only those of this market */
                 symbol?: string | null;
                 /** @description By default both */
                 status?: ("open" | "closed") | null;
@@ -1436,6 +1263,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -1452,6 +1288,7 @@ export interface operations {
             query?: {
                 /** @description By default your own; an administrator's default is all */
                 participantId?: string | null;
+                /** @description Only those of this market */
                 symbol?: string | null;
                 /** @description How many entries at most */
                 limit?: number;
@@ -1511,6 +1348,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -1527,7 +1373,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the participant: a user */
                 participantId: string;
+                /** @description The market, for example BTC-USD */
                 symbol: string;
             };
             cookie?: never;
@@ -1579,6 +1427,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -1598,7 +1455,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the participant: a user */
                 participantId: string;
+                /** @description The market, for example BTC-USD */
                 symbol: string;
             };
             cookie?: never;
@@ -1661,6 +1520,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -1677,6 +1545,7 @@ export interface operations {
             query?: {
                 /** @description By default your own; an administrator's default is all */
                 participantId?: string | null;
+                /** @description Only those of this asset */
                 assetId?: string | null;
                 /** @description How many entries at most */
                 limit?: number;
@@ -1736,6 +1605,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -1752,7 +1630,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the participant: a user */
                 participantId: string;
+                /** @description The asset, for example BTC */
                 assetId: string;
             };
             cookie?: never;
@@ -1804,6 +1684,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -1820,6 +1709,7 @@ export interface operations {
             query?: {
                 /** @description By default your own; an administrator's default is all */
                 participantId?: string | null;
+                /** @description Only those of this market */
                 symbol?: string | null;
                 /** @description Where the trade comes from */
                 source?: ("fill" | "broker" | "close") | null;
@@ -1881,6 +1771,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -1897,6 +1796,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the participant: a user */
                 participantId: string;
             };
             cookie?: never;
@@ -1948,6 +1848,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -1964,6 +1873,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the participant: a user */
                 participantId: string;
             };
             cookie?: never;
@@ -2015,6 +1925,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -2031,6 +1950,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the participant: a user */
                 participantId: string;
             };
             cookie?: never;
@@ -2075,6 +1995,15 @@ export interface operations {
             };
             /** @description there is no such participant, or it is not yours to see */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2156,6 +2085,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -2212,6 +2150,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -2228,7 +2175,9 @@ export interface operations {
             query?: {
                 /** @description By default your own; an administrator's default is all */
                 participantId?: string | null;
+                /** @description Only transfers of this kind */
                 kind?: ("deposit" | "withdrawal" | "adjustment") | null;
+                /** @description Only transfers in this state */
                 status?: ("pending" | "completed" | "cancelled") | null;
                 /** @description How many entries at most */
                 limit?: number;
@@ -2288,6 +2237,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -2304,6 +2262,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the transfer */
                 id: string;
             };
             cookie?: never;
@@ -2348,6 +2307,15 @@ export interface operations {
             };
             /** @description there is no such transfer, or it is not yours to see */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2449,7 +2417,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the reference belongs to another transfer, or the balance does not cover a withdrawal */
+            /** @description the reference belongs to another transfer, the balance does not cover a withdrawal, or too many wait */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2469,6 +2437,15 @@ export interface operations {
             };
             /** @description the body is not application/json */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests, or too many transfers within 24 hours: TOO_MANY_TRANSFERS */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2570,7 +2547,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the reference belongs to another transfer, or the balance does not cover a withdrawal */
+            /** @description the reference belongs to another transfer, the balance does not cover a withdrawal, or too many wait */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2590,6 +2567,15 @@ export interface operations {
             };
             /** @description the body is not application/json */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests, or too many transfers within 24 hours: TOO_MANY_TRANSFERS */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2691,7 +2677,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the reference belongs to another transfer, or the balance does not cover a withdrawal */
+            /** @description the reference belongs to another transfer, the balance does not cover a withdrawal, or too many wait */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2718,6 +2704,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests, or too many transfers within 24 hours: TOO_MANY_TRANSFERS */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -2734,6 +2729,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the transfer */
                 id: string;
             };
             cookie?: never;
@@ -2787,6 +2783,15 @@ export interface operations {
             };
             /** @description the transfer has ended otherwise, or would leave a balance below zero */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2810,6 +2815,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the transfer */
                 id: string;
             };
             cookie?: never;
@@ -2863,6 +2869,15 @@ export interface operations {
             };
             /** @description the transfer has ended otherwise, or would leave a balance below zero */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2933,6 +2948,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -2949,6 +2973,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the user */
                 userId: string;
             };
             cookie?: never;
@@ -3000,6 +3025,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -3023,7 +3057,9 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the user */
                 userId: string;
+                /** @description The asset, for example BTC */
                 currency: string;
             };
             cookie?: never;
@@ -3077,6 +3113,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -3100,6 +3145,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the user */
                 userId: string;
             };
             cookie?: never;
@@ -3145,6 +3191,15 @@ export interface operations {
             };
             /** @description there is no such participant, or it is not yours to see */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3246,7 +3301,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the id belongs to other content, or an account would hold too little */
+            /** @description the id belongs to other content, an account would hold too little, or the user has too many: TOO_MANY_TRANSACTIONS */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3266,6 +3321,15 @@ export interface operations {
             };
             /** @description the body is not application/json */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3360,6 +3424,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description an import of this user is running: IMPORT_IN_PROGRESS */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description the file is too large */
             413: {
                 headers: {
@@ -3371,6 +3444,15 @@ export interface operations {
             };
             /** @description the body is none of text/csv, application/json and application/x-ndjson */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3483,6 +3565,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -3557,6 +3648,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
@@ -3573,6 +3673,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the exception */
                 id: string;
             };
             cookie?: never;
@@ -3617,6 +3718,15 @@ export interface operations {
             };
             /** @description there is no such exception, or it is not yours to see */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

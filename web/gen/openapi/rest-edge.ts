@@ -13,7 +13,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create a user; a taken address gets the same response, and its owner a mail */
+        /**
+         * Create a user; a taken address gets the same response, and its owner a mail
+         * @description Anybody may call it. The `registration` limits count the request. The request leaves an audit record.
+         */
         post: operations["register"];
         delete?: never;
         options?: never;
@@ -30,7 +33,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begin a session, or with MFA the first of two steps */
+        /**
+         * Begin a session, or with MFA the first of two steps
+         * @description Anybody may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["login"];
         delete?: never;
         options?: never;
@@ -47,7 +53,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The second step of a login with MFA */
+        /**
+         * The second step of a login with MFA
+         * @description Anybody may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["login_with_code"];
         delete?: never;
         options?: never;
@@ -64,7 +73,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** New tokens for a refresh token, which works once */
+        /**
+         * New tokens for a refresh token, which works once
+         * @description Anybody may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["refresh"];
         delete?: never;
         options?: never;
@@ -81,7 +93,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End the session: its refresh and access tokens work no more */
+        /**
+         * End the session: its refresh and access tokens work no more
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["logout"];
         delete?: never;
         options?: never;
@@ -98,7 +113,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask for a mail with a token that resets the password */
+        /**
+         * Ask for a mail with a token that resets the password
+         * @description Anybody may call it. The `registration` limits count the request. The request leaves an audit record.
+         */
         post: operations["forgot_password"];
         delete?: never;
         options?: never;
@@ -115,7 +133,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Set a new password with a token from a mail, and end all sessions */
+        /**
+         * Set a new password with a token from a mail, and end all sessions
+         * @description Anybody may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["reset_password"];
         delete?: never;
         options?: never;
@@ -132,7 +153,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Verify an email address with a token from a mail */
+        /**
+         * Verify an email address with a token from a mail
+         * @description Anybody may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["verify_email"];
         delete?: never;
         options?: never;
@@ -147,14 +171,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your account */
+        /**
+         * Your account
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request.
+         */
         get: operations["get_profile"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Change your profile */
+        /**
+         * Change your profile
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         patch: operations["change_profile"];
         trace?: never;
     };
@@ -165,9 +195,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The text that every mail to you shows */
+        /**
+         * The text that every mail to you shows
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request.
+         */
         get: operations["get_anti_phishing_code"];
-        /** Choose the text that every mail to you shows */
+        /**
+         * Choose the text that every mail to you shows
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         put: operations["set_anti_phishing_code"];
         post?: never;
         delete?: never;
@@ -183,10 +219,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether you have checked in today */
+        /**
+         * Whether you have checked in today
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request.
+         */
         get: operations["get_check_in"];
         put?: never;
-        /** Check in for today (UTC); again changes nothing */
+        /**
+         * Check in for today (UTC); again changes nothing
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["check_in"];
         delete?: never;
         options?: never;
@@ -203,7 +245,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change your password and end your other sessions */
+        /**
+         * Change your password and end your other sessions
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["change_password"];
         delete?: never;
         options?: never;
@@ -220,7 +265,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask for another mail that verifies your address */
+        /**
+         * Ask for another mail that verifies your address
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["ask_for_verification"];
         delete?: never;
         options?: never;
@@ -238,8 +286,31 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete your account; orders and ledger stay, without your name */
+        /**
+         * Delete your account; orders and ledger stay, without your name
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         delete: operations["delete_account"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{userId}/role": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Make a user an administrator, or end that together with the user's sessions
+         * @description Only an administrator may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        put: operations["change_role"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -252,7 +323,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened to your account, newest first */
+        /**
+         * What happened to your account, newest first
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request.
+         */
         get: operations["list_activity"];
         put?: never;
         post?: never;
@@ -269,11 +343,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your sessions, the last used first */
+        /**
+         * Your sessions, the last used first
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request.
+         */
         get: operations["list_sessions"];
         put?: never;
         post?: never;
-        /** End every session but this one */
+        /**
+         * End every session but this one
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         delete: operations["end_other_sessions"];
         options?: never;
         head?: never;
@@ -290,7 +370,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End one session */
+        /**
+         * End one session
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         delete: operations["end_session"];
         options?: never;
         head?: never;
@@ -304,7 +387,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether you have MFA */
+        /**
+         * Whether you have MFA
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request.
+         */
         get: operations["get_mfa"];
         put?: never;
         post?: never;
@@ -323,7 +409,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a TOTP secret, which counts once you enable it */
+        /**
+         * Make a TOTP secret, which counts once you enable it
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["set_up_mfa"];
         delete?: never;
         options?: never;
@@ -340,7 +429,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Enable MFA with a first code, and get recovery codes */
+        /**
+         * Enable MFA with a first code, and get recovery codes
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["enable_mfa"];
         delete?: never;
         options?: never;
@@ -357,7 +449,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Check a code, which it uses up */
+        /**
+         * Check a code, which it uses up
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["verify_mfa"];
         delete?: never;
         options?: never;
@@ -374,7 +469,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Disable MFA, with password and code */
+        /**
+         * Disable MFA, with password and code
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["disable_mfa"];
         delete?: never;
         options?: never;
@@ -391,7 +489,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replace your recovery codes */
+        /**
+         * Replace your recovery codes
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["renew_recovery_codes"];
         delete?: never;
         options?: never;
@@ -406,10 +507,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your API keys, newest first, without secrets */
+        /**
+         * Your API keys, newest first, without secrets
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_api_keys"];
         put?: never;
-        /** Create an API key; its secret is shown this once */
+        /**
+         * Create an API key; its secret is shown this once
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["create_api_key"];
         delete?: never;
         options?: never;
@@ -427,7 +534,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke an API key: no process takes it any more */
+        /**
+         * Revoke an API key: no process takes it any more
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         delete: operations["revoke_api_key"];
         options?: never;
         head?: never;
@@ -443,7 +553,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give an API key a new secret; the old one stops at once */
+        /**
+         * Give an API key a new secret; the old one stops at once
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["rotate_api_key"];
         delete?: never;
         options?: never;
@@ -458,7 +571,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What you were told on the screen in the last two weeks, newest first */
+        /**
+         * What you were told on the screen in the last two weeks, newest first
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request.
+         */
         get: operations["list_notifications"];
         put?: never;
         post?: never;
@@ -475,7 +591,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which messages you want, by event */
+        /**
+         * Which messages you want, by event
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_notification_settings"];
         put?: never;
         post?: never;
@@ -493,7 +612,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Set which messages you want of an event */
+        /**
+         * Set which messages you want of an event
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         put: operations["set_notification"];
         post?: never;
         delete?: never;
@@ -509,7 +631,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All markets */
+        /**
+         * All markets
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["list_markets"];
         put?: never;
         post?: never;
@@ -526,7 +651,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tickers of all markets */
+        /**
+         * The tickers of all markets
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["list_tickers"];
         put?: never;
         post?: never;
@@ -543,7 +671,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One market */
+        /**
+         * One market
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["get_market"];
         put?: never;
         post?: never;
@@ -560,8 +691,31 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One market's ticker */
+        /**
+         * One market's ticker
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["get_ticker"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/markets/{symbol}/fair-price": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One market's fair price
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
+        get: operations["get_fair_price"];
         put?: never;
         post?: never;
         delete?: never;
@@ -577,7 +731,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Level-2 book */
+        /**
+         * Level-2 book
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["get_order_book"];
         put?: never;
         post?: never;
@@ -594,7 +751,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Recent trades, newest first */
+        /**
+         * Recent trades, newest first
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["list_trades"];
         put?: never;
         post?: never;
@@ -611,7 +771,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Candles, oldest first; weeks begin on Mondays, all times are UTC */
+        /**
+         * Candles, oldest first; weeks begin on Mondays, all times are UTC
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["list_candles"];
         put?: never;
         post?: never;
@@ -628,12 +791,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your orders, newest first */
+        /**
+         * Your orders, newest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_orders"];
         put?: never;
-        /** Place an order */
+        /**
+         * Place an order
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["place_order"];
-        /** Cancel your open orders that fit every condition; without any, all */
+        /**
+         * Cancel your open orders that fit every condition; without any, all
+         * @description Only a user may call it. An API key needs the scope `cancel`. The `standard` limits count the request. The request leaves an audit record.
+         */
         delete: operations["cancel_orders"];
         options?: never;
         head?: never;
@@ -649,7 +821,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Place up to 20 orders, each answered alone, in the order of the request */
+        /**
+         * Place up to 20 orders, each answered alone, in the order of the request
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["place_orders"];
         delete?: never;
         options?: never;
@@ -664,7 +839,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your orders that have ended: filled, cancelled or rejected */
+        /**
+         * Your orders that have ended: filled, cancelled or rejected
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_ended_orders"];
         put?: never;
         post?: never;
@@ -681,7 +859,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your trades with their fees, newest first */
+        /**
+         * Your trades with their fees, newest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_own_trades"];
         put?: never;
         post?: never;
@@ -698,7 +879,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your newest order with this clientOrderId */
+        /**
+         * Your newest order with this clientOrderId
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["get_order_by_client_id"];
         put?: never;
         post?: never;
@@ -715,11 +899,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One order */
+        /**
+         * One order
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["get_order"];
         put?: never;
         post?: never;
-        /** Cancel an order */
+        /**
+         * Cancel an order
+         * @description Only a user may call it. An API key needs the scope `cancel`. The `standard` limits count the request. The request leaves an audit record.
+         */
         delete: operations["cancel_order"];
         options?: never;
         head?: never;
@@ -733,7 +923,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your verification */
+        /**
+         * Your verification
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["get_kyc_status"];
         put?: never;
         post?: never;
@@ -752,7 +945,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give your basic information, for the level basic */
+        /**
+         * Give your basic information, for the level basic
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["give_basic_information"];
         delete?: never;
         options?: never;
@@ -769,7 +965,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Start the provider's check, for the level verified */
+        /**
+         * Start the provider's check, for the level verified
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["start_kyc"];
         delete?: never;
         options?: never;
@@ -786,7 +985,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes the provider's events, signed in X-Payload-Digest: hex HMAC-SHA256 of the raw body */
+        /**
+         * Takes the provider's events, signed in X-Payload-Digest: hex HMAC-SHA256 of the raw body
+         * @description Anybody may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["take_kyc_event"];
         delete?: never;
         options?: never;
@@ -801,7 +1003,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your balances */
+        /**
+         * Your balances
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_balances"];
         put?: never;
         post?: never;
@@ -818,7 +1023,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your balance of one asset */
+        /**
+         * Your balance of one asset
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["get_balance"];
         put?: never;
         post?: never;
@@ -835,7 +1043,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your ledger entries, newest first */
+        /**
+         * Your ledger entries, newest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_transactions"];
         put?: never;
         post?: never;
@@ -852,7 +1063,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What you held and what it was worth in USD, oldest first */
+        /**
+         * What you held and what it was worth in USD, oldest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_portfolio_history"];
         put?: never;
         post?: never;
@@ -869,7 +1083,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your deposit address of an asset, assigned at the first request */
+        /**
+         * Your deposit address of an asset, assigned at the first request
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["get_deposit_address"];
         put?: never;
         post?: never;
@@ -886,7 +1103,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where to send a bank transfer */
+        /**
+         * Where to send a bank transfer
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["get_deposit_fiat_info"];
         put?: never;
         post?: never;
@@ -905,7 +1125,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Withdraw to a saved address */
+        /**
+         * Withdraw to a saved address
+         * @description Only a user may call it. An API key needs the scope `withdraw`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["withdraw_crypto"];
         delete?: never;
         options?: never;
@@ -922,7 +1145,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Withdraw to a saved bank account */
+        /**
+         * Withdraw to a saved bank account
+         * @description Only a user may call it. An API key needs the scope `withdraw`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["withdraw_fiat"];
         delete?: never;
         options?: never;
@@ -937,7 +1163,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your deposits by chain, newest first */
+        /**
+         * Your deposits, newest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_deposits"];
         put?: never;
         post?: never;
@@ -954,7 +1183,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your withdrawals, newest first */
+        /**
+         * Your withdrawals, newest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_withdrawals"];
         put?: never;
         post?: never;
@@ -971,11 +1203,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One withdrawal */
+        /**
+         * One withdrawal
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["get_withdrawal"];
         put?: never;
         post?: never;
-        /** Cancel a withdrawal that is not approved yet */
+        /**
+         * Cancel a withdrawal that is not approved yet
+         * @description Only a user may call it. An API key needs the scope `withdraw`. The `standard` limits count the request. The request leaves an audit record.
+         */
         delete: operations["cancel_withdrawal"];
         options?: never;
         head?: never;
@@ -989,10 +1227,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your saved withdrawal addresses, oldest first */
+        /**
+         * Your saved withdrawal addresses, oldest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_withdrawal_addresses"];
         put?: never;
-        /** Save a withdrawal address */
+        /**
+         * Save a withdrawal address
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["add_withdrawal_address"];
         delete?: never;
         options?: never;
@@ -1010,7 +1254,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete a saved withdrawal address */
+        /**
+         * Delete a saved withdrawal address
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
         delete: operations["delete_withdrawal_address"];
         options?: never;
         head?: never;
@@ -1024,7 +1271,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Trading fee tiers */
+        /**
+         * Trading fee tiers
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["get_trading_fees"];
         put?: never;
         post?: never;
@@ -1041,7 +1291,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The fee of a withdrawal, pinned for five minutes */
+        /**
+         * The fee of a withdrawal, pinned for five minutes
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["get_network_fee"];
         put?: never;
         post?: never;
@@ -1058,7 +1311,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The fees of all withdrawals */
+        /**
+         * The fees of all withdrawals
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["list_network_fees"];
         put?: never;
         post?: never;
@@ -1075,7 +1331,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The fees of payments */
+        /**
+         * The fees of payments
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["list_payment_fees"];
         put?: never;
         post?: never;
@@ -1094,7 +1353,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What an order would come to, at fixed rates and prices */
+        /**
+         * What an order would come to, at fixed rates and prices
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         post: operations["estimate_order"];
         delete?: never;
         options?: never;
@@ -1109,7 +1371,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Conversions on offer */
+        /**
+         * Conversions on offer
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["list_conversion_pairs"];
         put?: never;
         post?: never;
@@ -1128,7 +1393,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Price a conversion for its whole amount */
+        /**
+         * Price a conversion for its whole amount
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["quote_conversion"];
         delete?: never;
         options?: never;
@@ -1143,10 +1411,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your conversions, newest first */
+        /**
+         * Your conversions, newest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_conversions"];
         put?: never;
-        /** Execute a quote; a repeated call returns the same conversion */
+        /**
+         * Execute a quote; a repeated call returns the same conversion
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["execute_conversion"];
         delete?: never;
         options?: never;
@@ -1161,7 +1435,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One of your conversions */
+        /**
+         * One of your conversions
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["get_conversion"];
         put?: never;
         post?: never;
@@ -1178,7 +1455,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Staking products */
+        /**
+         * Staking products
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["list_staking_products"];
         put?: never;
         post?: never;
@@ -1195,7 +1475,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One staking product */
+        /**
+         * One staking product
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["get_staking_product"];
         put?: never;
         post?: never;
@@ -1212,7 +1495,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your stakes, newest first */
+        /**
+         * Your stakes, newest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_staking_balances"];
         put?: never;
         post?: never;
@@ -1229,7 +1515,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One of your stakes */
+        /**
+         * One of your stakes
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["get_staking_balance"];
         put?: never;
         post?: never;
@@ -1246,7 +1535,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your stakes, rewards and payouts, newest first */
+        /**
+         * Your stakes, rewards and payouts, newest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_staking_history"];
         put?: never;
         post?: never;
@@ -1263,7 +1555,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is on its way back to you, newest first */
+        /**
+         * What is on its way back to you, newest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_pending_unstakes"];
         put?: never;
         post?: never;
@@ -1282,7 +1577,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stake an amount */
+        /**
+         * Stake an amount
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["stake"];
         delete?: never;
         options?: never;
@@ -1299,7 +1597,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take back a stake, or a part of a flexible one */
+        /**
+         * Take back a stake, or a part of a flexible one
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["unstake"];
         delete?: never;
         options?: never;
@@ -1314,7 +1615,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Ways to pay in */
+        /**
+         * Ways to pay in
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["list_payment_routes"];
         put?: never;
         post?: never;
@@ -1331,7 +1635,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One way to pay in */
+        /**
+         * One way to pay in
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["get_payment_route"];
         put?: never;
         post?: never;
@@ -1350,7 +1657,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Open a payment */
+        /**
+         * Open a payment
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["open_payment_session"];
         delete?: never;
         options?: never;
@@ -1367,7 +1677,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A provider tells how a payment went */
+        /**
+         * A provider tells how a payment went
+         * @description Anybody may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
         post: operations["take_payment_callback"];
         delete?: never;
         options?: never;
@@ -1382,7 +1695,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The development provider's page of a payment */
+        /**
+         * The development provider's page of a payment
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["get_development_payment"];
         put?: never;
         post?: never;
@@ -1399,7 +1715,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your payments, newest first */
+        /**
+         * Your payments, newest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["list_payments"];
         put?: never;
         post?: never;
@@ -1416,7 +1735,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One of your payments */
+        /**
+         * One of your payments
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["get_payment"];
         put?: never;
         post?: never;
@@ -1433,7 +1755,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Countries (ISO 3166-1) */
+        /**
+         * Countries (ISO 3166-1)
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["list_countries"];
         put?: never;
         post?: never;
@@ -1450,7 +1775,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The provinces of a country (ISO 3166-2) */
+        /**
+         * The provinces of a country (ISO 3166-2)
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["list_provinces"];
         put?: never;
         post?: never;
@@ -1467,7 +1795,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sign-in through other parties */
+        /**
+         * Sign-in through other parties
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["get_sso_settings"];
         put?: never;
         post?: never;
@@ -1484,7 +1815,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The settings that clients meet */
+        /**
+         * The settings that clients meet
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["get_system_settings"];
         put?: never;
         post?: never;
@@ -1501,7 +1835,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your margin account with its level, positions and loans */
+        /**
+         * Your margin account with its level, positions and loans; null if you have none
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
         get: operations["get_margin_account"];
         put?: never;
         post?: never;
@@ -1520,7 +1857,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Close your margin account, which must be empty */
+        /**
+         * Close your margin account, which must be empty
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["close_margin_account"];
         delete?: never;
         options?: never;
@@ -1537,7 +1877,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Move collateral between your spot and your margin account */
+        /**
+         * Move collateral between your spot and your margin account
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["move_collateral"];
         delete?: never;
         options?: never;
@@ -1554,7 +1897,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Open a position: borrow what is missing and trade at the market */
+        /**
+         * Open a position: borrow what is missing and trade at the market
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["open_margin_position"];
         delete?: never;
         options?: never;
@@ -1571,7 +1917,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Trade a position back and repay its loan */
+        /**
+         * Trade a position back and repay its loan
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["close_margin_position"];
         delete?: never;
         options?: never;
@@ -1588,7 +1937,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Borrow from the lending pool */
+        /**
+         * Borrow from the lending pool
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["borrow_margin"];
         delete?: never;
         options?: never;
@@ -1605,7 +1957,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Repay a loan, interest first */
+        /**
+         * Repay a loan, interest first
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["repay_margin_loan"];
         delete?: never;
         options?: never;
@@ -1620,7 +1975,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the service is of use */
+        /**
+         * Whether the service is of use
+         * @description Anybody may call it.
+         */
         get: operations["get_health"];
         put?: never;
         post?: never;
@@ -1637,7 +1995,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process runs */
+        /**
+         * Whether the process runs
+         * @description Anybody may call it.
+         */
         get: operations["get_live"];
         put?: never;
         post?: never;
@@ -1654,7 +2015,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether all it needs is there */
+        /**
+         * Whether all it needs is there
+         * @description Anybody may call it.
+         */
         get: operations["get_ready"];
         put?: never;
         post?: never;
@@ -1671,7 +2035,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Metrics in the Prometheus format */
+        /**
+         * Metrics in the Prometheus format
+         * @description Anybody may call it.
+         */
         get: operations["get_metrics"];
         put?: never;
         post?: never;
@@ -1690,20 +2057,17 @@ export interface components {
          * @description The kinds of entries.
          * @enum {string}
          */
-        ActivityKind: "logged_in" | "logged_out" | "session_ended" | "other_sessions_ended" | "refresh_token_reused" | "email_verified" | "password_changed" | "password_reset" | "mfa_enabled" | "mfa_disabled" | "recovery_code_used" | "recovery_codes_renewed" | "profile_changed" | "anti_phishing_code_changed" | "api_key_created" | "api_key_rotated" | "api_key_revoked";
+        ActivityKind: "logged_in" | "logged_out" | "session_ended" | "other_sessions_ended" | "refresh_token_reused" | "email_verified" | "password_changed" | "password_reset" | "mfa_enabled" | "mfa_disabled" | "recovery_code_used" | "recovery_codes_renewed" | "profile_changed" | "anti_phishing_code_changed" | "api_key_created" | "api_key_rotated" | "api_key_revoked" | "made_administrator" | "administrator_no_more";
         /**
          * ActivityResponse
          * @description An entry of your account's activity log. `createdAt` is ISO 8601 in UTC.
          */
         ActivityResponse: {
-            /** Id */
             id: string;
             kind: components["schemas"]["ActivityKind"];
-            /** Address */
             address: string;
-            /** Useragent */
             userAgent: string;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
         };
         /**
@@ -1720,7 +2084,6 @@ export interface components {
          *     }
          */
         AntiPhishingBody: {
-            /** Code */
             code: string | null;
         };
         /**
@@ -1728,7 +2091,6 @@ export interface components {
          * @description The text that every mail of the platform shows, null without one.
          */
         AntiPhishingResponse: {
-            /** Code */
             code: string | null;
         };
         /**
@@ -1736,22 +2098,15 @@ export interface components {
          * @description An API key. Requests send its `id` as X-API-Key. Times are ISO 8601 in UTC.
          */
         ApiKeyResponse: {
-            /** Id */
             id: string;
-            /** Name */
             name: string;
-            /** Scopes */
             scopes: components["schemas"]["Scope"][];
-            /** Ipallowlist */
             ipAllowList: string[];
             algorithm: components["schemas"]["Algorithm"];
-            /** Publickey */
             publicKey: string | null;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
-            /** Rotatedat */
             rotatedAt: string | null;
-            /** Lastusedat */
             lastUsedAt: string | null;
         };
         /**
@@ -1759,24 +2114,16 @@ export interface components {
          * @description An API key with its new `secret`, which is never shown again; null for an Ed25519 key.
          */
         ApiKeySecretResponse: {
-            /** Id */
             id: string;
-            /** Name */
             name: string;
-            /** Scopes */
             scopes: components["schemas"]["Scope"][];
-            /** Ipallowlist */
             ipAllowList: string[];
             algorithm: components["schemas"]["Algorithm"];
-            /** Publickey */
             publicKey: string | null;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
-            /** Rotatedat */
             rotatedAt: string | null;
-            /** Lastusedat */
             lastUsedAt: string | null;
-            /** Secret */
             secret: string | null;
         };
         /**
@@ -1812,22 +2159,13 @@ export interface components {
          *     }
          */
         BasicInformationBody: {
-            /** Firstname */
             firstName: string;
-            /** Lastname */
             lastName: string;
-            /**
-             * Dateofbirth
-             * Format: date
-             */
+            /** Format: date */
             dateOfBirth: string;
-            /** Country */
             country: string;
-            /** City */
             city: string;
-            /** Street */
             street: string;
-            /** Postalcode */
             postalCode: string;
         };
         /**
@@ -1855,14 +2193,9 @@ export interface components {
          * @description The person who receives the money, for the travel rule. `vaspId` names the beneficiary's exchange.
          */
         Beneficiary: {
-            /** Name */
             name: string;
-            /**
-             * Country
-             * @example DE
-             */
+            /** @example DE */
             country: string;
-            /** Vaspid */
             vaspId?: string | null;
         };
         /**
@@ -1870,11 +2203,8 @@ export interface components {
          * @description The person who receives the money.
          */
         BeneficiaryResponse: {
-            /** Name */
             name: string;
-            /** Country */
             country: string;
-            /** Vaspid */
             vaspId: string | null;
         };
         /**
@@ -1886,17 +2216,10 @@ export interface components {
          *     }
          */
         BorrowBody: {
-            /**
-             * Asset
-             * @example BTC
-             */
+            /** @example BTC */
             asset: string;
-            /**
-             * Amount
-             * @example 0.015
-             */
+            /** @example 0.015 */
             amount: string | number;
-            /** Requestid */
             requestId?: string | null;
         };
         /**
@@ -1910,17 +2233,18 @@ export interface components {
         /**
          * BulkCancelBody
          * @description Cancels the caller's open orders that match every given property. Without any, it cancels all of them.
+         *
+         *     Several orders may have one `clientOrderId`: all that are open are cancelled.
          * @example {
          *       "side": "buy",
          *       "symbol": "BTC-USD"
          *     }
          */
         BulkCancelBody: {
-            /** Symbol */
             symbol?: string | null;
             side?: components["schemas"]["OrderSide"] | null;
-            /** Orderids */
             orderIds?: string[] | null;
+            clientOrderId?: string | null;
         };
         /**
          * CallbackBody
@@ -1934,24 +2258,13 @@ export interface components {
          *     }
          */
         CallbackBody: {
-            /** Eventid */
             eventId: string;
-            /** Paymentid */
             paymentId: string;
-            /**
-             * Paymentstatus
-             * @enum {string}
-             */
+            /** @enum {string} */
             paymentStatus: "paid" | "failed";
-            /**
-             * Amount
-             * @example 0.015
-             */
+            /** @example 0.015 */
             amount: string | number;
-            /**
-             * Currency
-             * @example BTC
-             */
+            /** @example BTC */
             currency: string;
         };
         /**
@@ -1959,9 +2272,7 @@ export interface components {
          * @description The callback was received. `repeated` says that it was a repetition or reported nothing new, and did nothing.
          */
         CallbackResponse: {
-            /** Paymentid */
             paymentId: string;
-            /** Repeated */
             repeated: boolean;
         };
         /**
@@ -1999,16 +2310,11 @@ export interface components {
          *     A challenge takes five codes and expires at `expiresAt`, ISO 8601 in UTC.
          */
         ChallengeResponse: {
-            /**
-             * Mfarequired
-             * @constant
-             */
+            /** @constant */
             mfaRequired: true;
-            /** Challengetoken */
             challengeToken: string;
-            /** Methods */
             methods: ("totp" | "recovery_code")[];
-            /** Expiresat */
+            /** Format: date-time */
             expiresAt: string;
         };
         /**
@@ -2016,13 +2322,10 @@ export interface components {
          * @description Today's date in UTC, whether you have checked in, the number of days in a row, and the number of all days.
          */
         CheckInResponse: {
-            /** Date */
+            /** Format: date */
             date: string;
-            /** Checkedin */
             checkedIn: boolean;
-            /** Streak */
             streak: number;
-            /** Total */
             total: number;
         };
         /**
@@ -2030,11 +2333,8 @@ export interface components {
          * @description The result of a check: `up`, or `down` or `degraded` with the reason. Some checks add the `name` of what runs.
          */
         CheckResult: {
-            /** Status */
             status: string;
-            /** Message */
             message?: string | null;
-            /** Name */
             name?: string | null;
         };
         /**
@@ -2045,9 +2345,7 @@ export interface components {
          *     }
          */
         ClosePositionBody: {
-            /** Positionid */
             positionId: string;
-            /** Requestid */
             requestId?: string | null;
         };
         /**
@@ -2060,22 +2358,12 @@ export interface components {
          *     }
          */
         CollateralBody: {
-            /**
-             * Asset
-             * @example BTC
-             */
+            /** @example BTC */
             asset: string;
-            /**
-             * Amount
-             * @example 0.015
-             */
+            /** @example 0.015 */
             amount: string | number;
-            /**
-             * Direction
-             * @enum {string}
-             */
+            /** @enum {string} */
             direction: "in" | "out";
-            /** Requestid */
             requestId?: string | null;
         };
         /**
@@ -2086,7 +2374,6 @@ export interface components {
          *     }
          */
         ConversionBody: {
-            /** Quoteid */
             quoteId: string;
         };
         /**
@@ -2094,35 +2381,24 @@ export interface components {
          * @description A conversion. `pending` says that the engine's decision is not known yet. The amounts move at most once.
          */
         ConversionResponse: {
-            /** Id */
             id: string;
-            /** Quoteid */
             quoteId: string;
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "pending" | "completed" | "failed";
-            /** Fromasset */
             fromAsset: string;
-            /** Toasset */
             toAsset: string;
-            /** Fromamount */
+            /** Format: decimal */
             fromAmount: string;
-            /** Toamount */
+            /** Format: decimal */
             toAmount: string;
-            /** Spreadamount */
+            /** Format: decimal */
             spreadAmount: string;
-            /** Price */
+            /** Format: decimal */
             price: string;
-            /**
-             * Failurecode
-             * @description Why it failed, as the engine says
-             */
+            /** @description Why it failed, as the engine says */
             failureCode: string | null;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
-            /** Completedat */
             completedAt: string | null;
         };
         /**
@@ -2130,13 +2406,9 @@ export interface components {
          * @description A country of ISO 3166-1.
          */
         CountryResponse: {
-            /** Code */
             code: string;
-            /** Alpha3 */
             alpha3: string;
-            /** Numeric */
             numeric: string;
-            /** Name */
             name: string;
         };
         /**
@@ -2155,24 +2427,17 @@ export interface components {
          *     }
          */
         CreateApiKeyBody: {
-            /** Name */
             name: string;
-            /** Scopes */
             scopes: components["schemas"]["Scope"][];
             /**
-             * Ipallowlist
              * @description Networks (CIDR) the key may be used from; empty: from everywhere
              * @default []
              */
             ipAllowList?: string[];
             /** @default hmac-sha256 */
             algorithm?: components["schemas"]["Algorithm"];
-            /** Publickey */
             publicKey?: string | null;
-            /**
-             * Mfacode
-             * @description A code of the second factor, if it is turned on
-             */
+            /** @description A code of the second factor, if it is turned on */
             mfaCode?: string | null;
         };
         /**
@@ -2189,31 +2454,16 @@ export interface components {
          *     }
          */
         CryptoWithdrawalBody: {
-            /**
-             * Asset
-             * @example BTC
-             */
+            /** @example BTC */
             asset: string;
-            /** Network */
             network?: string | null;
-            /**
-             * Amount
-             * @example 0.015
-             */
+            /** @example 0.015 */
             amount: string | number;
-            /** Addressid */
             addressId: string;
-            /** Feequoteid */
             feeQuoteId?: string | null;
-            /**
-             * Clientwithdrawalid
-             * @example payout-2026-11
-             */
+            /** @example payout-2026-11 */
             clientWithdrawalId?: string | null;
-            /**
-             * Mfacode
-             * @example 123456
-             */
+            /** @example 123456 */
             mfaCode?: string | null;
         };
         /**
@@ -2221,7 +2471,6 @@ export interface components {
          * @description The address is deleted.
          */
         DeletedResponse: {
-            /** Success */
             success: boolean;
         };
         /**
@@ -2232,17 +2481,15 @@ export interface components {
          *     }
          */
         DeletionBody: {
-            /** Password */
             password: string;
-            /**
-             * Mfacode
-             * @example 123456
-             */
+            /** @example 123456 */
             mfaCode?: string | null;
         };
         /**
          * Deposit
-         * @description A deposit that custody has seen on a chain. It counts once it is `confirmed`. Times are in UTC.
+         * @description A deposit. It counts once it is `confirmed`. Times are in UTC.
+         *
+         *     One that came by bank has no `address`. One that the operator booked has no `network` either.
          */
         Deposit: {
             txHash: string;
@@ -2266,19 +2513,13 @@ export interface components {
          *     real money to it.
          */
         DepositAddressResponse: {
-            /** Asset */
             asset: string;
-            /** Network */
             network: string;
-            /** Address */
             address: string;
-            /** Tag */
             tag: string | null;
-            /** Confirmations */
             confirmations: number;
-            /** Minimum */
+            /** Format: decimal */
             minimum: string;
-            /** Simulated */
             simulated: boolean;
         };
         /**
@@ -2286,21 +2527,14 @@ export interface components {
          * @description The bank account for a transfer. `reference` names the caller and must be in the transfer's text.
          */
         DepositFiatInfo: {
-            /** Currency */
             currency: string;
-            /** Network */
             network: string;
-            /** Bankname */
             bankName: string;
-            /** Accountname */
             accountName: string;
-            /** Account */
             account: string;
-            /** Reference */
             reference: string;
-            /** Minimum */
+            /** Format: decimal */
             minimum: string;
-            /** Simulated */
             simulated: boolean;
         };
         /**
@@ -2308,7 +2542,6 @@ export interface components {
          * @description The request is done. If it sends a mail, the mail is queued.
          */
         DoneResponse: {
-            /** Success */
             success: boolean;
         };
         /**
@@ -2316,20 +2549,12 @@ export interface components {
          * @description The body of every refusal.
          */
         ErrorBody: {
-            /** Statuscode */
             statusCode: number;
-            /** Message */
             message: string | string[];
-            /** Error */
             error: string;
-            /** Code */
             code: string;
-            /** Requestid */
             requestId: string;
-            /**
-             * Details
-             * @default null
-             */
+            /** @default null */
             details?: {
                 [key: string]: unknown;
             } | null;
@@ -2345,20 +2570,13 @@ export interface components {
          *     }
          */
         EstimateBody: {
-            /**
-             * Symbol
-             * @example BTC-USD
-             */
+            /** @example BTC-USD */
             symbol: string;
             side: components["schemas"]["OrderSide"];
             /** @default market */
             type?: components["schemas"]["OrderType"];
-            /**
-             * Quantity
-             * @example 0.015
-             */
+            /** @example 0.015 */
             quantity: string | number;
-            /** Price */
             price?: (string | number) | null;
         };
         /**
@@ -2368,24 +2586,21 @@ export interface components {
          *     `total` is what a buy spends (subtotal + fee) or a sell receives (subtotal - fee).
          */
         EstimateResponse: {
-            /** Symbol */
             symbol: string;
             side: components["schemas"]["OrderSide"];
-            /** Price */
+            /** Format: decimal */
             price: string;
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Subtotal */
+            /** Format: decimal */
             subtotal: string;
-            /** Fee */
+            /** Format: decimal */
             fee: string;
-            /** Feerate */
+            /** Format: decimal */
             feeRate: string;
-            /** Total */
+            /** Format: decimal */
             total: string;
-            /** Spendasset */
             spendAsset: string;
-            /** Receiveasset */
             receiveAsset: string;
         };
         /**
@@ -2399,27 +2614,14 @@ export interface components {
          *     }
          */
         FiatWithdrawalBody: {
-            /**
-             * Currency
-             * @example BTC
-             */
+            /** @example BTC */
             currency: string;
-            /**
-             * Amount
-             * @example 0.015
-             */
+            /** @example 0.015 */
             amount: string | number;
-            /** Bankaccountid */
             bankAccountId: string;
-            /**
-             * Clientwithdrawalid
-             * @example payout-2026-11
-             */
+            /** @example payout-2026-11 */
             clientWithdrawalId?: string | null;
-            /**
-             * Mfacode
-             * @example 123456
-             */
+            /** @example 123456 */
             mfaCode?: string | null;
         };
         /**
@@ -2431,7 +2633,6 @@ export interface components {
          */
         ForgotPasswordBody: {
             /**
-             * Email
              * Format: email
              * @example ada@example.org
              */
@@ -2442,17 +2643,13 @@ export interface components {
          * @description The results of all checks, and of those that failed.
          */
         HealthResponse: {
-            /** Status */
             status: string;
-            /** Info */
             info: {
                 [key: string]: components["schemas"]["CheckResult"];
             };
-            /** Error */
             error: {
                 [key: string]: components["schemas"]["CheckResult"];
             };
-            /** Details */
             details: {
                 [key: string]: components["schemas"]["CheckResult"];
             };
@@ -2462,13 +2659,10 @@ export interface components {
          * @description One asset at a point in time. `price` and `value` are null if the asset had no price yet.
          */
         HoldingResponse: {
-            /** Asset */
             asset: string;
-            /** Balance */
+            /** Format: decimal */
             balance: string;
-            /** Price */
             price: string | null;
-            /** Value */
             value: string | null;
         };
         /**
@@ -2490,20 +2684,14 @@ export interface components {
          *     }
          */
         KycEventBody: {
-            /** Eventid */
             eventId: string;
-            /** Userid */
             userId: string;
-            /**
-             * Level
-             * @enum {string}
-             */
+            /** @enum {string} */
             level: "basic" | "verified";
             reviewStatus: components["schemas"]["ReviewStatus"];
             reviewAnswer?: components["schemas"]["ReviewAnswer"] | null;
             rejectType?: components["schemas"]["RejectType"] | null;
             /**
-             * Createdat
              * Format: date-time
              * @example 2026-01-02T03:04:05.678Z
              */
@@ -2514,9 +2702,7 @@ export interface components {
          * @description The event was received. `applied` is false if it is a repetition, is outdated, or names an unknown user.
          */
         KycEventResponse: {
-            /** Received */
             received: boolean;
-            /** Applied */
             applied: boolean;
         };
         /**
@@ -2524,23 +2710,13 @@ export interface components {
          * @description A check that has begun. Continue at `url`, which is null if the provider has no page.
          */
         KycSessionResponse: {
-            /** Reference */
             reference: string;
-            /** Provider */
             provider: string;
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "not_started" | "pending" | "on_hold" | "approved" | "retry" | "rejected";
-            /**
-             * Level
-             * @enum {string}
-             */
+            /** @enum {string} */
             level: "none" | "basic" | "verified";
-            /** Url */
             url: string | null;
-            /** Instructions */
             instructions: string;
         };
         /**
@@ -2548,23 +2724,14 @@ export interface components {
          * @description The caller's verification. `dailyWithdrawalLimit` is in US dollars; `updatedAt` is ISO 8601 in UTC.
          */
         KycStatusResponse: {
-            /**
-             * Level
-             * @enum {string}
-             */
+            /** @enum {string} */
             level: "none" | "basic" | "verified";
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "not_started" | "pending" | "on_hold" | "approved" | "retry" | "rejected";
-            /** Requestedlevel */
             requestedLevel: ("none" | "basic" | "verified") | null;
-            /** Hasbasicinformation */
             hasBasicInformation: boolean;
-            /** Dailywithdrawallimit */
+            /** Format: decimal */
             dailyWithdrawalLimit: string;
-            /** Updatedat */
             updatedAt: string | null;
         };
         /**
@@ -2594,12 +2761,10 @@ export interface components {
          */
         LoginBody: {
             /**
-             * Email
              * Format: email
              * @example ada@example.org
              */
             email: string;
-            /** Password */
             password: string;
         };
         /**
@@ -2611,12 +2776,8 @@ export interface components {
          *     }
          */
         LoginWithCodeBody: {
-            /** Challengetoken */
             challengeToken: string;
-            /**
-             * Code
-             * @example 123456
-             */
+            /** @example 123456 */
             code: string;
         };
         /**
@@ -2624,7 +2785,6 @@ export interface components {
          * @description The session has ended. Its tokens no longer work.
          */
         LogoutResponse: {
-            /** Success */
             success: boolean;
         };
         /**
@@ -2632,7 +2792,8 @@ export interface components {
          * @description A margin account. `status` is `active`, `liquidating` or `closed`.
          *
          *     `equity` and `debt` are in `valuationAsset`. `marginLevel` is assets / debt: 1.5 is 150 %, and null without debt.
-         *     All figures and `isAtRisk` are null while an asset of the account has no mark price.
+         *     All figures and `isAtRisk` are null while an asset of the account has no mark price. `prices` has every asset that
+         *     has one, by name.
          */
         MarginAccount: {
             marginAccountId: string;
@@ -2646,6 +2807,7 @@ export interface components {
             balances: components["schemas"]["MarginBalance"][];
             positions: components["schemas"]["MarginPosition"][];
             loans: components["schemas"]["MarginLoan"][];
+            prices: components["schemas"]["MarginPrice"][];
         };
         /**
          * MarginBalance
@@ -2716,6 +2878,32 @@ export interface components {
             closedAt: string | null;
         };
         /**
+         * MarginPrice
+         * @description The fair price of an asset in the valuation asset, as margin uses it.
+         *
+         *     What is held counts at `low`, what is owed at `high`. For a loan, an opening or a move out, `dayMedian` bounds both
+         *     (the median of 24 hours; 0 where it is not known). While `state` is `stale` or `disputed`, nobody borrows, opens a
+         *     position or moves collateral out that needs this price, and nobody is liquidated; `reason` says what is waited for.
+         *     `sellable` is how much of the asset counts as collateral beyond what is owed of it, `borrowable` how much all
+         *     accounts together may still borrow. Both are null without a bound.
+         */
+        MarginPrice: {
+            asset: string;
+            /** Format: decimal */
+            low: string;
+            /** Format: decimal */
+            price: string;
+            /** Format: decimal */
+            high: string;
+            /** Format: decimal */
+            dayMedian: string;
+            /** @enum {string} */
+            state: "good" | "thin" | "stale" | "disputed";
+            reason: string;
+            sellable: string | null;
+            borrowable: string | null;
+        };
+        /**
          * MarginResult
          * @description The margin account after a request, and the position or loan that the request was about.
          */
@@ -2730,6 +2918,11 @@ export interface components {
          *
          *     A price is a multiple of the tick, a quantity of the lot. The limits are null if the pre-trade check has none for
          *     the symbol. It then rejects all orders for it.
+         *
+         *     The price of a limit order may be `deviationBpsMax` basis points from the reference, and `slippageBpsMax` is the
+         *     most that a market order may have as `maxSlippageBps`. `priceReference` says what the reference is: the last trade,
+         *     or the fair price, which `referencePrice` shows. Around a fair price that is not good the present deviation is
+         *     wider than usual.
          */
         Market: {
             symbol: string;
@@ -2748,6 +2941,31 @@ export interface components {
             quantityMax: string | null;
             notionalMin: string | null;
             notionalMax: string | null;
+            deviationBpsMax: number | null;
+            slippageBpsMax: number | null;
+            /** @enum {string} */
+            priceReference: "last_trade" | "fair_price";
+            referencePrice: string | null;
+        };
+        /**
+         * MarketFairPrice
+         * @description What a market's base is worth in its quote, for every decision about money (docs/protocol/fair-price.md).
+         *
+         *     `state` says how sure that is, and `reason` why it is not `good` and what is waited for. What somebody owns is
+         *     valued at `low`, what somebody owes at `high`.
+         */
+        MarketFairPrice: {
+            symbol: string;
+            /** Format: decimal */
+            price: string;
+            /** Format: decimal */
+            low: string;
+            /** Format: decimal */
+            high: string;
+            /** @enum {string} */
+            state: "good" | "thin" | "stale" | "disputed";
+            reason: string;
+            timestamp: number;
         };
         /**
          * MarketTrade
@@ -2773,10 +2991,7 @@ export interface components {
          *     }
          */
         MfaCodeBody: {
-            /**
-             * Code
-             * @example 123456
-             */
+            /** @example 123456 */
             code: string;
         };
         /**
@@ -2788,12 +3003,8 @@ export interface components {
          *     }
          */
         MfaDisableBody: {
-            /** Password */
             password: string;
-            /**
-             * Code
-             * @example 123456
-             */
+            /** @example 123456 */
             code: string;
         };
         /**
@@ -2804,7 +3015,6 @@ export interface components {
          *     }
          */
         MfaSetupBody: {
-            /** Password */
             password: string;
         };
         /**
@@ -2812,11 +3022,8 @@ export interface components {
          * @description The new secret in base32, its otpauth URI, and that URI as a QR code in SVG. They are shown once.
          */
         MfaSetupResponse: {
-            /** Secret */
             secret: string;
-            /** Otpauthuri */
             otpauthUri: string;
-            /** Qrsvg */
             qrSvg: string;
         };
         /**
@@ -2824,11 +3031,8 @@ export interface components {
          * @description Whether MFA is enabled, since when (ISO 8601 in UTC), and how many recovery codes have not been used.
          */
         MfaStatusResponse: {
-            /** Enabled */
             enabled: boolean;
-            /** Enabledat */
             enabledAt: string | null;
-            /** Recoverycodesleft */
             recoveryCodesLeft: number;
         };
         /**
@@ -2836,7 +3040,6 @@ export interface components {
          * @description The code was right, and cannot be used again.
          */
         MfaVerifiedResponse: {
-            /** Verified */
             verified: boolean;
         };
         /**
@@ -2846,21 +3049,18 @@ export interface components {
          *     `amount` leaves the account, `netAmount` = amount - fee arrives.
          */
         NetworkFeeQuoteResponse: {
-            /** Asset */
             asset: string;
-            /** Network */
             network: string;
-            /** Amount */
+            /** Format: decimal */
             amount: string;
-            /** Fee */
+            /** Format: decimal */
             fee: string;
-            /** Minimum */
+            /** Format: decimal */
             minimum: string;
-            /** Netamount */
+            /** Format: decimal */
             netAmount: string;
-            /** Feequoteid */
             feeQuoteId: string;
-            /** Expiresat */
+            /** Format: date-time */
             expiresAt: string;
         };
         /**
@@ -2870,17 +3070,13 @@ export interface components {
          *     An amount of the asset may have `places` decimal places. `fiat` says that the network is a bank network.
          */
         NetworkFeeResponse: {
-            /** Asset */
             asset: string;
-            /** Network */
             network: string;
-            /** Fee */
+            /** Format: decimal */
             fee: string;
-            /** Minimum */
+            /** Format: decimal */
             minimum: string;
-            /** Places */
             places: number;
-            /** Fiat */
             fiat: boolean;
         };
         /**
@@ -2888,7 +3084,7 @@ export interface components {
          * @description The events that a user can be notified of.
          * @enum {string}
          */
-        NotificationEvent: "order_filled" | "deposit_credited" | "withdrawal_completed" | "withdrawal_failed" | "payment_completed" | "conversion_completed" | "staking_payout" | "new_login" | "password_changed" | "mfa_changed" | "api_key_changed" | "withdrawal_requested" | "margin_liquidation";
+        NotificationEvent: "order_filled" | "order_refused" | "deposit_credited" | "withdrawal_completed" | "withdrawal_failed" | "payment_completed" | "conversion_completed" | "staking_payout" | "subscription_charged" | "subscription_failed" | "new_login" | "password_changed" | "mfa_changed" | "api_key_changed" | "withdrawal_requested" | "margin_warning" | "margin_liquidation" | "margin_position_closed";
         /**
          * NotificationPreferenceBody
          * @description How you want to be notified of an event.
@@ -2898,9 +3094,7 @@ export interface components {
          *     }
          */
         NotificationPreferenceBody: {
-            /** Email */
             email: boolean;
-            /** Websocket */
             websocket: boolean;
         };
         /**
@@ -2908,13 +3102,9 @@ export interface components {
          * @description How the user wants to be notified of an event. Mail of events with `emailIsRequired` cannot be turned off.
          */
         NotificationPreferenceResponse: {
-            /** Event */
             event: string;
-            /** Email */
             email: boolean;
-            /** Websocket */
             websocket: boolean;
-            /** Emailisrequired */
             emailIsRequired: boolean;
         };
         /**
@@ -2922,15 +3112,11 @@ export interface components {
          * @description A notification that you got on the screen. `createdAt` is ISO 8601 in UTC.
          */
         NotificationResponse: {
-            /** Id */
             id: string;
-            /** Kind */
             kind: string;
-            /** Title */
             title: string;
-            /** Text */
             text: string;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
         };
         /**
@@ -2944,27 +3130,14 @@ export interface components {
          *     }
          */
         OpenPositionBody: {
-            /**
-             * Symbol
-             * @example BTC-USD
-             */
+            /** @example BTC-USD */
             symbol: string;
-            /**
-             * Side
-             * @enum {string}
-             */
+            /** @enum {string} */
             side: "buy" | "sell";
-            /**
-             * Quantity
-             * @example 0.015
-             */
+            /** @example 0.015 */
             quantity: string | number;
-            /**
-             * Leverage
-             * @example 0.015
-             */
+            /** @example 0.015 */
             leverage: string | number;
-            /** Requestid */
             requestId?: string | null;
         };
         /**
@@ -2990,39 +3163,24 @@ export interface components {
          *     }
          */
         OrderBatchBody: {
-            /** Orders */
             orders: {
-                /**
-                 * Symbol
-                 * @example BTC-USD
-                 */
+                /** @example BTC-USD */
                 symbol: string;
                 side: components["schemas"]["OrderSide"];
+                /** @description `limit` or `market`. The pre-trade check always refuses `stop_limit` and `stop_market` */
                 type: components["schemas"]["OrderType"];
-                /** Quantity */
                 quantity?: (string | number) | null;
-                /** Price */
                 price?: (string | number) | null;
-                /** Quotequantity */
                 quoteQuantity?: (string | number) | null;
-                /** Stopprice */
+                /** @description Of stop orders, which the pre-trade check always refuses */
                 stopPrice?: (string | number) | null;
                 /** @description Stored; the default is `ioc` for market orders, else `gtc` */
                 timeInForce?: components["schemas"]["TimeInForce"] | null;
-                /**
-                 * Marginmode
-                 * @description Stored; changes nothing on a spot exchange
-                 */
+                /** @description Stored; changes nothing on a spot exchange */
                 marginMode?: string | null;
-                /**
-                 * Maxslippagebps
-                 * @description Market orders: how far from the last price, in basis points
-                 */
+                /** @description Market orders: how far from the last price, in basis points */
                 maxSlippageBps?: (string | number) | null;
-                /**
-                 * Clientorderid
-                 * @description Your own reference; it need not be unique
-                 */
+                /** @description Your own reference; it need not be unique */
                 clientOrderId?: string | null;
             }[];
         };
@@ -3031,8 +3189,8 @@ export interface components {
          * @description An order. Decimals may be text or JSON numbers; `side`, `type` and `timeInForce` in any letter case.
          *
          *     A limit order needs `price` and `quantity`. A market order needs `quantity`; a market buy may have `quoteQuantity`
-         *     instead, the amount to spend. A stop order may name its `stopPrice`. Stop orders are not yet supported: the
-         *     pre-trade check rejects them.
+         *     instead, the amount to spend. A stop order may name its `stopPrice`. Stop orders pass this schema, but the
+         *     pre-trade check rejects every one of them: 400, `Stop orders are not yet supported`.
          * @example {
          *       "clientOrderId": "my-order-1",
          *       "price": "65000.50",
@@ -3043,37 +3201,23 @@ export interface components {
          *     }
          */
         OrderBody: {
-            /**
-             * Symbol
-             * @example BTC-USD
-             */
+            /** @example BTC-USD */
             symbol: string;
             side: components["schemas"]["OrderSide"];
+            /** @description `limit` or `market`. The pre-trade check always refuses `stop_limit` and `stop_market` */
             type: components["schemas"]["OrderType"];
-            /** Quantity */
             quantity?: (string | number) | null;
-            /** Price */
             price?: (string | number) | null;
-            /** Quotequantity */
             quoteQuantity?: (string | number) | null;
-            /** Stopprice */
+            /** @description Of stop orders, which the pre-trade check always refuses */
             stopPrice?: (string | number) | null;
             /** @description Stored; the default is `ioc` for market orders, else `gtc` */
             timeInForce?: components["schemas"]["TimeInForce"] | null;
-            /**
-             * Marginmode
-             * @description Stored; changes nothing on a spot exchange
-             */
+            /** @description Stored; changes nothing on a spot exchange */
             marginMode?: string | null;
-            /**
-             * Maxslippagebps
-             * @description Market orders: how far from the last price, in basis points
-             */
+            /** @description Market orders: how far from the last price, in basis points */
             maxSlippageBps?: (string | number) | null;
-            /**
-             * Clientorderid
-             * @description Your own reference; it need not be unique
-             */
+            /** @description Your own reference; it need not be unique */
             clientOrderId?: string | null;
         };
         /**
@@ -3167,15 +3311,12 @@ export interface components {
          * @description A possible conversion. `minimum` and `maximum` are bounds of `fromAmount`.
          */
         PairResponse: {
-            /** Fromasset */
             fromAsset: string;
-            /** Toasset */
             toAsset: string;
-            /** Symbol */
             symbol: string;
-            /** Minimum */
+            /** Format: decimal */
             minimum: string;
-            /** Maximum */
+            /** Format: decimal */
             maximum: string;
         };
         /**
@@ -3187,14 +3328,9 @@ export interface components {
          *     }
          */
         PasswordBody: {
-            /** Currentpassword */
             currentPassword: string;
-            /** Newpassword */
             newPassword: string;
-            /**
-             * Mfacode
-             * @example 123456
-             */
+            /** @example 123456 */
             mfaCode?: string | null;
         };
         /**
@@ -3202,13 +3338,10 @@ export interface components {
          * @description The fee of a payment: fixed part + amount * feeBps / 10000, rounded up to the currency's places.
          */
         PaymentFeeResponse: {
-            /** Routeid */
             routeId: string;
-            /** Currency */
             currency: string;
-            /** Feebps */
             feeBps: number;
-            /** Feefixed */
+            /** Format: decimal */
             feeFixed: string;
         };
         /**
@@ -3216,23 +3349,14 @@ export interface components {
          * @description The development provider's view of a payment. It takes no money: the operator signs its callback.
          */
         PaymentPageResponse: {
-            /** Paymentid */
             paymentId: string;
-            /** Currency */
             currency: string;
-            /** Amount */
+            /** Format: decimal */
             amount: string;
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "open" | "complete" | "expired" | "cancelled";
-            /**
-             * Paymentstatus
-             * @enum {string}
-             */
+            /** @enum {string} */
             paymentStatus: "unpaid" | "paid" | "failed";
-            /** Simulated */
             simulated: boolean;
         };
         /**
@@ -3240,39 +3364,26 @@ export interface components {
          * @description A payment. The user is credited `netAmount` = amount - fee; `credited` says whether that is done.
          */
         PaymentResponse: {
-            /** Id */
             id: string;
-            /** Routeid */
             routeId: string;
-            /** Currency */
             currency: string;
-            /** Amount */
+            /** Format: decimal */
             amount: string;
-            /** Fee */
+            /** Format: decimal */
             fee: string;
-            /** Netamount */
+            /** Format: decimal */
             netAmount: string;
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "open" | "complete" | "expired" | "cancelled";
-            /**
-             * Paymentstatus
-             * @enum {string}
-             */
+            /** @enum {string} */
             paymentStatus: "unpaid" | "paid" | "failed";
-            /** Credited */
             credited: boolean;
-            /** Url */
             url: string;
-            /** Returnurl */
             returnUrl: string | null;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
-            /** Expiresat */
+            /** Format: date-time */
             expiresAt: string;
-            /** Completedat */
             completedAt: string | null;
         };
         /**
@@ -3280,23 +3391,17 @@ export interface components {
          * @description A way to pay in. `simulated` routes take no real money.
          */
         PaymentRouteResponse: {
-            /** Id */
             id: string;
-            /** Name */
             name: string;
-            /** Currency */
             currency: string;
-            /** Provider */
             provider: string;
-            /** Minimum */
+            /** Format: decimal */
             minimum: string;
-            /** Maximum */
+            /** Format: decimal */
             maximum: string;
-            /** Feebps */
             feeBps: number;
-            /** Feefixed */
+            /** Format: decimal */
             feeFixed: string;
-            /** Simulated */
             simulated: boolean;
         };
         /**
@@ -3304,21 +3409,13 @@ export interface components {
          * @description A payment that waits for the user at `url` until `expiresAt`.
          */
         PaymentSessionResponse: {
-            /** Id */
             id: string;
-            /** Url */
             url: string;
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "open" | "complete" | "expired" | "cancelled";
-            /**
-             * Paymentstatus
-             * @enum {string}
-             */
+            /** @enum {string} */
             paymentStatus: "unpaid" | "paid" | "failed";
-            /** Expiresat */
+            /** Format: date-time */
             expiresAt: string;
         };
         /**
@@ -3326,13 +3423,10 @@ export interface components {
          * @description The portfolio at `timestamp` (ms since 1970). `value` (USD) is the sum over the assets that had a price.
          */
         PortfolioPointResponse: {
-            /** Timestamp */
             timestamp: number;
-            /** Value */
+            /** Format: decimal */
             value: string;
-            /** Unpriced */
             unpriced: string[];
-            /** Holdings */
             holdings: components["schemas"]["HoldingResponse"][];
         };
         /**
@@ -3340,31 +3434,21 @@ export interface components {
          * @description A product. `apr` is the yearly rate as a decimal; all users together can still stake `remaining`.
          */
         ProductResponse: {
-            /** Id */
             id: string;
-            /** Asset */
             asset: string;
-            /**
-             * Type
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "flexible" | "locked";
-            /** Apr */
+            /** Format: decimal */
             apr: string;
-            /** Lockdays */
             lockDays: number;
-            /** Unbondingdays */
             unbondingDays: number;
-            /** Minimum */
+            /** Format: decimal */
             minimum: string;
-            /** Maximum */
+            /** Format: decimal */
             maximum: string;
-            /** Remaining */
+            /** Format: decimal */
             remaining: string;
-            /**
-             * Earlyredemption
-             * @enum {string}
-             */
+            /** @enum {string} */
             earlyRedemption: "allowed" | "forfeits_rewards" | "not_allowed";
         };
         /**
@@ -3376,11 +3460,8 @@ export interface components {
          *     }
          */
         ProfileBody: {
-            /** Displayname */
             displayName?: string | null;
-            /** Language */
             language?: string | null;
-            /** Timezone */
             timeZone?: string | null;
         };
         /**
@@ -3388,25 +3469,16 @@ export interface components {
          * @description Your account. `createdAt` is ISO 8601 in UTC.
          */
         ProfileResponse: {
-            /** Userid */
             userId: string;
-            /** Email */
             email: string;
-            /** Emailverified */
             emailVerified: boolean;
-            /** Role */
             role: string;
-            /** Displayname */
             displayName: string | null;
-            /** Language */
             language: string | null;
-            /** Timezone */
             timeZone: string | null;
-            /** Mfaenabled */
             mfaEnabled: boolean;
-            /** Antiphishingcode */
             antiPhishingCode: string | null;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
         };
         /**
@@ -3414,13 +3486,9 @@ export interface components {
          * @description A subdivision of ISO 3166-2. `parent` is the code of the subdivision above it.
          */
         ProvinceResponse: {
-            /** Code */
             code: string;
-            /** Name */
             name: string;
-            /** Type */
             type: string;
-            /** Parent */
             parent: string | null;
         };
         /**
@@ -3433,19 +3501,11 @@ export interface components {
          *     }
          */
         QuoteBody: {
-            /**
-             * Fromasset
-             * @example BTC
-             */
+            /** @example BTC */
             fromAsset: string;
-            /**
-             * Toasset
-             * @example BTC
-             */
+            /** @example BTC */
             toAsset: string;
-            /** Fromamount */
             fromAmount?: (string | number) | null;
-            /** Toamount */
             toAmount?: (string | number) | null;
         };
         /**
@@ -3456,27 +3516,23 @@ export interface components {
          *     display; the amounts decide. `spreadAmount` is the part of `fromAmount` that is the spread.
          */
         QuoteResponse: {
-            /** Quoteid */
             quoteId: string;
-            /** Fromasset */
             fromAsset: string;
-            /** Toasset */
             toAsset: string;
-            /** Fromamount */
+            /** Format: decimal */
             fromAmount: string;
-            /** Toamount */
+            /** Format: decimal */
             toAmount: string;
-            /** Price */
+            /** Format: decimal */
             price: string;
-            /** Inverseprice */
+            /** Format: decimal */
             inversePrice: string;
-            /** Spreadbps */
             spreadBps: number;
-            /** Spreadamount */
+            /** Format: decimal */
             spreadAmount: string;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
-            /** Expiresat */
+            /** Format: date-time */
             expiresAt: string;
         };
         /**
@@ -3484,7 +3540,6 @@ export interface components {
          * @description Ten recovery codes. Each works once in place of a TOTP code. They are shown once.
          */
         RecoveryCodesResponse: {
-            /** Recoverycodes */
             recoveryCodes: string[];
         };
         /**
@@ -3495,7 +3550,6 @@ export interface components {
          *     }
          */
         RefreshBody: {
-            /** Refreshtoken */
             refreshToken: string;
         };
         /**
@@ -3508,12 +3562,10 @@ export interface components {
          */
         RegisterBody: {
             /**
-             * Email
              * Format: email
              * @example ada@example.org
              */
             email: string;
-            /** Password */
             password: string;
         };
         /**
@@ -3531,11 +3583,8 @@ export interface components {
          *     }
          */
         RepayBody: {
-            /** Loanid */
             loanId: string;
-            /** Amount */
             amount?: (string | number) | null;
-            /** Requestid */
             requestId?: string | null;
         };
         /**
@@ -3547,9 +3596,7 @@ export interface components {
          *     }
          */
         ResetPasswordBody: {
-            /** Token */
             token: string;
-            /** Newpassword */
             newPassword: string;
         };
         /**
@@ -3569,10 +3616,36 @@ export interface components {
          * @description The key no longer works.
          */
         RevokedApiKeyResponse: {
-            /** Id */
             id: string;
-            /** Revoked */
             revoked: boolean;
+        };
+        /**
+         * Role
+         * @description The roles, as access tokens name them (`kit/tokens.py`).
+         * @enum {string}
+         */
+        Role: "user" | "admin";
+        /**
+         * RoleBody
+         * @description The role that a user is to have. The administrator who has MFA gives a code.
+         * @example {
+         *       "mfaCode": "123456",
+         *       "role": "admin"
+         *     }
+         */
+        RoleBody: {
+            role: components["schemas"]["Role"];
+            /** @example 123456 */
+            mfaCode?: string | null;
+        };
+        /**
+         * RoleResponse
+         * @description A user's role. `changed` is false if the user had it already.
+         */
+        RoleResponse: {
+            userId: string;
+            role: components["schemas"]["Role"];
+            changed: boolean;
         };
         /**
          * RotateApiKeyBody
@@ -3582,12 +3655,8 @@ export interface components {
          *     }
          */
         RotateApiKeyBody: {
-            /** Publickey */
             publicKey?: string | null;
-            /**
-             * Mfacode
-             * @description A code of the second factor, if it is turned on
-             */
+            /** @description A code of the second factor, if it is turned on */
             mfaCode?: string | null;
         };
         /**
@@ -3606,19 +3675,11 @@ export interface components {
          *     }
          */
         SessionBody: {
-            /** Routeid */
             routeId: string;
-            /**
-             * Amount
-             * @example 0.015
-             */
+            /** @example 0.015 */
             amount: string | number;
-            /**
-             * Currency
-             * @example BTC
-             */
+            /** @example BTC */
             currency: string;
-            /** Returnurl */
             returnUrl?: string | null;
         };
         /**
@@ -3626,7 +3687,6 @@ export interface components {
          * @description The number of ended sessions.
          */
         SessionsEndedResponse: {
-            /** Ended */
             ended: number;
         };
         /**
@@ -3634,12 +3694,8 @@ export interface components {
          * @description Sign-in through other parties. The platform has none.
          */
         SsoResponse: {
-            /**
-             * Enabled
-             * @constant
-             */
+            /** @constant */
             enabled: false;
-            /** Providers */
             providers: string[];
         };
         /**
@@ -3651,12 +3707,8 @@ export interface components {
          *     }
          */
         StakeBody: {
-            /** Productid */
             productId: string;
-            /**
-             * Amount
-             * @example 0.015
-             */
+            /** @example 0.015 */
             amount: string | number;
         };
         /**
@@ -3667,36 +3719,22 @@ export interface components {
          *     day with a reward begins at `startsAt`. A locked stake ends at `endsAt`: then it is taken back and earns no more.
          */
         StakingBalanceResponse: {
-            /** Id */
             id: string;
-            /** Productid */
             productId: string;
-            /** Asset */
             asset: string;
-            /**
-             * Type
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "flexible" | "locked";
-            /** Amount */
+            /** Format: decimal */
             amount: string;
-            /** Accrued */
+            /** Format: decimal */
             accrued: string;
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "pending" | "failed" | "active" | "unbonding" | "redeemed";
-            /**
-             * Failurecode
-             * @description Why it failed, as the engine says
-             */
+            /** @description Why it failed, as the engine says */
             failureCode: string | null;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
-            /** Startsat */
             startsAt: string | null;
-            /** Endsat */
             endsAt: string | null;
         };
         /**
@@ -3704,20 +3742,14 @@ export interface components {
          * @description An event of the history. `reward` is a day's accrual; `payout` and `reward_payout` are payments to the user.
          */
         StakingEventResponse: {
-            /** Id */
             id: string;
-            /** Balanceid */
             balanceId: string;
-            /**
-             * Type
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "stake" | "reward" | "unstake" | "reward_forfeited" | "payout" | "reward_payout";
-            /** Asset */
             asset: string;
-            /** Amount */
+            /** Format: decimal */
             amount: string;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
         };
         /**
@@ -3729,7 +3761,6 @@ export interface components {
          */
         StartBody: {
             /**
-             * Level
              * @default verified
              * @constant
              */
@@ -3740,31 +3771,19 @@ export interface components {
          * @description The settings of this edge that concern clients.
          */
         SystemResponse: {
-            /** Version */
             version: string;
-            /** Servertime */
+            /** Format: date-time */
             serverTime: string;
-            /** Throttlingenabled */
             throttlingEnabled: boolean;
-            /** Throttletiers */
             throttleTiers: components["schemas"]["ThrottleTierResponse"][];
-            /** Bodybytesmax */
             bodyBytesMax: number;
-            /** Listlimitdefault */
             listLimitDefault: number;
-            /** Listlimitmax */
             listLimitMax: number;
-            /** Accesstokenseconds */
             accessTokenSeconds: number;
-            /** Refreshtokenseconds */
             refreshTokenSeconds: number;
-            /** Conversionspreadbps */
             conversionSpreadBps: number;
-            /** Conversionquoteseconds */
             conversionQuoteSeconds: number;
-            /** Paymentsessionseconds */
             paymentSessionSeconds: number;
-            /** Networkfeequoteseconds */
             networkFeeQuoteSeconds: number;
         };
         /**
@@ -3772,11 +3791,8 @@ export interface components {
          * @description At most `requests` in any `seconds`.
          */
         ThrottleTierResponse: {
-            /** Name */
             name: string;
-            /** Requests */
             requests: number;
-            /** Seconds */
             seconds: number;
         };
         /**
@@ -3807,13 +3823,12 @@ export interface components {
          * @description A tier. Rates are fractions of the notional: 0.0016 is 0.16 %.
          */
         TierResponse: {
-            /** Name */
             name: string;
-            /** Volumemin */
+            /** Format: decimal */
             volumeMin: string;
-            /** Makerrate */
+            /** Format: decimal */
             makerRate: string;
-            /** Takerrate */
+            /** Format: decimal */
             takerRate: string;
         };
         /**
@@ -3829,15 +3844,13 @@ export interface components {
          *     `asset` is null if the platform has no such token.
          */
         TokenHolderResponse: {
-            /** Asset */
             asset: string | null;
-            /** Minimum */
+            /** Format: decimal */
             minimum: string;
-            /** Makerrate */
+            /** Format: decimal */
             makerRate: string;
-            /** Takerrate */
+            /** Format: decimal */
             takerRate: string;
-            /** Isholder */
             isHolder: boolean;
         };
         /**
@@ -3845,15 +3858,10 @@ export interface components {
          * @description A session's tokens. `expiresIn` is the access token's life in seconds.
          */
         TokensResponse: {
-            /** Accesstoken */
             accessToken: string;
-            /** Refreshtoken */
             refreshToken: string;
-            /** Tokentype */
             tokenType: string;
-            /** Expiresin */
             expiresIn: number;
-            /** Userid */
             userId: string;
         };
         /**
@@ -3863,16 +3871,14 @@ export interface components {
          *     `makerRate` and `takerRate` are the tier's, or the token holder's if the caller is one.
          */
         TradingFeesResponse: {
-            /** Tier */
             tier: string;
-            /** Volume30D */
+            /** Format: decimal */
             volume30D: string;
-            /** Makerrate */
+            /** Format: decimal */
             makerRate: string;
-            /** Takerrate */
+            /** Format: decimal */
             takerRate: string;
             tokenHolder: components["schemas"]["TokenHolderResponse"];
-            /** Tiers */
             tiers: components["schemas"]["TierResponse"][];
         };
         /**
@@ -3884,9 +3890,7 @@ export interface components {
          *     }
          */
         UnstakeBody: {
-            /** Balanceid */
             balanceId: string;
-            /** Amount */
             amount?: (string | number) | null;
         };
         /**
@@ -3894,42 +3898,31 @@ export interface components {
          * @description An amount that is taken back. It is paid after the unbonding, and earns nothing until then.
          */
         UnstakeResponse: {
-            /** Id */
             id: string;
-            /** Balanceid */
             balanceId: string;
-            /** Asset */
             asset: string;
-            /** Amount */
+            /** Format: decimal */
             amount: string;
-            /** Reward */
+            /** Format: decimal */
             reward: string;
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "unbonding" | "paying" | "paid";
-            /** Amountpaid */
             amountPaid: boolean;
-            /** Rewardpaid */
             rewardPaid: boolean;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
-            /** Availableat */
+            /** Format: date-time */
             availableAt: string;
         };
         /**
          * UserResponse
-         * @description A user. `createdAt` is ISO 8601 in UTC.
+         * @description A user. `role` is `user` or `admin`; `createdAt` is ISO 8601 in UTC.
          */
         UserResponse: {
-            /** Userid */
             userId: string;
-            /** Email */
             email: string;
-            /** Role */
             role: string;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
         };
         /**
@@ -3939,19 +3932,15 @@ export interface components {
          *     Times are ISO 8601 in UTC.
          */
         UserSessionResponse: {
-            /** Sessionid */
             sessionId: string;
-            /** Current */
             current: boolean;
-            /** Address */
             address: string;
-            /** Useragent */
             userAgent: string;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
-            /** Lastusedat */
+            /** Format: date-time */
             lastUsedAt: string;
-            /** Expiresat */
+            /** Format: date-time */
             expiresAt: string;
         };
         /**
@@ -3962,7 +3951,6 @@ export interface components {
          *     }
          */
         VerifyEmailBody: {
-            /** Token */
             token: string;
         };
         /**
@@ -3977,29 +3965,16 @@ export interface components {
          *     }
          */
         WithdrawalAddressBody: {
-            /** Label */
             label: string;
-            /**
-             * Asset
-             * @example BTC
-             */
+            /** @example BTC */
             asset: string;
-            /**
-             * Network
-             * @example bitcoin
-             */
+            /** @example bitcoin */
             network: string;
-            /** Address */
             address: string;
-            /** Tag */
             tag?: string | null;
-            /**
-             * Isown
-             * @default true
-             */
+            /** @default true */
             isOwn?: boolean;
             beneficiary?: components["schemas"]["Beneficiary"] | null;
-            /** Mfacode */
             mfaCode?: string | null;
         };
         /**
@@ -4007,26 +3982,18 @@ export interface components {
          * @description A saved address, in the form in which it is stored. It can be used from `availableAt` on (ISO 8601 in UTC).
          */
         WithdrawalAddressResponse: {
-            /** Id */
             id: string;
-            /** Label */
             label: string;
-            /** Asset */
             asset: string;
-            /** Network */
             network: string;
-            /** Address */
             address: string;
-            /** Tag */
             tag: string | null;
-            /** Isown */
             isOwn: boolean;
             beneficiary: components["schemas"]["BeneficiaryResponse"] | null;
-            /** Availableat */
+            /** Format: date-time */
             availableAt: string;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
-            /** Simulated */
             simulated: boolean;
         };
         /**
@@ -5505,6 +5472,123 @@ export interface operations {
             };
         };
     };
+    change_role: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoleBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoleResponse"];
+                };
+            };
+            /** @description the code is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential, or MFA_REQUIRED: the code is missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description it is your own role */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_activity: {
         parameters: {
             query?: {
@@ -5712,6 +5796,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the session */
                 sessionId: string;
             };
             cookie?: never;
@@ -6566,6 +6651,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the API key */
                 id: string;
             };
             cookie?: never;
@@ -6642,6 +6728,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the API key */
                 id: string;
             };
             cookie?: never;
@@ -6886,6 +6973,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The kind of event */
                 event: components["schemas"]["NotificationEvent"];
             };
             cookie?: never;
@@ -7087,6 +7175,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The market, for example BTC-USD */
                 symbol: string;
             };
             cookie?: never;
@@ -7145,6 +7234,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The market, for example BTC-USD */
                 symbol: string;
             };
             cookie?: never;
@@ -7198,6 +7288,65 @@ export interface operations {
             };
         };
     };
+    get_fair_price: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The market, for example BTC-USD */
+                symbol: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarketFairPrice"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such market */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine or market data does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_order_book: {
         parameters: {
             query?: {
@@ -7206,6 +7355,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The market, for example BTC-USD */
                 symbol: string;
             };
             cookie?: never;
@@ -7269,6 +7419,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The market, for example BTC-USD */
                 symbol: string;
             };
             cookie?: never;
@@ -7338,6 +7489,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The market, for example BTC-USD */
                 symbol: string;
             };
             cookie?: never;
@@ -7396,8 +7548,11 @@ export interface operations {
             query?: {
                 /** @description One status, or several with commas between them */
                 status?: string | null;
+                /** @description Only those of this market */
                 symbol?: string | null;
+                /** @description Only those of this side */
                 side?: components["schemas"]["OrderSide"] | null;
+                /** @description Only orders with this clientOrderId; several may have it */
                 clientOrderId?: string | null;
                 /** @description Orders created then or later */
                 from?: (string) | null;
@@ -7594,10 +7749,14 @@ export interface operations {
     cancel_orders: {
         parameters: {
             query?: {
+                /** @description Only those of this market */
                 symbol?: string | null;
+                /** @description Only those of this side */
                 side?: components["schemas"]["OrderSide"] | null;
                 /** @description Ids with commas between them */
                 orderIds?: string | null;
+                /** @description Only orders with this clientOrderId; several may have it */
+                clientOrderId?: string | null;
             };
             header?: never;
             path?: never;
@@ -7647,6 +7806,15 @@ export interface operations {
             };
             /** @description the body did not arrive in time */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many bulk cancels of yours wait for their turn: BULK_CANCEL_IN_PROGRESS */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7805,8 +7973,11 @@ export interface operations {
     list_ended_orders: {
         parameters: {
             query?: {
+                /** @description Only those of this market */
                 symbol?: string | null;
+                /** @description Only those of this side */
                 side?: components["schemas"]["OrderSide"] | null;
+                /** @description Only orders with this clientOrderId; several may have it */
                 clientOrderId?: string | null;
                 /** @description Orders created then or later */
                 from?: (string) | null;
@@ -7884,7 +8055,9 @@ export interface operations {
     list_own_trades: {
         parameters: {
             query?: {
+                /** @description Only those of this market */
                 symbol?: string | null;
+                /** @description Only trades of this order */
                 orderId?: string | null;
                 /** @description Trades executed then or later */
                 from?: (string) | null;
@@ -7964,6 +8137,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Your own reference */
                 clientOrderId: string;
             };
             cookie?: never;
@@ -8040,6 +8214,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the order */
                 orderId: string;
             };
             cookie?: never;
@@ -8116,6 +8291,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the order */
                 orderId: string;
             };
             cookie?: never;
@@ -8637,6 +8813,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The asset, for example BTC */
                 asset: string;
             };
             cookie?: never;
@@ -8711,6 +8888,7 @@ export interface operations {
     list_transactions: {
         parameters: {
             query?: {
+                /** @description Only entries of this asset */
                 asset?: string | null;
                 /** @description Only entries of this type: deposit, withdrawal, trade, fee, rebate, … */
                 type?: string | null;
@@ -8858,7 +9036,9 @@ export interface operations {
     get_deposit_address: {
         parameters: {
             query: {
+                /** @description The asset to deposit */
                 asset: string;
+                /** @description The network; needed if the asset has several */
                 network?: string | null;
             };
             header?: never;
@@ -8935,6 +9115,7 @@ export interface operations {
     get_deposit_fiat_info: {
         parameters: {
             query: {
+                /** @description The asset to deposit */
                 currency: string;
             };
             header?: never;
@@ -9267,6 +9448,7 @@ export interface operations {
     list_deposits: {
         parameters: {
             query?: {
+                /** @description Only those of this asset */
                 asset?: string | null;
                 /** @description How many entries at most */
                 limit?: number;
@@ -9340,7 +9522,9 @@ export interface operations {
     list_withdrawals: {
         parameters: {
             query?: {
+                /** @description Only those of this asset */
                 asset?: string | null;
+                /** @description Only withdrawals in this state */
                 status?: ("pending_approval" | "approved" | "signing" | "broadcasting" | "confirming" | "completed" | "cancelled" | "rejected" | "failed") | null;
                 /** @description How many entries at most */
                 limit?: number;
@@ -9416,6 +9600,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the withdrawal */
                 withdrawalId: string;
             };
             cookie?: never;
@@ -9492,6 +9677,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the withdrawal */
                 withdrawalId: string;
             };
             cookie?: never;
@@ -9761,6 +9947,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the saved address */
                 addressId: string;
             };
             cookie?: never;
@@ -9900,8 +10087,11 @@ export interface operations {
     get_network_fee: {
         parameters: {
             query: {
+                /** @description The asset to withdraw */
                 asset: string;
+                /** @description The network to send it on */
                 network: string;
+                /** @description How much of the asset */
                 amount: string | number;
             };
             header?: never;
@@ -10279,7 +10469,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the order book or the platform's inventory does not cover the whole amount */
+            /** @description the price is not certain now, the order book or the platform's inventory does not cover the whole amount, or you or the asset have reached the limit of an hour */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10470,7 +10660,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the quote has expired, or the platform's inventory no longer covers it */
+            /** @description the quote has expired, the platform's inventory no longer covers it, or a limit of an hour is reached */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10522,6 +10712,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the conversion */
                 id: string;
             };
             cookie?: never;
@@ -10645,6 +10836,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the product */
                 id: string;
             };
             cookie?: never;
@@ -10775,6 +10967,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the stake */
                 id: string;
             };
             cookie?: never;
@@ -11280,6 +11473,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the payment route */
                 routeId: string;
             };
             cookie?: never;
@@ -11565,6 +11759,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the payment */
                 id: string;
             };
             cookie?: never;
@@ -11695,6 +11890,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the payment */
                 id: string;
             };
             cookie?: never;
@@ -11981,7 +12177,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarginAccount"];
+                    "application/json": components["schemas"]["MarginAccount"] | null;
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -12004,15 +12200,6 @@ export interface operations {
             };
             /** @description the credential does not open this route */
             403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description you have no margin account */
-            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12117,7 +12304,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the margin service does not respond, or an asset has no current mark price */
+            /** @description the margin service does not respond, or a price is missing or not sure */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12245,7 +12432,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the margin service does not respond, or an asset has no current mark price */
+            /** @description the margin service does not respond, or a price is missing or not sure */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12373,7 +12560,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the margin service does not respond, or an asset has no current mark price */
+            /** @description the margin service does not respond, or a price is missing or not sure */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12501,7 +12688,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the margin service does not respond, or an asset has no current mark price */
+            /** @description the margin service does not respond, or a price is missing or not sure */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12629,7 +12816,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the margin service does not respond, or an asset has no current mark price */
+            /** @description the margin service does not respond, or a price is missing or not sure */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12757,7 +12944,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the margin service does not respond, or an asset has no current mark price */
+            /** @description the margin service does not respond, or a price is missing or not sure */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The plans that can be subscribed to */
+        /**
+         * The plans that can be subscribed to
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["list_plans"];
         put?: never;
         post?: never;
@@ -28,7 +31,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One plan */
+        /**
+         * One plan
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
         get: operations["get_plan"];
         put?: never;
         post?: never;
@@ -45,7 +51,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your subscription */
+        /**
+         * Your subscription
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["get_subscription"];
         put?: never;
         post?: never;
@@ -64,7 +73,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Subscribe to a plan and pay its first period */
+        /**
+         * Subscribe to a plan and pay its first period
+         * @description Only a user may call it. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["subscribe"];
         delete?: never;
         options?: never;
@@ -81,7 +93,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End your subscription with its paid period */
+        /**
+         * End your subscription with its paid period
+         * @description Only a user may call it. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["cancel_subscription"];
         delete?: never;
         options?: never;
@@ -98,7 +113,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change to a higher plan: the rest of the paid period is credited */
+        /**
+         * Change to a higher plan: the rest of the paid period is credited
+         * @description Only a user may call it. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
         post: operations["upgrade_subscription"];
         delete?: never;
         options?: never;
@@ -113,7 +131,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your payments, newest first */
+        /**
+         * Your payments, newest first
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["list_subscription_payments"];
         put?: never;
         post?: never;
@@ -130,7 +151,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The features and limits that you have */
+        /**
+         * The features and limits that you have
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
         get: operations["get_entitlements"];
         put?: never;
         post?: never;
@@ -157,15 +181,11 @@ export interface components {
          * @description What the user may use now. A user without a plan has what everybody has, and `validUntil` is null.
          */
         EntitlementsResponse: {
-            /** Planid */
             planId: string | null;
-            /** Features */
             features: string[];
-            /** Limits */
             limits: {
                 [key: string]: number;
             };
-            /** Validuntil */
             validUntil: string | null;
         };
         /**
@@ -173,20 +193,12 @@ export interface components {
          * @description The body of every refusal.
          */
         ErrorBody: {
-            /** Statuscode */
             statusCode: number;
-            /** Message */
             message: string | string[];
-            /** Error */
             error: string;
-            /** Code */
             code: string;
-            /** Requestid */
             requestId: string;
-            /**
-             * Details
-             * @default null
-             */
+            /** @default null */
             details?: {
                 [key: string]: unknown;
             } | null;
@@ -198,45 +210,24 @@ export interface components {
          *     A failed charge has a `reason`. Figures that are not known are null.
          */
         PaymentResponse: {
-            /** Id */
             id: string;
-            /** Subscriptionid */
             subscriptionId: string;
-            /** Planid */
             planId: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
+            /** @enum {string} */
             kind: "subscribe" | "upgrade" | "renewal";
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "completed" | "failed";
-            /** Reason */
             reason: string | null;
-            /** Asset */
             asset: string;
-            /** Price */
             price: string | null;
-            /** Discountbps */
             discountBps: number | null;
-            /** Credit */
             credit: string | null;
-            /** Amount */
             amount: string | null;
-            /**
-             * Periodstart
-             * Format: date
-             */
+            /** Format: date */
             periodStart: string;
-            /**
-             * Periodend
-             * Format: date
-             */
+            /** Format: date */
             periodEnd: string;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
         };
         /**
@@ -246,25 +237,16 @@ export interface components {
          *     Payments in `paymentToken` have a discount of 10 to 20 %. A plan that is not `active` takes no new subscribers.
          */
         PlanResponse: {
-            /** Id */
             id: string;
-            /** Name */
             name: string;
-            /** Rank */
             rank: number;
-            /** Intervalmonths */
             intervalMonths: number;
-            /** Active */
             active: boolean;
-            /** Prices */
             prices: {
                 [key: string]: string;
             };
-            /** Paymenttoken */
             paymentToken: string;
-            /** Features */
             features: string[];
-            /** Limits */
             limits: {
                 [key: string]: number;
             };
@@ -278,9 +260,7 @@ export interface components {
          *     }
          */
         SubscribeBody: {
-            /** Planid */
             planId: string;
-            /** Asset */
             asset?: string | null;
         };
         /**
@@ -291,40 +271,24 @@ export interface components {
          *     the subscription is to end. `accessUntil` is the first day without access, as things stand; null if it has expired.
          */
         SubscriptionResponse: {
-            /** Id */
             id: string;
-            /** Planid */
             planId: string;
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "active" | "past_due" | "expired";
-            /** Cancelatperiodend */
             cancelAtPeriodEnd: boolean;
-            /** Asset */
             asset: string;
-            /** Price */
+            /** Format: decimal */
             price: string;
-            /** Credit */
+            /** Format: decimal */
             credit: string;
-            /**
-             * Periodstart
-             * Format: date
-             */
+            /** Format: date */
             periodStart: string;
-            /**
-             * Periodend
-             * Format: date
-             */
+            /** Format: date */
             periodEnd: string;
-            /** Nextchargeon */
             nextChargeOn: string | null;
-            /** Pastduesince */
             pastDueSince: string | null;
-            /** Accessuntil */
             accessUntil: string | null;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
         };
         /**
@@ -335,7 +299,6 @@ export interface components {
          *     }
          */
         UpgradeBody: {
-            /** Planid */
             planId: string;
         };
     };
@@ -399,6 +362,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the plan */
                 id: string;
             };
             cookie?: never;
@@ -580,7 +544,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description you have a subscription already: SUBSCRIPTION_ACTIVE, or the plan is not offered: PLAN_NOT_OFFERED */
+            /** @description you have a subscription already: SUBSCRIPTION_ACTIVE, the plan is not offered: PLAN_NOT_OFFERED, the spot account lacks the amount: INSUFFICIENT_FUNDS, or a charge is being made: CHARGE_UNDER_WAY */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -616,7 +580,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            /** @description the engine is away: ENGINE_UNREACHABLE, or has not decided yet: CHARGE_UNDER_WAY; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -677,7 +641,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the Idempotency-Key came with another request, or its first request still runs: Retry-After */
+            /** @description a charge is being made: CHARGE_UNDER_WAY */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -769,7 +733,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the plan is no upgrade, or no period is paid now: SUBSCRIPTION_STATE */
+            /** @description the plan is no upgrade, or no period is paid now: SUBSCRIPTION_STATE, the spot account lacks the amount: INSUFFICIENT_FUNDS, or a charge is being made: CHARGE_UNDER_WAY */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -805,7 +769,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            /** @description the engine is away: ENGINE_UNREACHABLE, or has not decided yet: CHARGE_UNDER_WAY; try again */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -27,6 +27,8 @@ interface ConfirmDialogProps {
   /** Who acts, for the log. */
   operator: string;
   confirm: string;
+  /** The button that changes nothing; another word where the change itself is a cancellation. */
+  dismiss?: string;
   danger?: boolean;
   isBusy: boolean;
   problem: Problem | null;
@@ -45,6 +47,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     reasonStandsIn = "the engine's log",
     operator,
     confirm,
+    dismiss = "Cancel",
     danger = false,
   } = props;
   const { isBusy, problem, onConfirm, onClose, missing = [] } = props;
@@ -99,7 +102,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
             {wanted && `To go on, ${wanted}.`}
           </span>
           <Button variant="default" onClick={onClose}>
-            Keep as it is
+            {dismiss}
           </Button>
           <Button
             type="submit"

@@ -18,6 +18,8 @@ export interface Column<Row> {
   title: string;
   cell: (row: Row) => ReactNode;
   align?: "right";
+  /** Stays in sight while a wide table is scrolled under it, beside the menu of the row: for a button. */
+  isPinned?: true;
   /** Order of two rows; only complete lists can be sorted, a page of a longer one cannot. */
   compare?: (a: Row, b: Row) => number;
 }
@@ -122,7 +124,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             {rows?.map((row) => (
               <tr key={rowId(row)} role="row">
                 {columns.map((column) => (
-                  <td key={column.id} role="cell" data-align={column.align} data-title={column.title}>
+                  <td
+                    key={column.id}
+                    role="cell"
+                    data-align={column.align}
+                    data-pinned={column.isPinned}
+                    data-title={column.title}
+                  >
                     {column.cell(row)}
                   </td>
                 ))}
@@ -153,7 +161,13 @@ function Head<Row>({
   const isSorted = sort?.column === column.id;
   const order = isSorted ? (sort.descending ? "descending" : "ascending") : undefined;
   return (
-    <th scope="col" role="columnheader" data-align={column.align} aria-sort={order}>
+    <th
+      scope="col"
+      role="columnheader"
+      data-align={column.align}
+      data-pinned={column.isPinned}
+      aria-sort={order}
+    >
       {column.compare && onSort ? (
         <button type="button" className={classes.sort} onClick={() => onSort(column.id)}>
           {column.title}

@@ -1,10 +1,17 @@
 import { TextInput, type TextInputProps } from "@mantine/core";
+import { useState } from "react";
+import { typedDecimal, withDecimalSign } from "../separators.ts";
 
-/** A field for a decimal. It keeps the text as it is typed: no rounding, no float. */
-export function DecimalField({
-  onValue,
-  ...others
-}: Omit<TextInputProps, "onChange"> & { onValue: (text: string) => void }) {
+interface DecimalFieldProps extends Omit<TextInputProps, "onChange" | "value"> {
+  /** With a point. */
+  value: string;
+  /** Takes what was typed, with a point. */
+  onValue: (text: string) => void;
+}
+
+/** A field for a decimal, typed with the page's decimal sign or a point. It keeps the digits: no rounding, no float. */
+export function DecimalField({ value, onValue, ...others }: DecimalFieldProps) {
+  const [typed, setTyped] = useState("");
   return (
     <TextInput
       inputMode="decimal"
@@ -13,7 +20,12 @@ export function DecimalField({
       maxLength={64}
       classNames={{ input: "figures" }}
       {...others}
-      onChange={(event) => onValue(event.currentTarget.value)}
+      // What somebody types stays as it is; what the page enters has the page's sign.
+      value={typedDecimal(typed) === value ? typed : withDecimalSign(value)}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value);
+        onValue(typedDecimal(currentTarget.value));
+      }}
     />
   );
 }

@@ -1,6 +1,15 @@
 import { SegmentedControl, Select, Stack, useMantineColorScheme } from "@mantine/core";
 import { useMemo } from "react";
-import { setZone, useAccountZone, useChosenZone } from "../preferences.ts";
+import {
+  browserLocale,
+  FIGURES,
+  setFigures,
+  setZone,
+  useAccountZone,
+  useChosenZone,
+  useFigures,
+} from "../preferences.ts";
+import { type Separators, separatorsOf } from "../separators.ts";
 import { allZones, LOCAL_ZONE, localZone } from "../time.ts";
 import classes from "./DisplayChoices.module.css";
 
@@ -13,11 +22,19 @@ const THEMES = [
 /** The choice that leaves the zone to the account. */
 const ACCOUNT = "account";
 
-/** Theme and time zone, to choose from. */
+/** The choice that leaves the separators to the browser. */
+const BROWSER = "browser";
+
+/** A figure that shows separators: "1,234,567.89". */
+const sample = ({ decimal, group, boundary }: Separators) =>
+  `${"1234567".replace(boundary, group)}${decimal}89`;
+
+/** Theme, time zone and separators of figures, to choose from. */
 export default function DisplayChoices() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const chosen = useChosenZone();
   const ofAccount = useAccountZone();
+  const figures = useFigures();
   const zones = useMemo(
     () => [
       ...(ofAccount === null ? [] : [{ value: ACCOUNT, label: `Your profile (${ofAccount})` }]),
@@ -51,6 +68,17 @@ export default function DisplayChoices() {
         value={chosen ?? (ofAccount === null ? LOCAL_ZONE : ACCOUNT)}
         comboboxProps={{ withinPortal: false }}
         onChange={(value) => value !== null && setZone(value === ACCOUNT ? null : value)}
+      />
+      <Select
+        label="Figures"
+        description="Fields take a point too. Files and exact values have it always."
+        data={[
+          { value: BROWSER, label: `This browser (${sample(separatorsOf(browserLocale()))})` },
+          ...FIGURES.map((locale) => ({ value: locale, label: sample(separatorsOf(locale)) })),
+        ]}
+        value={figures ?? BROWSER}
+        comboboxProps={{ withinPortal: false }}
+        onChange={(value) => value !== null && setFigures(value === BROWSER ? null : value)}
       />
     </Stack>
   );

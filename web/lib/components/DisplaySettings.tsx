@@ -6,7 +6,7 @@ const load = () => import("./DisplayChoices.tsx");
 /** A third of the scripts of a login page would be for these choices, so they are loaded when they are opened. */
 const DisplayChoices = lazy(load);
 
-/** Theme and time zone of this browser. */
+/** Theme, time zone and separators of figures, for this browser. */
 export function DisplaySettings() {
   const [isOpen, setOpen] = useState(false);
   const toggle = () => {
@@ -17,7 +17,7 @@ export function DisplaySettings() {
   return (
     <Popover opened={isOpen} onChange={setOpen} position="bottom-end" shadow="md" trapFocus returnFocus>
       <Popover.Target>
-        <Tooltip label="Theme and time zone">
+        <Tooltip label="Theme, time zone and figures">
           <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Display settings" onClick={toggle}>
             <SlidersIcon />
           </ActionIcon>

@@ -1,16 +1,19 @@
 import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
 import { type QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
+import { useFigures } from "../preferences.ts";
 import { cssVariablesResolver, theme } from "../theme/theme.ts";
 
 /** Theme, toasts and server state, around everything. */
 export function Providers({ client, children }: { client: QueryClient; children: ReactNode }) {
+  const figures = useFigures();
   return (
     <MantineProvider theme={theme} cssVariablesResolver={cssVariablesResolver} defaultColorScheme="auto">
       <QueryClientProvider client={client}>
         <Notifications position="bottom-right" limit={4} zIndex={400} />
-        {children}
+        {/* Other separators are in every figure: everything is drawn anew. */}
+        <Fragment key={figures}>{children}</Fragment>
       </QueryClientProvider>
     </MantineProvider>
   );

@@ -2,6 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { loadPageConfig, type PageConfig } from "../pageConfig.ts";
+import { startFigures } from "../preferences.ts";
 import { Providers } from "./Providers.tsx";
 import { ErrorState } from "./states.tsx";
 
@@ -19,6 +20,7 @@ interface Start {
 export function startPage({ name, heading, client, application }: Start): void {
   const element = document.getElementById("root");
   if (!element) throw new Error("index.html has no #root");
+  startFigures();
   const root = createRoot(element);
   const start = async () => {
     try {

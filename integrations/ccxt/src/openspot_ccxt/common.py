@@ -9,10 +9,10 @@ import hmac
 import json
 from typing import Any
 
-from ccxt.base.errors import ArgumentsRequired, InvalidAddress, InvalidOrder, NotSupported
+from ccxt.base.errors import ArgumentsRequired, BadRequest, InvalidOrder, NotSupported, OrderNotFound
 from ccxt.base.precise import Precise
 
-from openspot_ccxt.description import PAGE_MAX, description
+from openspot_ccxt.description import BATCH_MAX, PAGE_MAX, description
 
 PREFIX = "/api/v1"
 _BODY_METHODS = ("POST", "PUT", "PATCH")
@@ -25,10 +25,12 @@ _ORDER_STATUSES = {
     "cancelled": "canceled",
     "rejected": "rejected",
 }
-_WITHDRAWAL_STATUSES = {"completed": "ok", "cancelled": "canceled", "rejected": "failed", "failed": "failed"}
 BURST_MS = 1_000
 """How far signatures of a burst may run ahead of the clock; the platform takes five seconds."""
 OPEN_STATUSES = "pending,open,partially_filled"
+PLACED_STATUSES = f"{OPEN_STATUSES},filled,cancelled"
+"""Every state but `rejected`: a rejected order was never placed, and createOrder raised its refusal."""
+_UNKNOWN_OUTCOME = 504
 
 
 class Common:
@@ -102,8 +104,15 @@ class Common:
         message = response.get("message")
         message = "; ".join(message) if isinstance(message, list) else str(message)
         self.throw_broadly_matched_exception(self.exceptions["broad"], message, text)
-        if name == "VALIDATION_FAILED" and method == "POST" and url.endswith(f"{PREFIX}/orders"):
+        if (
+            name == "VALIDATION_FAILED"
+            and method == "POST"
+            and url.endswith((f"{PREFIX}/orders", f"{PREFIX}/orders/batch"))
+        ):
             raise InvalidOrder(text)
+        if name == "VALIDATION_FAILED" and f"{PREFIX}/conversions" in url and message.startswith(("quoteId ", "id ")):
+            # No quote and no conversion has an id of this form.
+            raise OrderNotFound(text)
         self.throw_exactly_matched_exception(self.exceptions["exact"], name, text)
 
     def page_request(self, since: int | None, limit: int | None, params: dict[str, Any]) -> dict[str, Any]:
@@ -124,6 +133,8 @@ class Common:
     ) -> dict[str, Any]:
         """The body of an order. Raises InvalidOrder and NotSupported."""
         market = self.market(symbol)
+        if side not in ("buy", "sell"):
+            raise InvalidOrder(f"{self.id} createOrder() takes the sides buy and sell, not {side}")
         request: dict[str, Any] = {"symbol": market["id"], "side": side, "type": type}
         cost = self.safe_string_2(params, "cost", "quoteOrderQty")
         if type == "limit":
@@ -149,6 +160,40 @@ class Common:
             request["clientOrderId"] = client_order_id
         return request | self.omit(params, names)
 
+    def batch_request(self, orders: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The bodies of several orders. Raises ArgumentsRequired, InvalidOrder, BadSymbol and NotSupported."""
+        if not orders:
+            raise ArgumentsRequired(f"{self.id} createOrders() requires orders")
+        if len(orders) > BATCH_MAX:
+            raise InvalidOrder(f"{self.id} createOrders() places at most {BATCH_MAX} orders at once, not {len(orders)}")
+        bodies = []
+        for number, order in enumerate(orders):
+            symbol, kind, side = (self.safe_string(order, name) for name in ("symbol", "type", "side"))
+            if symbol is None or kind is None or side is None:
+                raise ArgumentsRequired(f"{self.id} createOrders() requires symbol, type and side of orders[{number}]")
+            amount, price = self.safe_value(order, "amount"), self.safe_value(order, "price")
+            bodies.append(self.order_request(symbol, kind, side, amount, price, self.safe_dict(order, "params", {})))
+        return bodies
+
+    def parse_batch_entry(self, entry: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+        """The order of a batch, or a rejected one with the refusal in `info`.
+
+        `status` is None where nobody knows whether the order was placed: look for its `clientOrderId`.
+        """
+        if entry["order"] is not None:
+            return self.parse_order(entry["order"])
+        names = {
+            "clientOrderId": "clientOrderId",
+            "type": "type",
+            "side": "side",
+            "price": "price",
+            "amount": "quantity",
+        }
+        status = None if entry["status"] == _UNKNOWN_OUTCOME else "rejected"
+        order = {name: self.safe_string(body, field) for name, field in names.items()}
+        market = self.safe_market(body["symbol"])
+        return self.safe_order(order | {"status": status, "symbol": market["symbol"], "info": entry}, market)
+
     def time_in_force_of(self, type: str, params: dict[str, Any]) -> str | None:
         """What an order asks for, in the platform's words. Raises NotSupported for what it would not keep to."""
         wanted = self.safe_string_upper(params, "timeInForce")
@@ -166,6 +211,13 @@ class Common:
             f"{self.id} createOrder() timeInForce {wanted} of a {type} order needs OPENSPOT_HONOUR_TIME_IN_FORCE "
             "at the platform and options.honourTimeInForce here"
         )
+
+    def timeframe_named(self, timeframe: str) -> str:
+        """An interval in the platform's words. Raises BadRequest for one that it does not have."""
+        name = self.safe_string(self.timeframes, timeframe)
+        if name is None:
+            raise BadRequest(f"{self.id} has the timeframes {', '.join(self.timeframes)}, not {timeframe}")
+        return name
 
     # Markets and currencies
 
@@ -274,6 +326,21 @@ class Common:
             market,
         )
 
+    def parse_bid_ask(self, ticker: dict[str, Any]) -> dict[str, Any]:
+        """The best prices of a ticker, without their volumes, which the platform's tickers do not have."""
+        market, timestamp = self.safe_market(ticker["symbol"]), self.safe_integer(ticker, "timestamp")
+        return self.safe_ticker(
+            {
+                "symbol": market["symbol"],
+                "timestamp": timestamp,
+                "datetime": self.iso8601(timestamp),
+                "bid": self.safe_string(ticker, "bidPrice"),
+                "ask": self.safe_string(ticker, "askPrice"),
+                "info": ticker,
+            },
+            market,
+        )
+
     def parse_ohlcv(self, ohlcv: dict[str, Any], market: Any = None) -> list[Any]:
         """A candle."""
         prices = [self.safe_number(ohlcv, name) for name in ("open", "high", "low", "close", "volume")]
@@ -364,69 +431,6 @@ class Common:
             "percentage": True,
             "tierBased": False,
         }
-
-    def parse_deposit_address(self, address: dict[str, Any], currency: Any = None) -> dict[str, Any]:
-        """The user's deposit address on one network."""
-        code = self.safe_currency_code(self.safe_string(address, "asset"), currency)
-        return {
-            "info": address,
-            "currency": code,
-            "network": self.network_id_to_code(self.safe_string(address, "network"), code),
-            "address": self.safe_string(address, "address"),
-            "tag": self.safe_string(address, "tag"),
-        }
-
-    def parse_transaction(self, transaction: dict[str, Any], currency: Any = None) -> dict[str, Any]:
-        """A deposit, or a withdrawal, which has an `id`."""
-        code = self.safe_currency_code(self.safe_string(transaction, "asset"), currency)
-        created = self.parse8601(self.safe_string(transaction, "createdAt"))
-        withdrawal_id = self.safe_string(transaction, "id")
-        status = self.safe_string(transaction, "status")
-        if withdrawal_id is None:
-            updated = self.parse8601(self.safe_string(transaction, "confirmedAt")) or created
-            status = "ok" if status == "confirmed" else "pending"
-            kind, fee = "deposit", "0"
-        else:
-            updated = self.parse8601(self.safe_string(transaction, "updatedAt"))
-            status = self.safe_string(_WITHDRAWAL_STATUSES, status, "pending")
-            kind, fee = "withdrawal", self.safe_string(transaction, "fee")
-        address, tag = self.safe_string(transaction, "address"), self.safe_string(transaction, "tag")
-        txid = self.safe_string(transaction, "txHash")
-        return {
-            "info": transaction,
-            "id": withdrawal_id if withdrawal_id is not None else txid,
-            "txid": txid,
-            "timestamp": created,
-            "datetime": self.iso8601(created),
-            "network": self.network_id_to_code(self.safe_string(transaction, "network"), code),
-            "address": address,
-            "addressTo": address,
-            "addressFrom": None,
-            "tag": tag,
-            "tagTo": tag,
-            "tagFrom": None,
-            "type": kind,
-            # What the recipient gets; the fee comes on top of it.
-            "amount": self.safe_number_2(transaction, "netAmount", "amount"),
-            "currency": code,
-            "status": status,
-            "updated": updated,
-            "internal": False,
-            "comment": None,
-            "fee": {"currency": code, "cost": self.parse_number(fee)},
-        }
-
-    def saved_address_of(
-        self, rows: list[dict[str, Any]], asset: str, address: str, tag: str | None, network: str | None
-    ) -> str:
-        """The id of a saved withdrawal address. Raises InvalidAddress if the user has not saved it."""
-        for row in rows:
-            fits = row["asset"] == asset and row["address"] == address and row["tag"] in (tag, tag or None)
-            if fits and network in (None, row["network"]):
-                return str(row["id"])
-        raise InvalidAddress(
-            f"{self.id} withdraw() sends to saved addresses only: save {address} for {asset} at the platform first"
-        )
 
 
 def checksum_of(bids: list[tuple[str, str]], asks: list[tuple[str, str]]) -> int:

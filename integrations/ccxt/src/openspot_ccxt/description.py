@@ -4,6 +4,7 @@ from typing import Any
 
 from ccxt.base.decimal_to_precision import TICK_SIZE
 from ccxt.base.errors import (
+    AccountNotEnabled,
     AddressPending,
     ArgumentsRequired,
     AuthenticationError,
@@ -17,6 +18,7 @@ from ccxt.base.errors import (
     InvalidOrder,
     ManualInteractionNeeded,
     MarketClosed,
+    OperationRejected,
     OrderImmediatelyFillable,
     OrderNotFound,
     PermissionDenied,
@@ -26,30 +28,39 @@ from ccxt.base.errors import (
 
 PAGE_MAX = 1000
 """The most entries that one request for a list can have."""
+BATCH_MAX = 20
+"""The most orders that one request can place."""
 
 _NOT_OFFERED = (
-    "CORS", "margin", "swap", "future", "option", "addMargin", "borrowCrossMargin", "borrowIsolatedMargin",
-    "closeAllPositions", "closePosition", "createDepositAddress", "createOrders", "createStopOrder",
-    "createTriggerOrder", "createPostOnlyOrder", "createReduceOnlyOrder", "createMarketSellOrderWithCost", "editOrder",
-    "fetchAccounts", "fetchBidsAsks", "fetchBorrowRateHistory", "fetchDepositAddresses",
-    "fetchDepositAddressesByNetwork", "fetchFundingRate", "fetchFundingRates", "fetchIndexOHLCV", "fetchLastPrices",
-    "fetchLedger", "fetchLeverage", "fetchMarginModes", "fetchMarkOHLCV", "fetchOpenInterest", "fetchPosition",
-    "fetchPositions", "fetchTransactionFees", "fetchTransactions", "fetchTransfers", "reduceMargin", "setLeverage",
-    "setMarginMode", "setPositionMode", "signIn", "transfer",
+    "CORS", "margin", "swap", "future", "option", "addMargin", "borrowIsolatedMargin", "cancelOrdersWithClientOrderId",
+    "closeAllPositions", "closePosition", "createDepositAddress", "createMarketSellOrderWithCost",
+    "createPostOnlyOrder", "createReduceOnlyOrder", "createStopOrder", "createTriggerOrder", "editOrder",
+    "fetchAccounts", "fetchBorrowRateHistory", "fetchCrossBorrowRate", "fetchCrossBorrowRates",
+    "fetchDepositAddresses", "fetchDepositAddressesByNetwork", "fetchFundingRate", "fetchFundingRates",
+    "fetchIndexOHLCV", "fetchIsolatedBorrowRate", "fetchIsolatedBorrowRates", "fetchLastPrices", "fetchLedgerEntry",
+    "fetchLeverage", "fetchMarginModes", "fetchMarkOHLCV", "fetchOpenInterest", "fetchPosition", "fetchPositions",
+    "fetchTransactionFee", "fetchTransactionFees", "fetchTransactions", "fetchTransfers", "reduceMargin",
+    "repayIsolatedMargin", "setLeverage", "setMarginMode", "setPositionMode", "signIn",
 )  # fmt: skip
 
-_OFFERED = (
-    "spot", "cancelAllOrders", "cancelOrder", "cancelOrders", "createLimitOrder", "createMarketBuyOrderWithCost",
-    "createMarketOrder", "createOrder", "fetchBalance", "fetchCanceledAndClosedOrders", "fetchCanceledOrders",
-    "fetchClosedOrders", "fetchCurrencies", "fetchDepositAddress", "fetchDeposits", "fetchMarkets", "fetchMyTrades",
-    "fetchOHLCV", "fetchOpenOrders", "fetchOrder", "fetchOrderBook", "fetchOrderTrades", "fetchOrders", "fetchStatus",
-    "fetchTicker", "fetchTickers", "fetchTime", "fetchTrades", "fetchTradingFee", "fetchTradingFees",
-    "fetchWithdrawals", "withdraw",
+OFFERED = (
+    "spot", "borrowCrossMargin", "cancelAllOrders", "cancelOrder", "cancelOrderWithClientOrderId", "cancelOrders",
+    "createConvertTrade", "createLimitOrder", "createMarketBuyOrderWithCost", "createMarketOrder", "createOrder",
+    "createOrders", "fetchBalance", "fetchBidsAsks", "fetchBorrowInterest", "fetchCanceledAndClosedOrders",
+    "fetchCanceledOrders", "fetchClosedOrders", "fetchConvertCurrencies", "fetchConvertQuote", "fetchConvertTrade",
+    "fetchConvertTradeHistory", "fetchCurrencies", "fetchDepositAddress", "fetchDepositWithdrawFee",
+    "fetchDepositWithdrawFees", "fetchDeposits", "fetchLedger", "fetchMarkets", "fetchMyTrades", "fetchOHLCV",
+    "fetchOpenOrders", "fetchOrder", "fetchOrderBook", "fetchOrderTrades", "fetchOrderWithClientOrderId",
+    "fetchOrders", "fetchStatus", "fetchTicker", "fetchTickers", "fetchTime", "fetchTrades", "fetchTradingFee",
+    "fetchTradingFees", "fetchWithdrawal", "fetchWithdrawals", "repayCrossMargin", "transfer", "withdraw",
 )  # fmt: skip
 
 STREAMS_OFFERED = (
-    "ws", "watchBalance", "watchMyTrades", "watchOHLCV", "watchOrderBook", "watchOrders", "watchTicker",
-    "watchTickers", "watchTrades",
+    "ws", "unWatchBidsAsks", "unWatchOHLCV", "unWatchOHLCVForSymbols", "unWatchOrderBook",
+    "unWatchOrderBookForSymbols", "unWatchTicker", "unWatchTickers", "unWatchTrades", "unWatchTradesForSymbols",
+    "watchBalance", "watchBidsAsks", "watchMyTrades", "watchMyTradesForSymbols", "watchOHLCV",
+    "watchOHLCVForSymbols", "watchOrderBook", "watchOrderBookForSymbols", "watchOrders", "watchOrdersForSymbols",
+    "watchTicker", "watchTickers", "watchTrades", "watchTradesForSymbols",
 )  # fmt: skip
 
 _ERRORS = {
@@ -58,15 +69,22 @@ _ERRORS = {
     "ADDRESS_NOT_FOUND": InvalidAddress,
     "ASSET_NOT_FOUND": BadRequest,
     "AUTH_INVALID_USER": InsufficientFunds,
+    "CONVERSION_LIMIT": InvalidOrder,
+    "CONVERSION_NOT_FOUND": OrderNotFound,
     "DUPLICATE_ORDER_ID": DuplicateOrderId,
     "ENGINE_BUSY": ExchangeNotAvailable,
     "FORBIDDEN": PermissionDenied,
+    "INSUFFICIENT_BALANCE": InsufficientFunds,
+    "INSUFFICIENT_LIQUIDITY": InvalidOrder,
     "INSUFFICIENT_SCOPE": PermissionDenied,
     "INVALID_CREDENTIAL": AuthenticationError,
     "INVALID_SYMBOL": BadSymbol,
     "INVALID_TOKEN": AuthenticationError,
+    "INVENTORY_INSUFFICIENT": InvalidOrder,
     "KYC_REQUIRED": PermissionDenied,
     "MALFORMED_REQUEST": BadRequest,
+    "MARGIN_REFUSED": OperationRejected,
+    "MARGIN_STATUS_UNKNOWN": RequestTimeout,
     "MARKET_HALTED": MarketClosed,
     "MARKET_NOT_FOUND": BadSymbol,
     "MAX_NOTIONAL": InvalidOrder,
@@ -75,18 +93,26 @@ _ERRORS = {
     "MFA_CODE_INVALID": PermissionDenied,
     "MFA_REQUIRED": ManualInteractionNeeded,
     "NETWORK_NOT_FOUND": BadRequest,
+    "NO_MARK_PRICE": ExchangeNotAvailable,
     "ORDER_NOT_FOUND": OrderNotFound,
     "ORDER_NOT_OPEN": InvalidOrder,
     "ORDER_REJECTED": InvalidOrder,
     "ORDER_STATUS_UNKNOWN": RequestTimeout,
+    "PAIR_NOT_FOUND": BadSymbol,
     "PARTICIPANT_INACTIVE": PermissionDenied,
+    "POOL_EMPTY": OperationRejected,
     "POST_ONLY_WOULD_CROSS": OrderImmediatelyFillable,
+    "PRICE_NOT_SURE": ExchangeNotAvailable,
+    "PRICE_UNCERTAIN": InvalidOrder,
+    "QUOTE_EXPIRED": InvalidOrder,
+    "QUOTE_NOT_FOUND": OrderNotFound,
     "RATE_LIMITED": RateLimitExceeded,
     "RISK_NSF": InsufficientFunds,
     "SYMBOL_INACTIVE": MarketClosed,
     "UNAUTHENTICATED": AuthenticationError,
     "UNKNOWN_MARKET": BadSymbol,
     "VALIDATION_FAILED": BadRequest,
+    "WITHDRAWAL_NOT_FOUND": BadRequest,
     "WITHDRAWAL_STATUS_UNKNOWN": RequestTimeout,
     "WITHDRAWAL_TOO_LARGE": BadRequest,
 }
@@ -96,6 +122,7 @@ _ERROR_TEXTS = {
     "X-API-Timestamp is more than": InvalidNonce,
     "the signature was used before": InvalidNonce,
     "insufficient ": InsufficientFunds,
+    "no margin account": AccountNotEnabled,
     "Market ": BadSymbol,
     "is required": ArgumentsRequired,
 }
@@ -117,7 +144,7 @@ def description() -> dict[str, Any]:
         "rateLimit": 300,
         "hostname": "127.0.0.1",
         "precisionMode": TICK_SIZE,
-        "has": dict.fromkeys(_NOT_OFFERED, False) | dict.fromkeys(_OFFERED, True),
+        "has": dict.fromkeys(_NOT_OFFERED, False) | dict.fromkeys(OFFERED, True),
         "timeframes": {name: name for name in ("1m", "5m", "15m", "30m", "1h", "4h", "1d", "1w")},
         "urls": {
             "api": {
@@ -154,7 +181,7 @@ def description() -> dict[str, Any]:
                     "hedged": False, "leverage": False, "marketBuyByCost": True, "marketBuyRequiresPrice": False,
                     "selfTradePrevention": False, "trailing": False, "iceberg": False,
                 },
-                "createOrders": None,
+                "createOrders": {"max": BATCH_MAX},
                 "fetchMyTrades": {
                     "marginMode": False, "limit": PAGE_MAX, "daysBack": None, "untilDays": None,
                     "symbolRequired": False,

@@ -3,14 +3,13 @@
 from typing import Any
 
 from ccxt.async_support.base.exchange import Exchange
-from ccxt.base.errors import ArgumentsRequired, ExchangeNotAvailable
+from ccxt.base.errors import ArgumentsRequired, ExchangeNotAvailable, InvalidOrder
 
-from openspot_ccxt.common import OPEN_STATUSES, Common
+from openspot_ccxt.common import OPEN_STATUSES, PLACED_STATUSES, Common
+from openspot_ccxt.funds_async import Funds, Params
 
-Params = dict[str, Any] | None
 
-
-class OpenSpot(Common, Exchange):
+class OpenSpot(Funds, Common, Exchange):
     """OpenSpot. The methods are ccxt's, and raise ccxt's errors; docs/guides/ccxt.md says what they do here."""
 
     async def call(self, method: str, path: str, params: Params = None, access: str = "private") -> Any:
@@ -61,6 +60,13 @@ class OpenSpot(Common, Exchange):
         await self.load_markets()
         return self.parse_tickers(await self.call("GET", "markets/tickers", params, "public"), symbols)
 
+    async def fetch_bids_asks(self, symbols: list[str] | None = None, params: Params = None) -> dict[str, Any]:
+        """The best prices of several markets, or of all."""
+        await self.load_markets()
+        wanted = self.market_symbols(symbols)
+        tickers = await self.call("GET", "markets/tickers", params, "public")
+        return self.filter_by_array([self.parse_bid_ask(ticker) for ticker in tickers], "symbol", wanted)
+
     async def fetch_order_book(self, symbol: str, limit: int | None = None, params: Params = None) -> dict[str, Any]:
         """The book; `nonce` is the newest engine event in it. At most 1,000 levels a side, by default 50."""
         await self.load_markets()
@@ -88,7 +94,7 @@ class OpenSpot(Common, Exchange):
         """Candles, oldest first. An interval without a trade has none. At most 1,000 intervals, by default 100."""
         await self.load_markets()
         market = self.market(symbol)
-        request: dict[str, Any] = {"interval": self.safe_string(self.timeframes, timeframe, timeframe)}
+        request: dict[str, Any] = {"interval": self.timeframe_named(timeframe)}
         if since is not None:
             request["from"] = since
         if limit is not None:
@@ -111,6 +117,17 @@ class OpenSpot(Common, Exchange):
         request = self.order_request(symbol, type, side, amount, price, params or {})
         return self.parse_order(await self.call("POST", "orders", request), self.market(symbol))
 
+    async def create_orders(self, orders: list[dict[str, Any]], params: Params = None) -> list[dict[str, Any]]:
+        """Place up to twenty orders by one request, each answered alone, in the order of `orders`.
+
+        What is wrong here raises before anything is sent. An order that the platform refuses has the status
+        `rejected`, and the refusal in `info`; the others stand.
+        """
+        await self.load_markets()
+        bodies = self.batch_request(orders)
+        entries = await self.call("POST", "orders/batch", {"orders": bodies} | (params or {}))
+        return [self.parse_batch_entry(entry, body) for entry, body in zip(entries, bodies, strict=True)]
+
     async def create_market_buy_order_with_cost(
         self, symbol: str, cost: float, params: Params = None
     ) -> dict[str, Any]:
@@ -118,14 +135,36 @@ class OpenSpot(Common, Exchange):
         return await self.create_order(symbol, "market", "buy", None, None, (params or {}) | {"cost": cost})
 
     async def cancel_order(self, id: str, symbol: str | None = None, params: Params = None) -> dict[str, Any]:
-        """Cancel an order and return it. Raises OrderNotFound, or InvalidOrder if it has ended already."""
+        """Cancel an order, by its id or by `clientOrderId` in `params`, and return it.
+
+        Raises OrderNotFound, or InvalidOrder if it has ended already. If several open orders have that clientOrderId,
+        all of them are cancelled, and one of them is returned.
+        """
         await self.load_markets()
-        return self.parse_order(await self.call("DELETE", f"orders/{id}", params))
+        client_order_id = self.safe_string(params, "clientOrderId")
+        if client_order_id is not None:
+            return await self.cancel_by_client_order_id(client_order_id, self.omit(params, ["clientOrderId"]))
+        if not id:
+            raise ArgumentsRequired(f"{self.id} cancelOrder() requires an id or a clientOrderId")
+        return self.parse_order(await self.call("DELETE", f"orders/{self.encode_uri_component(id)}", params))
+
+    async def cancel_by_client_order_id(self, client_order_id: str, params: Params) -> dict[str, Any]:
+        """Cancel the open orders with this clientOrderId and return one of them."""
+        outcome = await self.call("DELETE", "orders", {"clientOrderId": client_order_id} | (params or {}))
+        if outcome["cancelled"]:
+            # The order's row may be a moment behind the engine.
+            return await self.fetch_order(outcome["cancelled"][0]) | {"status": "canceled"}
+        # Raises OrderNotFound if no order ever had it.
+        order = await self.fetch_order(None, None, {"clientOrderId": client_order_id})
+        reasons = "; ".join(failure["reason"] for failure in outcome["failed"]) or f"it is {order['status']}"
+        raise InvalidOrder(f"{self.id} cancelOrder() did not cancel {client_order_id}: {reasons}")
 
     async def cancel_orders(
         self, ids: list[str], symbol: str | None = None, params: Params = None
     ) -> list[dict[str, Any]]:
         """Cancel several orders; returns those that were cancelled."""
+        if not ids:
+            raise ArgumentsRequired(f"{self.id} cancelOrders() requires ids")
         await self.load_markets()
         return await self.cancel_matching({"orderIds": ",".join(ids)} | (params or {}), symbol)
 
@@ -150,31 +189,29 @@ class OpenSpot(Common, Exchange):
         client_order_id = self.safe_string(params, "clientOrderId")
         if client_order_id is not None:
             path = f"orders/client/{self.encode_uri_component(client_order_id)}"
-        elif id is not None:
-            path = f"orders/{id}"
+        elif id:
+            path = f"orders/{self.encode_uri_component(id)}"
         else:
             raise ArgumentsRequired(f"{self.id} fetchOrder() requires an id or a clientOrderId")
         return self.parse_order(await self.call("GET", path, self.omit(params or {}, ["clientOrderId"])))
 
     async def list_orders(
-        self, status: str | None, symbol: str | None, since: int | None, limit: int | None, params: Params
+        self, status: str, symbol: str | None, since: int | None, limit: int | None, params: Params
     ) -> list[Any]:
-        """Orders of these states, oldest first."""
+        """Orders of these states, or of the `status` that `params` name, oldest first."""
         await self.load_markets()
-        request = self.page_request(since, limit, params or {})
+        request = {"status": status} | self.page_request(since, limit, params or {})
         market = None
         if symbol is not None:
             market = self.market(symbol)
             request["symbol"] = market["id"]
-        if status is not None:
-            request["status"] = status
         return self.parse_orders(await self.call("GET", "orders", request), market, since, limit)
 
     async def fetch_orders(
         self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
     ) -> list[Any]:
-        """Orders of any state."""
-        return await self.list_orders(None, symbol, since, limit, params)
+        """Orders that were placed, of any state. Rejected ones are not: `status` in `params` can ask for them."""
+        return await self.list_orders(PLACED_STATUSES, symbol, since, limit, params)
 
     async def fetch_open_orders(
         self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
@@ -222,8 +259,11 @@ class OpenSpot(Common, Exchange):
     # Account
 
     async def fetch_balance(self, params: Params = None) -> dict[str, Any]:
-        """The user's balances."""
+        """The user's balances; those of the margin account with `"marginMode": "cross"` in `params`."""
         await self.load_markets()
+        if self.is_margin_requested(params or {}):
+            return self.parse_margin_balance(await self.margin_account())
+        params = self.omit(params or {}, ["type", "marginMode"])
         return self.parse_balance(await self.call("GET", "accounts/balances", params))
 
     async def fetch_trading_fee(self, symbol: str, params: Params = None) -> dict[str, Any]:
@@ -264,7 +304,7 @@ class OpenSpot(Common, Exchange):
     async def fetch_deposits(
         self, code: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
     ) -> list[Any]:
-        """The user's deposits by chain."""
+        """The user's deposits, by chain, by bank and by the operator."""
         return await self.list_transactions("accounts/deposits", code, since, limit, params)
 
     async def fetch_withdrawals(

@@ -1,16 +1,15 @@
-"""The synchronous exchange class: made from rest_async.py by `tools/ccxt_sync.py`, not edited by hand."""
+"""The synchronous exchange class, REST only: made from rest_async.py by `tools/ccxt_sync.py`."""
 
 from typing import Any
 
-from ccxt.base.errors import ArgumentsRequired, ExchangeNotAvailable
+from ccxt.base.errors import ArgumentsRequired, ExchangeNotAvailable, InvalidOrder
 from ccxt.base.exchange import Exchange
 
-from openspot_ccxt.common import OPEN_STATUSES, Common
+from openspot_ccxt.common import OPEN_STATUSES, PLACED_STATUSES, Common
+from openspot_ccxt.funds_sync import Funds, Params
 
-Params = dict[str, Any] | None
 
-
-class OpenSpot(Common, Exchange):
+class OpenSpot(Funds, Common, Exchange):
     """OpenSpot. The methods are ccxt's, and raise ccxt's errors; docs/guides/ccxt.md says what they do here."""
 
     def call(self, method: str, path: str, params: Params = None, access: str = "private") -> Any:
@@ -61,6 +60,13 @@ class OpenSpot(Common, Exchange):
         self.load_markets()
         return self.parse_tickers(self.call("GET", "markets/tickers", params, "public"), symbols)
 
+    def fetch_bids_asks(self, symbols: list[str] | None = None, params: Params = None) -> dict[str, Any]:
+        """The best prices of several markets, or of all."""
+        self.load_markets()
+        wanted = self.market_symbols(symbols)
+        tickers = self.call("GET", "markets/tickers", params, "public")
+        return self.filter_by_array([self.parse_bid_ask(ticker) for ticker in tickers], "symbol", wanted)
+
     def fetch_order_book(self, symbol: str, limit: int | None = None, params: Params = None) -> dict[str, Any]:
         """The book; `nonce` is the newest engine event in it. At most 1,000 levels a side, by default 50."""
         self.load_markets()
@@ -88,7 +94,7 @@ class OpenSpot(Common, Exchange):
         """Candles, oldest first. An interval without a trade has none. At most 1,000 intervals, by default 100."""
         self.load_markets()
         market = self.market(symbol)
-        request: dict[str, Any] = {"interval": self.safe_string(self.timeframes, timeframe, timeframe)}
+        request: dict[str, Any] = {"interval": self.timeframe_named(timeframe)}
         if since is not None:
             request["from"] = since
         if limit is not None:
@@ -111,17 +117,50 @@ class OpenSpot(Common, Exchange):
         request = self.order_request(symbol, type, side, amount, price, params or {})
         return self.parse_order(self.call("POST", "orders", request), self.market(symbol))
 
+    def create_orders(self, orders: list[dict[str, Any]], params: Params = None) -> list[dict[str, Any]]:
+        """Place up to twenty orders by one request, each answered alone, in the order of `orders`.
+
+        What is wrong here raises before anything is sent. An order that the platform refuses has the status
+        `rejected`, and the refusal in `info`; the others stand.
+        """
+        self.load_markets()
+        bodies = self.batch_request(orders)
+        entries = self.call("POST", "orders/batch", {"orders": bodies} | (params or {}))
+        return [self.parse_batch_entry(entry, body) for entry, body in zip(entries, bodies, strict=True)]
+
     def create_market_buy_order_with_cost(self, symbol: str, cost: float, params: Params = None) -> dict[str, Any]:
         """Buy at the market for `cost` of the quote currency."""
         return self.create_order(symbol, "market", "buy", None, None, (params or {}) | {"cost": cost})
 
     def cancel_order(self, id: str, symbol: str | None = None, params: Params = None) -> dict[str, Any]:
-        """Cancel an order and return it. Raises OrderNotFound, or InvalidOrder if it has ended already."""
+        """Cancel an order, by its id or by `clientOrderId` in `params`, and return it.
+
+        Raises OrderNotFound, or InvalidOrder if it has ended already. If several open orders have that clientOrderId,
+        all of them are cancelled, and one of them is returned.
+        """
         self.load_markets()
-        return self.parse_order(self.call("DELETE", f"orders/{id}", params))
+        client_order_id = self.safe_string(params, "clientOrderId")
+        if client_order_id is not None:
+            return self.cancel_by_client_order_id(client_order_id, self.omit(params, ["clientOrderId"]))
+        if not id:
+            raise ArgumentsRequired(f"{self.id} cancelOrder() requires an id or a clientOrderId")
+        return self.parse_order(self.call("DELETE", f"orders/{self.encode_uri_component(id)}", params))
+
+    def cancel_by_client_order_id(self, client_order_id: str, params: Params) -> dict[str, Any]:
+        """Cancel the open orders with this clientOrderId and return one of them."""
+        outcome = self.call("DELETE", "orders", {"clientOrderId": client_order_id} | (params or {}))
+        if outcome["cancelled"]:
+            # The order's row may be a moment behind the engine.
+            return self.fetch_order(outcome["cancelled"][0]) | {"status": "canceled"}
+        # Raises OrderNotFound if no order ever had it.
+        order = self.fetch_order(None, None, {"clientOrderId": client_order_id})
+        reasons = "; ".join(failure["reason"] for failure in outcome["failed"]) or f"it is {order['status']}"
+        raise InvalidOrder(f"{self.id} cancelOrder() did not cancel {client_order_id}: {reasons}")
 
     def cancel_orders(self, ids: list[str], symbol: str | None = None, params: Params = None) -> list[dict[str, Any]]:
         """Cancel several orders; returns those that were cancelled."""
+        if not ids:
+            raise ArgumentsRequired(f"{self.id} cancelOrders() requires ids")
         self.load_markets()
         return self.cancel_matching({"orderIds": ",".join(ids)} | (params or {}), symbol)
 
@@ -146,31 +185,29 @@ class OpenSpot(Common, Exchange):
         client_order_id = self.safe_string(params, "clientOrderId")
         if client_order_id is not None:
             path = f"orders/client/{self.encode_uri_component(client_order_id)}"
-        elif id is not None:
-            path = f"orders/{id}"
+        elif id:
+            path = f"orders/{self.encode_uri_component(id)}"
         else:
             raise ArgumentsRequired(f"{self.id} fetchOrder() requires an id or a clientOrderId")
         return self.parse_order(self.call("GET", path, self.omit(params or {}, ["clientOrderId"])))
 
     def list_orders(
-        self, status: str | None, symbol: str | None, since: int | None, limit: int | None, params: Params
+        self, status: str, symbol: str | None, since: int | None, limit: int | None, params: Params
     ) -> list[Any]:
-        """Orders of these states, oldest first."""
+        """Orders of these states, or of the `status` that `params` name, oldest first."""
         self.load_markets()
-        request = self.page_request(since, limit, params or {})
+        request = {"status": status} | self.page_request(since, limit, params or {})
         market = None
         if symbol is not None:
             market = self.market(symbol)
             request["symbol"] = market["id"]
-        if status is not None:
-            request["status"] = status
         return self.parse_orders(self.call("GET", "orders", request), market, since, limit)
 
     def fetch_orders(
         self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
     ) -> list[Any]:
-        """Orders of any state."""
-        return self.list_orders(None, symbol, since, limit, params)
+        """Orders that were placed, of any state. Rejected ones are not: `status` in `params` can ask for them."""
+        return self.list_orders(PLACED_STATUSES, symbol, since, limit, params)
 
     def fetch_open_orders(
         self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
@@ -218,8 +255,11 @@ class OpenSpot(Common, Exchange):
     # Account
 
     def fetch_balance(self, params: Params = None) -> dict[str, Any]:
-        """The user's balances."""
+        """The user's balances; those of the margin account with `"marginMode": "cross"` in `params`."""
         self.load_markets()
+        if self.is_margin_requested(params or {}):
+            return self.parse_margin_balance(self.margin_account())
+        params = self.omit(params or {}, ["type", "marginMode"])
         return self.parse_balance(self.call("GET", "accounts/balances", params))
 
     def fetch_trading_fee(self, symbol: str, params: Params = None) -> dict[str, Any]:
@@ -260,7 +300,7 @@ class OpenSpot(Common, Exchange):
     def fetch_deposits(
         self, code: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
     ) -> list[Any]:
-        """The user's deposits by chain."""
+        """The user's deposits, by chain, by bank and by the operator."""
         return self.list_transactions("accounts/deposits", code, since, limit, params)
 
     def fetch_withdrawals(

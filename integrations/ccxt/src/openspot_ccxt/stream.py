@@ -7,23 +7,21 @@ import asyncio
 from typing import Any
 
 from ccxt.async_support.base.ws.cache import ArrayCache, ArrayCacheBySymbolById, ArrayCacheByTimestamp
-from ccxt.async_support.base.ws.future import Future
-from ccxt.base.errors import AuthenticationError, ChecksumError, ExchangeError, InvalidNonce
+from ccxt.base.errors import ArgumentsRequired, ChecksumError, InvalidNonce
 
 from openspot_ccxt.common import checksum_of
 from openspot_ccxt.description import PAGE_MAX, STREAMS_OFFERED
-from openspot_ccxt.rest_async import OpenSpot as OpenSpotRest
-from openspot_ccxt.rest_async import Params
+from openspot_ccxt.funds_async import Params
+from openspot_ccxt.subscriptions import BEST, Subscriptions
 
-DEPTHS = (1, 5, 10, 20, 25, 50, 100, 200, 500, 1000)
-"""The views of a book that the platform offers."""
-AUTHENTICATE = "authenticate"
+DEPTHS = (5, 10, 20, 25, 50, 100, 200, 500, 1000)
+"""The views of a book that the platform offers, but for that of the best level (`BEST`)."""
 BALANCE, ORDERS, MY_TRADES = "balance", "orders", "myTrades"
 ROWS_WAIT_S, ROWS_TRIES = 0.1, 150
 """A trade's row is written a moment after its event: wait so long between looks, and look so often at most."""
 
 
-class OpenSpot(OpenSpotRest):
+class OpenSpot(Subscriptions):
     """OpenSpot with `watch_*`. A broken connection raises NetworkError; call the method again to connect again."""
 
     def describe(self) -> dict[str, Any]:
@@ -34,95 +32,42 @@ class OpenSpot(OpenSpotRest):
             "streaming": {"keepAlive": 30_000},
         })  # fmt: skip
 
-    def ping(self, client: Any) -> dict[str, Any]:
-        """What keeps the connection open: only messages count, not the protocol's pongs."""
-        return {"action": "ping"}
-
-    # Subscriptions
-
-    def follow(self, message_hash: str, channel: str) -> Any:
-        """The future of the next message of a channel, which is subscribed to first if need be."""
-        # The id comes back with a refusal, and tells whose it is.
-        message = {"action": "subscribe", "channel": channel, "id": channel}
-        return self.watch(self.urls["api"]["ws"], message_hash, message, channel)
-
-    async def connection(self) -> Any:
-        """The connection, authenticated. Raises AuthenticationError."""
-        self.check_required_credentials()
-        self.open()
-        url = self.urls["api"]["ws"]
-        client = self.client(url)
-        await client.connect(self.session, self.ws_dial_delay(url))
-        if getattr(client, "is_authenticated", False):
-            return client
-        # Signed once the connection stands: the platform takes a signature for five seconds.
-        stamp = str(self.nonce())
-        message = {
-            "action": AUTHENTICATE,
-            "apiKey": self.apiKey,
-            "timestamp": stamp,
-            "signature": self.signature_of(f"{stamp}GET/".encode()),
-            "id": AUTHENTICATE,
+    def handle_push(self, client: Any, name: str, message: dict[str, Any]) -> None:
+        """Give a message to the method for its channel."""
+        handlers = {
+            "ticker": self.handle_ticker,
+            "trades": self.handle_trade,
+            "candles": self.handle_candle,
+            "orderbook": self.handle_order_book,
+            "orders": self.handle_order,
+            "balances": self.handle_balance,
         }
-        await self.watch(url, AUTHENTICATE, message, AUTHENTICATE)
-        return client
-
-    def handle_message(self, client: Any, message: dict[str, Any]) -> None:
-        """Give a message to the method for its kind and channel."""
-        client.lastPong = self.milliseconds()
-        kind = self.safe_string(message, "type")
-        if kind in ("snapshot", "update"):
-            name = message["channel"].partition(":")[0]
-            handlers = {
-                "ticker": self.handle_ticker,
-                "trades": self.handle_trade,
-                "candles": self.handle_candle,
-                "orderbook": self.handle_order_book,
-                "orders": self.handle_order,
-                "balances": self.handle_balance,
-            }
-            if name in handlers:
-                handlers[name](client, message)
-        elif kind == "authenticated":
-            client.is_authenticated = True
-            client.resolve(True, AUTHENTICATE)
-        elif kind == "error":
-            self.handle_refusal(client, message)
-
-    def handle_refusal(self, client: Any, message: dict[str, Any]) -> None:
-        """Tell the watchers of what was refused. What concerns no subscription concerns all."""
-        code, text = self.safe_string(message, "code"), f"{self.id} {self.json(message)}"
-        subject = self.safe_string_2(message, "channel", "id")
-        try:
-            self.throw_broadly_matched_exception(self.exceptions["broad"], str(message.get("message")), text)
-            self.throw_exactly_matched_exception(self.exceptions["exact"], code, text)
-            raise AuthenticationError(text) if subject == AUTHENTICATE else ExchangeError(text)
-        except Exception as error:
-            if subject == AUTHENTICATE:
-                client.subscriptions.pop(AUTHENTICATE, None)
-                client.reject(error, AUTHENTICATE)
-            elif subject is not None:
-                client.subscriptions.pop(subject, None)
-                client.reject(error, subject)
-            else:
-                client.reject(error)
+        if name in handlers:
+            handlers[name](client, message)
 
     # Tickers
 
     async def watch_ticker(self, symbol: str, params: Params = None) -> dict[str, Any]:
         """The next ticker of a market."""
         await self.load_markets()
-        channel = f"ticker:{self.market_id(symbol)}"
-        return await self.follow(channel, channel)
+        return await self.follow(f"ticker:{self.market_id(symbol)}")
 
     async def watch_tickers(self, symbols: list[str] | None = None, params: Params = None) -> dict[str, Any]:
         """The next ticker of any of these markets, or of all."""
         await self.load_markets()
-        channels = [f"ticker:{self.market_id(symbol)}" for symbol in symbols or self.symbols]
-        ticker = await Future.race([self.follow(channel, channel) for channel in channels])
+        ticker = await self.follow_first(self.channels_of("ticker", symbols or self.symbols, "watchTickers"))
         if self.newUpdates:
             return {ticker["symbol"]: ticker}
         return self.filter_by_array(self.tickers, "symbol", symbols)
+
+    async def un_watch_ticker(self, symbol: str, params: Params = None) -> bool:
+        """Unsubscribe from the ticker of a market."""
+        return await self.un_watch_tickers([symbol])
+
+    async def un_watch_tickers(self, symbols: list[str] | None = None, params: Params = None) -> bool:
+        """Unsubscribe from the tickers of these markets, or of all."""
+        await self.load_markets()
+        return await self.leave(self.channels_of("ticker", symbols or self.symbols, "unWatchTickers"))
 
     def handle_ticker(self, client: Any, message: dict[str, Any]) -> None:
         """Keep a ticker."""
@@ -136,13 +81,26 @@ class OpenSpot(OpenSpotRest):
         self, symbol: str, since: int | None = None, limit: int | None = None, params: Params = None
     ) -> list[Any]:
         """The next public trades of a market."""
+        return await self.watch_trades_for_symbols([symbol], since, limit)
+
+    async def watch_trades_for_symbols(
+        self, symbols: list[str], since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """The next public trades of any of these markets: those of one market at a time."""
         await self.load_markets()
-        market = self.market(symbol)
-        channel = f"trades:{market['id']}"
-        trades = await self.follow(channel, channel)
+        trades = await self.follow_first(self.channels_of("trades", symbols, "watchTradesForSymbols"))
         if self.newUpdates:
-            limit = trades.getLimit(market["symbol"], limit)
+            limit = trades.getLimit(trades[-1]["symbol"], limit)
         return self.filter_by_since_limit(trades, since, limit, "timestamp", True)
+
+    async def un_watch_trades(self, symbol: str, params: Params = None) -> bool:
+        """Unsubscribe from the public trades of a market."""
+        return await self.un_watch_trades_for_symbols([symbol])
+
+    async def un_watch_trades_for_symbols(self, symbols: list[str], params: Params = None) -> bool:
+        """Unsubscribe from the public trades of these markets."""
+        await self.load_markets()
+        return await self.leave(self.channels_of("trades", symbols, "unWatchTradesForSymbols"))
 
     def handle_trade(self, client: Any, message: dict[str, Any]) -> None:
         """Keep a trade. After a restart of market data some come again: those are dropped."""
@@ -160,21 +118,43 @@ class OpenSpot(OpenSpotRest):
         params: Params = None,
     ) -> list[Any]:  # fmt: skip
         """The candles of a market that changed."""
+        changed = await self.watch_ohlcv_for_symbols([[symbol, timeframe]], since, limit)
+        return changed[self.symbol(symbol)][timeframe]
+
+    async def watch_ohlcv_for_symbols(
+        self, symbolsAndTimeframes: list[list[str]], since: int | None = None, limit: int | None = None,
+        params: Params = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """The candles of any of these markets and timeframes that changed, by symbol and timeframe."""
         await self.load_markets()
-        market = self.market(symbol)
-        channel = f"candles:{market['id']}:{self.safe_string(self.timeframes, timeframe, timeframe)}"
-        candles = await self.follow(channel, channel)
+        symbol, timeframe, candles = await self.follow_first(self.candle_channels(symbolsAndTimeframes))
         if self.newUpdates:
-            limit = candles.getLimit(market["symbol"], limit)
-        return self.filter_by_since_limit(candles, since, limit, 0, True)
+            limit = candles.getLimit(symbol, limit)
+        return {symbol: {timeframe: self.filter_by_since_limit(candles, since, limit, 0, True)}}
+
+    async def un_watch_ohlcv(self, symbol: str, timeframe: str = "1m", params: Params = None) -> bool:
+        """Unsubscribe from the candles of a market."""
+        return await self.un_watch_ohlcv_for_symbols([[symbol, timeframe]])
+
+    async def un_watch_ohlcv_for_symbols(self, symbolsAndTimeframes: list[list[str]], params: Params = None) -> bool:
+        """Unsubscribe from the candles of these markets and timeframes."""
+        await self.load_markets()
+        return await self.leave(self.candle_channels(symbolsAndTimeframes))
+
+    def candle_channels(self, pairs: list[list[str]]) -> list[str]:
+        """The channels of these pairs of market and timeframe. Raises ArgumentsRequired, BadRequest and BadSymbol."""
+        if not pairs or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
+            raise ArgumentsRequired(f"{self.id} candles are watched by pairs, such as [['BTC/USD', '1m']]")
+        return [f"candles:{self.market_id(symbol)}:{self.timeframe_named(timeframe)}" for symbol, timeframe in pairs]
 
     def handle_candle(self, client: Any, message: dict[str, Any]) -> None:
         """Keep a candle. One message has the whole candle."""
         data = message["data"]
-        by_timeframe = self.ohlcvs.setdefault(self.safe_symbol(data["symbol"]), {})
+        symbol = self.safe_symbol(data["symbol"])
+        by_timeframe = self.ohlcvs.setdefault(symbol, {})
         kept = by_timeframe.setdefault(data["interval"], ArrayCacheByTimestamp(self.options["OHLCVLimit"]))
         kept.append(self.parse_ohlcv(data))
-        client.resolve(kept, message["channel"])
+        client.resolve((symbol, data["interval"], kept), message["channel"])
 
     # Order books (docs/guides/order-book.md)
 
@@ -184,12 +164,18 @@ class OpenSpot(OpenSpotRest):
         Raises ChecksumError for a book that is not the platform's, and InvalidNonce after a gap. The next call gets a
         fresh book.
         """
+        return await self.watch_order_book_for_symbols([symbol], limit)
+
+    async def watch_order_book_for_symbols(
+        self, symbols: list[str], limit: int | None = None, params: Params = None
+    ) -> dict[str, Any]:
+        """The next of these markets' books that changes, as `watch_order_book` has it."""
         await self.load_markets()
-        market = self.market(symbol)
-        channel = f"orderbook:{market['id']}"
+        channels = self.channels_of("orderbook", symbols, "watchOrderBookForSymbols")
         if limit is not None and limit <= DEPTHS[-1]:
-            channel += f"?depth={next(depth for depth in DEPTHS if depth >= limit)}"
-        book = await self.follow(channel, channel)
+            view = f"?depth={next(depth for depth in DEPTHS if depth >= limit)}"
+            channels = [channel + view for channel in channels]
+        book = await self.follow_first(channels)
         if limit is None:
             return book
         # The view is kept whole: what is cut off here is cut off from a copy.
@@ -197,6 +183,44 @@ class OpenSpot(OpenSpotRest):
         for side in ("bids", "asks"):
             shown[side] = shown[side][:limit]
         return shown
+
+    async def un_watch_order_book(self, symbol: str, params: Params = None) -> bool:
+        """Unsubscribe from the book of a market, of whatever depth."""
+        return await self.un_watch_order_book_for_symbols([symbol])
+
+    async def un_watch_order_book_for_symbols(self, symbols: list[str], params: Params = None) -> bool:
+        """Unsubscribe from the books of these markets, of whatever depth. Bids and asks are still watched."""
+        await self.load_markets()
+        books = self.channels_of("orderbook", symbols, "unWatchOrderBookForSymbols")
+        watched = [channel.partition("?") for channel in self.watched_channels("orderbook")]
+        return await self.leave(["".join(parts) for parts in watched if parts[0] in books and parts[2] != BEST])
+
+    async def watch_bids_asks(self, symbols: list[str] | None = None, params: Params = None) -> dict[str, Any]:
+        """The next change of a best price or its volume in any of these markets, or in all."""
+        await self.load_markets()
+        channels = self.channels_of("orderbook", symbols or self.symbols, "watchBidsAsks")
+        book = await self.follow_first([f"{channel}?{BEST}" for channel in channels])
+        # An empty book has no best price to tell of.
+        while not book["bids"] and not book["asks"]:
+            book = await self.follow_first([f"{channel}?{BEST}" for channel in channels])
+        best = self.best_of(book)
+        self.bidsasks[best["symbol"]] = best
+        if self.newUpdates:
+            return {best["symbol"]: best}
+        return self.filter_by_array(self.bidsasks, "symbol", symbols)
+
+    async def un_watch_bids_asks(self, symbols: list[str] | None = None, params: Params = None) -> bool:
+        """Unsubscribe from the best prices of these markets, or of all."""
+        await self.load_markets()
+        channels = self.channels_of("orderbook", symbols or self.symbols, "unWatchBidsAsks")
+        return await self.leave([f"{channel}?{BEST}" for channel in channels])
+
+    def best_of(self, book: Any) -> dict[str, Any]:
+        """The best prices of a book with their volumes; None for an empty side."""
+        best = {"symbol": book["symbol"], "timestamp": book["timestamp"], "datetime": book["datetime"], "info": {}}
+        for side, name in (("bids", "bid"), ("asks", "ask")):
+            best[name], best[f"{name}Volume"] = book[side][0][:2] if book[side] else (None, None)
+        return self.safe_ticker(best, self.market(book["symbol"]))
 
     def handle_order_book(self, client: Any, message: dict[str, Any]) -> None:
         """Apply a snapshot or what changed, as the guide's steps say."""
@@ -250,13 +274,25 @@ class OpenSpot(OpenSpotRest):
         self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
     ) -> list[Any]:
         """The next of the user's orders that change."""
+        return await self.watch_orders_for_symbols([] if symbol is None else [symbol], since, limit)
+
+    async def watch_orders_for_symbols(
+        self, symbols: list[str], since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """The next of the user's orders that change on any of these markets; on any market if there are none."""
         await self.load_markets()
         await self.connection()
-        message_hash = ORDERS if symbol is None else f"{ORDERS}:{self.symbol(symbol)}"
-        orders = await self.watch(self.urls["api"]["ws"], message_hash)
+        return await self.next_of(ORDERS, symbols, since, limit)
+
+    async def next_of(self, name: str, symbols: list[str], since: int | None, limit: int | None) -> list[Any]:
+        """The user's next orders or trades on these markets, or on any."""
+        symbols = [self.symbol(symbol) for symbol in symbols]
+        message_hashes = [f"{name}:{symbol}" for symbol in symbols] or [name]
+        kept = await self.first_of([self.watch(self.urls["api"]["ws"], each) for each in message_hashes])
         if self.newUpdates:
-            limit = orders.getLimit(symbol, limit)
-        return self.filter_by_symbol_since_limit(orders, symbol, since, limit, True)
+            counts = [kept.getLimit(symbol, None) or 0 for symbol in symbols or [None]]
+            limit = sum(counts) if limit is None else min(sum(counts), limit)
+        return self.filter_by_symbols_since_limit(kept, symbols, since, limit, True)
 
     def handle_order(self, client: Any, message: dict[str, Any]) -> None:
         """Keep an order, and see to the watchers of balances and trades, which the order may have changed."""
@@ -279,7 +315,7 @@ class OpenSpot(OpenSpotRest):
             client.balance_is_old = False
             self.balance = await self.fetch_balance()
             return self.balance
-        return await self.watch(self.urls["api"]["ws"], BALANCE)
+        return await self.first_of([self.watch(self.urls["api"]["ws"], BALANCE)])
 
     def handle_balance(self, client: Any, message: dict[str, Any]) -> None:
         """A balance has changed. The message has the ledger's figures, which know no reserves: REST has them all."""
@@ -310,6 +346,12 @@ class OpenSpot(OpenSpotRest):
         self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
     ) -> list[Any]:
         """The next of the user's trades. The order events tell that there are some, REST has them with their fees."""
+        return await self.watch_my_trades_for_symbols([] if symbol is None else [symbol], since, limit)
+
+    async def watch_my_trades_for_symbols(
+        self, symbols: list[str], since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """The next of the user's trades on any of these markets; on any market if there are none."""
         await self.load_markets()
         client = await self.connection()
         if getattr(self, "newest_trade", None) is None:
@@ -319,11 +361,7 @@ class OpenSpot(OpenSpotRest):
             client.follows_trades = True
             # Those that happened while no connection stood.
             self.note_trade(client, 0)
-        message_hash = MY_TRADES if symbol is None else f"{MY_TRADES}:{self.symbol(symbol)}"
-        trades = await self.watch(self.urls["api"]["ws"], message_hash)
-        if self.newUpdates:
-            limit = trades.getLimit(symbol, limit)
-        return self.filter_by_symbol_since_limit(trades, symbol, since, limit, True)
+        return await self.next_of(MY_TRADES, symbols, since, limit)
 
     def note_trade(self, client: Any, sequence: int) -> None:
         """An order was filled by the engine's event `sequence`."""

@@ -6,65 +6,65 @@ from typing import Any
 
 from openspot.client.calls import Number
 from openspot.client.client import OpenSpotClient
-from openspot.client.funds_records import (
+from openspot.client.gen.records import (
+    Activity,
+    ApiKey,
+    ApiKeySecret,
+    Balance,
     BankDetails,
+    BatchEntry,
     Beneficiary,
+    BulkCancel,
+    Candle,
+    CheckIn,
     Conversion,
     ConversionPair,
     ConversionQuote,
+    Country,
+    Deposit,
     DepositAddress,
+    FairPrice,
+    KycSession,
+    KycStatus,
+    LoginSession,
+    MarginAccount,
+    MarginResult,
+    Market,
+    MarketTrade,
+    MfaChallenge,
+    MfaSecret,
+    MfaStatus,
     NetworkFee,
     NetworkFeeQuote,
+    NotificationSetting,
+    Order,
+    OrderBook,
     OrderEstimate,
+    OwnTrade,
     Payment,
     PaymentFee,
     PaymentRoute,
     PaymentSession,
     PortfolioPoint,
+    Profile,
+    Province,
+    Session,
+    SignInProviders,
     Stake,
     StakingEvent,
     StakingProduct,
+    SystemSettings,
+    Ticker,
+    ToldNotification,
     TradingFees,
+    Transaction,
     Unstake,
+    User,
+    Withdrawal,
     WithdrawalAddress,
 )
-from openspot.client.gen.records import (
-    Balance,
-    BatchEntry,
-    BulkCancel,
-    Candle,
-    Deposit,
-    MarginAccount,
-    MarginResult,
-    Market,
-    MarketTrade,
-    Order,
-    OrderBook,
-    OwnTrade,
-    Ticker,
-    Transaction,
-    Withdrawal,
-)
-from openspot.client.records import MfaChallenge, Page, Session, User
+from openspot.client.records import Page
 from openspot.client.sync_loop import LoopThread
-from openspot.client.user_records import (
-    Activity,
-    ApiKey,
-    ApiKeySecret,
-    CheckIn,
-    Country,
-    KycSession,
-    KycStatus,
-    LoginSession,
-    MfaSecret,
-    MfaStatus,
-    NotificationSetting,
-    Profile,
-    Province,
-    SignInProviders,
-    SystemSettings,
-    ToldNotification,
-)
 
 
 class SyncCalls:
@@ -115,6 +115,10 @@ class SyncCalls:
     def ticker(self, symbol: str) -> Ticker:
         """The last 24 hours of a market."""
         return self._loop.run(self._client.ticker(symbol))
+
+    def fair_price(self, symbol: str) -> FairPrice:
+        """What a market's base is worth for decisions about money. Raises ApiError 503 if it has no price yet."""
+        return self._loop.run(self._client.fair_price(symbol))
 
     def tickers(self) -> list[Ticker]:
         """The last 24 hours of every market."""
@@ -273,10 +277,20 @@ class SyncCalls:
         return self._loop.run(self._client.cancel_order(order_id))
 
     def cancel_orders(
-        self, *, symbol: str | None = None, side: str | None = None, order_ids: list[str] | None = None
+        self,
+        *,
+        symbol: str | None = None,
+        side: str | None = None,
+        order_ids: list[str] | None = None,
+        client_order_id: str | None = None,
     ) -> BulkCancel:
-        """Cancel the user's open orders that match every condition; without conditions, all of them."""
-        return self._loop.run(self._client.cancel_orders(symbol=symbol, side=side, order_ids=order_ids))
+        """Cancel the user's open orders that match every condition; without conditions, all of them.
+
+        Several orders may have one `client_order_id`: all that are open are cancelled.
+        """
+        return self._loop.run(
+            self._client.cancel_orders(symbol=symbol, side=side, order_ids=order_ids, client_order_id=client_order_id)
+        )
 
     def balances(self) -> list[Balance]:
         """The user's balances."""
@@ -307,7 +321,7 @@ class SyncCalls:
         return self._loop.run(self._client.deposit_bank_details(currency))
 
     def deposits(self, *, asset: str | None = None, limit: int = 100, cursor: str | None = None) -> Page[Deposit]:
-        """The user's deposits by chain, newest first, of one asset or all."""
+        """The user's deposits, newest first, of one asset or all."""
         return self._loop.run(self._client.deposits(asset=asset, limit=limit, cursor=cursor))
 
     def withdraw_crypto(
@@ -512,8 +526,8 @@ class SyncCalls:
         """The fees of payments."""
         return self._loop.run(self._client.payment_fees())
 
-    def margin_account(self) -> MarginAccount:
-        """The margin account. Raises ApiError 404 if the user has none."""
+    def margin_account(self) -> MarginAccount | None:
+        """The margin account, or None if the user has none."""
         return self._loop.run(self._client.margin_account())
 
     def close_margin_account(self, *, idempotency_key: str | None = None) -> MarginResult:

@@ -22,6 +22,8 @@ from openspot.contracts.messages.custody import (
     WithdrawalReply,
     WithdrawalRequested,
 )
+from openspot.contracts.messages.entitlements import GetEntitlements, GetEntitlementsReply
+from openspot.contracts.messages.fair_price import FairPriceEvent, GetFairPrices, GetFairPricesReply
 from openspot.contracts.messages.ledger import (
     BalanceUpdated,
     LedgerBalance,
@@ -53,6 +55,7 @@ from openspot.contracts.messages.margin import (
     MarginPosition,
     MarginPositionClosed,
     MarginPositionUpdated,
+    MarginPrice,
     MarginReply,
     MarginWarning,
     OpenMarginPosition,
@@ -80,6 +83,8 @@ from openspot.contracts.messages.market_data import (
 from openspot.contracts.messages.message import Message
 from openspot.contracts.messages.notifications import SendNotification, UserNotification
 from openspot.contracts.messages.orders import (
+    CancelOpenOrders,
+    CancelOpenOrdersReply,
     CancelOrder,
     CancelOrderReply,
     GetOrder,
@@ -100,6 +105,8 @@ __all__ = [
     "AssignAddressReply",
     "BalanceUpdated",
     "BorrowMargin",
+    "CancelOpenOrders",
+    "CancelOpenOrdersReply",
     "CancelOrder",
     "CancelOrderCommand",
     "CancelOrderReply",
@@ -116,12 +123,17 @@ __all__ = [
     "DepositConfirmed",
     "ExecutedTrade",
     "ExecutedTransfer",
+    "FairPriceEvent",
     "GetAddress",
     "GetAddressReply",
     "GetBook",
     "GetBookReply",
     "GetCandles",
     "GetCandlesReply",
+    "GetEntitlements",
+    "GetEntitlementsReply",
+    "GetFairPrices",
+    "GetFairPricesReply",
     "GetMarginAccount",
     "GetMarginLevel",
     "GetMarketTrades",
@@ -150,6 +162,7 @@ __all__ = [
     "MarginPosition",
     "MarginPositionClosed",
     "MarginPositionUpdated",
+    "MarginPrice",
     "MarginReply",
     "MarginWarning",
     "MarketCandle",

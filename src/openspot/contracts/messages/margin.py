@@ -4,9 +4,9 @@ A user's margin account is separate from the spot account. Its id is a participa
 A request with the `request_id` of an earlier one does nothing, and gets the reply of the first.
 """
 
-from typing import Self
+from typing import Annotated, Self
 
-from openspot.contracts.messages.message import DecimalText, Message, TimeText
+from openspot.contracts.messages.message import DecimalText, Message, TimeText, listed
 from openspot.contracts.refusals import Refusal, RefusalCode
 
 
@@ -200,11 +200,33 @@ class MarginLoan(Message, frozen=True, kw_only=True):
     ended_at: TimeText | None
 
 
+class MarginPrice(Message, frozen=True, kw_only=True):
+    """The fair price of an asset in the valuation asset, as margin uses it.
+
+    What is held counts at `low`, what is owed at `high`. For a loan, an opening or a move out, `day_median` bounds both
+    (the median of 24 hours; 0 where it is not known). While `state` is `stale` or `disputed`, nobody borrows, opens a
+    position or moves collateral out that needs this price, and nobody is liquidated; `reason` says what is waited for.
+    `sellable` is how much of the asset counts as collateral beyond what is owed of it, `borrowable` how much all
+    accounts together may still borrow. Both are None without a bound.
+    """
+
+    asset: str
+    low: DecimalText
+    price: DecimalText
+    high: DecimalText
+    day_median: DecimalText
+    state: Annotated[str, listed("good", "thin", "stale", "disputed")]
+    reason: str
+    sellable: DecimalText | None
+    borrowable: DecimalText | None
+
+
 class MarginAccount(Message, frozen=True):
     """A margin account. `status` is `active`, `liquidating` or `closed`.
 
     `equity` and `debt` are in `valuation_asset`. `margin_level` is assets / debt: 1.5 is 150 %, and None without debt.
-    All figures and `is_at_risk` are None while an asset of the account has no mark price.
+    All figures and `is_at_risk` are None while an asset of the account has no mark price. `prices` has every asset that
+    has one, by name.
     """
 
     margin_account_id: str
@@ -218,6 +240,7 @@ class MarginAccount(Message, frozen=True):
     balances: list[MarginBalance]
     positions: list[MarginPosition]
     loans: list[MarginLoan]
+    prices: list[MarginPrice]
 
 
 class MarginReply(Message, frozen=True):
@@ -280,7 +303,7 @@ class MarginPositionUpdated(Message, frozen=True):
 
 
 class LiquidationOrderEvent(Message, frozen=True, kw_only=True):
-    """Payload of `orders.liquidation`: a market order that a liquidation places."""
+    """Payload of `orders.liquidation`: an IOC order that a liquidation places. It trades at `price` at worst."""
 
     id: str
     liquidation_id: str
@@ -290,6 +313,7 @@ class LiquidationOrderEvent(Message, frozen=True, kw_only=True):
     symbol: str
     side: str
     quantity: str
+    price: str | None
     round: int
     timestamp: int
 

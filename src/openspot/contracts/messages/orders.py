@@ -65,12 +65,14 @@ class SubmitOrder(Message, frozen=True):
     """Request `orders.submit`.
 
     `deadline` is in milliseconds since 1970. After it nobody waits for the reply, and the router does not place the
-    order.
+    order. A limit order with `is_immediate` reaches the engine with its own time in force, whatever the setting of fact
+    A1.2-13 says. A liquidation needs that, and no client can ask for it.
     """
 
     user_id: str
     order: OrderRequest
     deadline: int | None = None
+    is_immediate: bool = False
 
 
 class SubmitOrderReply(Message, frozen=True):
@@ -107,6 +109,35 @@ class CancelOrderReply(Message, frozen=True):
     def refused(cls, refusal: Refusal, order: OrderRecord | None = None) -> Self:
         """A reply with this refusal."""
         return cls(False, refusal.message, order, refusal.code)
+
+
+class CancelOpenOrders(Message, frozen=True):
+    """Request `orders.cancel_open`: cancel as many of a user's open orders as the engine takes in one call.
+
+    An empty symbol means every symbol, an empty side both sides.
+    """
+
+    user_id: str
+    symbol: str = ""
+    side: str = ""
+
+
+class CancelOpenOrdersReply(Message, frozen=True):
+    """Reply of `orders.cancel_open`: the ids of the cancelled orders, and whether more such orders remain.
+
+    A refusal has `error` and `code`.
+    """
+
+    success: bool
+    cancelled: tuple[str, ...] = ()
+    more_remain: bool = False
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls(False, error=refusal.message, code=refusal.code)
 
 
 class GetOrder(Message, frozen=True):

@@ -161,8 +161,8 @@ class Handlers:
     ) -> pb.CancelOrderAdminResponse:
         """Cancel the order of any participant, which emits a reduce event (facts A1.4-07, A1.4-08)."""
         reason = fields.reason(request.reason)
-        order_id = self._order_id(request.order_id)
-        order = self._machine.orders.find(order_id)
+        engine_order_id = self._engine_order_id(request.order_id)
+        order = self._machine.orders.find(engine_order_id)
         code, error = ResultCode.MATCHING_UNKNOWN_ORDER_ID, "orderId: there is no such open order"
         if order is not None:
             owner = self._machine.directory.participant(order.account)
@@ -171,14 +171,14 @@ class Handlers:
             elif request.symbol and order.symbol not in self._machine.directory.symbol_numbers(request.symbol):
                 error = "symbol: the order is on another symbol"
             else:
-                outcome = await self._engine.intake.cancel_as_administrator(order_id, "")
+                outcome = await self._engine.intake.cancel_as_administrator(engine_order_id, "")
                 (result,) = decode_results(outcome.results)
                 code = ResultCode(result.code)
         success = code is ResultCode.SUCCESS
         if success:
-            _log_change(caller, "cancelled an order", order_id=order_id, participant=owner, reason=reason)
+            _log_change(caller, "cancelled an order", engine_order_id=engine_order_id, participant=owner, reason=reason)
         return pb.CancelOrderAdminResponse(
-            order_id=str(order_id) if order_id else request.order_id,
+            order_id=str(engine_order_id) if engine_order_id else request.order_id,
             status="CANCELLED" if success else "REJECTED",
             result_code=code.name,
             success=success,
@@ -195,8 +195,8 @@ class Handlers:
         trades, total = await self._trades.page(account, symbols, limit, offset)
         return pb.ListTradesResponse(trades=[_trade(trade) for trade in trades], total=total)
 
-    def _order_id(self, text: str) -> int:
-        """The order id for `text`, which is an order id or an external id; 0 if there is no such order."""
+    def _engine_order_id(self, text: str) -> int:
+        """The engine order id for `text`, which is either id of an order; 0 if there is no such order."""
         if text.isascii() and text.isdigit():
             number = int(text) if len(text) <= _ORDER_ID_DIGITS_MAX else 0
             return number if number <= _ORDER_ID_MAX else 0

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Path
 from starlette.responses import Response
 
 from openspot.engine.admin.listings import ListingError, Listings
@@ -22,6 +23,9 @@ from openspot.http.errors import HttpError
 from openspot.http.policy import Access, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
+
+SymbolPath = Annotated[str, Path(description="The symbol, for example BTC-USD")]
+CurrencyPath = Annotated[str, Path(description="The currency, for example BTC")]
 
 _READ = Policy(Access.ADMIN | Access.SERVICE)
 _CHANGE = Policy(Access.ADMIN | Access.SERVICE, audit=True)
@@ -64,11 +68,11 @@ def symbol_routes(engine: Engine, listings: Listings) -> Router:
         return json_response(symbol_view(await listings.create_symbol(body)), 201)
 
     @router.get("/{symbol}", _READ, response=SymbolResponse, refusals=unknown, summary="One symbol")
-    async def get_symbol(symbol: str) -> Response:
+    async def get_symbol(symbol: SymbolPath) -> Response:
         with _not_found():
             return json_response(symbol_view(listings.symbol(symbol)))
 
-    async def change_symbol(symbol: str, body: SymbolChange) -> Response:
+    async def change_symbol(symbol: SymbolPath, body: SymbolChange) -> Response:
         with _not_found():
             listings.symbol(symbol)
         return json_response(symbol_view(await listings.change_symbol(symbol, body)))
@@ -84,7 +88,7 @@ def symbol_routes(engine: Engine, listings: Listings) -> Router:
         "/{symbol}", _CHANGE, response=SymbolResponse, refusals=unknown | {409: "the symbol has open orders"},
         summary="Delete a symbol",
     )  # fmt: skip
-    async def delete_symbol(symbol: str) -> Response:
+    async def delete_symbol(symbol: SymbolPath) -> Response:
         with _not_found():
             listings.symbol(symbol)
         return json_response(symbol_view(await listings.delete_symbol(symbol)))
@@ -110,11 +114,11 @@ def currency_routes(engine: Engine, listings: Listings) -> Router:
         return json_response(currency_view(await listings.create_currency(body)), 201)
 
     @router.get("/{currency}", _READ, response=CurrencyResponse, refusals=unknown, summary="One currency")
-    async def get_currency(currency: str) -> Response:
+    async def get_currency(currency: CurrencyPath) -> Response:
         with _not_found():
             return json_response(currency_view(listings.currency(currency)))
 
-    async def change_currency(currency: str, body: CurrencyChange) -> Response:
+    async def change_currency(currency: CurrencyPath, body: CurrencyChange) -> Response:
         with _not_found():
             listings.currency(currency)
         return json_response(currency_view(await listings.change_currency(currency, body)))
@@ -130,7 +134,7 @@ def currency_routes(engine: Engine, listings: Listings) -> Router:
         "/{currency}", _CHANGE, response=CurrencyResponse, refusals=unknown | {409: "a symbol or a balance uses it"},
         summary="Delete a currency",
     )  # fmt: skip
-    async def delete_currency(currency: str) -> Response:
+    async def delete_currency(currency: CurrencyPath) -> Response:
         with _not_found():
             listings.currency(currency)
         return json_response(currency_view(await listings.delete_currency(currency)))

@@ -46,38 +46,38 @@ class OrderList:
     async def page(
         self, account: int, symbols: frozenset[int], status: str, limit: int, offset: int
     ) -> tuple[list[pb.AdminOrder], int]:
-        """Return (rows, total), by descending order id. Account 0 and empty `symbols` or `status` mean any."""
+        """Return (rows, total), by descending engine order id. Account 0 and empty `symbols` or `status` mean any."""
         chosen: list[int] = []
         total = 0
         async for part in self._known():
             matching = [
-                order_id
-                for order_id, entry in part
+                engine_order_id
+                for engine_order_id, entry in part
                 if (not account or entry[ACCOUNT] == account)
                 and (not symbols or entry[SYMBOL] in symbols)
-                and (not status or self._status(order_id, RememberedOrder(*entry)) == status)
+                and (not status or self._status(engine_order_id, RememberedOrder(*entry)) == status)
             ]
             chosen += matching[max(offset - total, 0) : max(offset + limit - total, 0)]
             total += len(matching)
-        rows = (self.row(order_id) for order_id in chosen)
+        rows = (self.row(engine_order_id) for engine_order_id in chosen)
         return [row for row in rows if row is not None], total
 
-    def row(self, order_id: int) -> pb.AdminOrder | None:
+    def row(self, engine_order_id: int) -> pb.AdminOrder | None:
         """The order, or None if it is unknown, forgotten, or has not reached the core yet."""
-        order = self._machine.orders.find(order_id)
+        order = self._machine.orders.find(engine_order_id)
         if order is None:
             return None
         remaining = order.remaining
         if order.status == OPEN:
-            resting = self._machine.core.order(order_id)
+            resting = self._machine.core.order(engine_order_id)
             if resting is None:
                 return None
             remaining = resting.remaining
         spec = self._machine.directory.symbol(order.symbol)
         name, price_scale, quantity_scale = (spec.symbol, spec.quote_scale_k, spec.base_scale_k) if spec else ("", 1, 1)
         return pb.AdminOrder(
-            order_id=str(order_id),
-            external_id=order.external_id,
+            order_id=str(engine_order_id),
+            external_id=order.order_id,
             participant_id=self._machine.directory.participant(order.account),
             symbol=name,
             side=_SIDES.get(order.side, ""),
@@ -86,7 +86,7 @@ class OrderList:
             quantity=scaled_to_text(order.quantity, quantity_scale),
             filled_quantity=scaled_to_text(order.quantity - remaining, quantity_scale),
             remaining_quantity=scaled_to_text(remaining, quantity_scale),
-            status=self._status(order_id, order),
+            status=self._status(engine_order_id, order),
             created_at=order.time_ns // NANOSECONDS_PER_MS,
         )
 
@@ -108,21 +108,21 @@ class OrderList:
 
     async def _known(self) -> AsyncIterator[list[tuple[int, Entry]]]:
         """The remembered orders by descending id, in slices. Each slice is read when its turn comes."""
-        pending = self._sequencer.pending_order_ids()
-        order_ids = sorted(self._machine.orders.entries, reverse=True)
+        pending = self._sequencer.pending_engine_order_ids()
+        engine_order_ids = sorted(self._machine.orders.entries, reverse=True)
         entries = self._machine.orders.entries
-        for start in range(0, len(order_ids), _SLICE):
+        for start in range(0, len(engine_order_ids), _SLICE):
             if start:
                 await asyncio.sleep(0)
             yield [
-                (order_id, entry)
-                for order_id in order_ids[start : start + _SLICE]
-                if order_id not in pending and (entry := entries.get(order_id)) is not None
+                (engine_order_id, entry)
+                for engine_order_id in engine_order_ids[start : start + _SLICE]
+                if engine_order_id not in pending and (entry := entries.get(engine_order_id)) is not None
             ]
 
-    def _status(self, order_id: int, order: RememberedOrder) -> str:
+    def _status(self, engine_order_id: int, order: RememberedOrder) -> str:
         if order.status != OPEN:
             return _ENDED[order.status]
-        resting = self._machine.core.order(order_id)
+        resting = self._machine.core.order(engine_order_id)
         untouched = resting is None or resting.remaining == order.quantity
         return (OrderStatus.OPEN if untouched else OrderStatus.PARTIALLY_FILLED).name

@@ -36,7 +36,7 @@ class Reports:
     def exchange(self) -> pb.GetExchangeStatsResponse:
         """The response of GetExchangeStats."""
         engine, core, totals = self._engine, self._machine.core, self._machine.totals
-        pending = len(engine.sequencer.pending_order_ids())
+        pending = len(engine.sequencer.pending_engine_order_ids())
         return pb.GetExchangeStatsResponse(
             matching=pb.MatchingStats(
                 core=core.name,

@@ -1,21 +1,32 @@
 """Charging by volume tier (facts A2.7-12 to A2.7-18), switched on by `OPENSPOT_CHARGE_BY_VOLUME_TIER=true`.
 
-At each interval, new trades are added to the volumes. Every participant whose tier changed gets the fees of its new
-tier for future orders, by a durable command. In tier Base, the fees of the symbol apply. If charging is off, the
+At each interval, new trades are added to the volumes. The tier is that of an owner: the volumes of a user's spot and
+margin accounts, and of linked users, are added up. Every account whose tier changed gets the fees of its new tier for
+future orders, by a durable command. In tier Base, the fees of the symbol apply. If charging is off, the
 engine removes, at its start, tier fees that were set earlier.
 """
 
 import asyncio
 import struct
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
+from openspot.domain.accounts import user_of_account
 from openspot.domain.money import scaled_to_text
 from openspot.engine.admin.volume_store import VolumeStore
-from openspot.engine.admin.volumes import WINDOW_DAYS, VolumeBook, VolumeKey, tier_above_base, usd_rates
-from openspot.engine.core.records import EVENT_SIZE, FLAG_ACTIVE, Command, CommandKind, EventType, decode_events
+from openspot.engine.admin.volumes import (
+    WINDOW_DAYS,
+    VolumeBook,
+    VolumeKey,
+    tier_above_base,
+    usd_rates,
+    weighted_median,
+)
+from openspot.engine.core.protocol import AccountSettings
+from openspot.engine.core.records import EVENT_SIZE, FLAG_ACTIVE, Command, CommandKind, EventType
 from openspot.engine.engine import Engine
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import EngineStoppedError
@@ -54,6 +65,7 @@ class VolumeCharging:
         self._store: VolumeStore | None = None
         self._unsaved: dict[VolumeKey, int] = {}
         self._oldest_day = 0
+        self._links: dict[int, int] = {}
         self._thread = ThreadPoolExecutor(1, "volumes")
 
     async def run(self) -> None:
@@ -81,21 +93,44 @@ class VolumeCharging:
 
     async def turn(self) -> None:
         """Update volumes and fees. Raises EventStoreError, sqlite3.Error, EngineStoppedError."""
+        self._links = {link.account: link.owner for link in self._machine.core.owner_links()}
         oldest_day = self._engine.sequencer.now() // _NANOSECONDS_PER_DAY - WINDOW_DAYS + 1
         await self._follow(oldest_day)
         if oldest_day != self._oldest_day:
             self._book.forget_before(oldest_day)
             self._oldest_day = oldest_day
-        rates = usd_rates(self._last_prices())
+        rates = usd_rates(self._usual_prices())
         wanted: dict[int, AccountFees | None] = {}
-        for count, account in enumerate({*self._book.accounts(), *self._machine.participants.own_fees}, 1):
+        volumes: defaultdict[int, Decimal] = defaultdict(Decimal)
+        for count, account in enumerate(self._book.accounts(), 1):
             if count % _ACCOUNTS_A_TURN == 0:
                 await asyncio.sleep(0)
-            tier = tier_above_base(self._book.value(account, rates))
+            volumes[self._owner_of(account)] += self._book.value(account, rates)
+        for count, account in enumerate(self._accounts(), 1):
+            if count % _ACCOUNTS_A_TURN == 0:
+                await asyncio.sleep(0)
+            settings = self._machine.core.account(account)
+            # The directory names an account before its first deposit counts.
+            if settings is None:
+                continue
+            tier = tier_above_base(volumes.get(self._owner_of(account), Decimal(0)))
             fees = None if tier is None else AccountFees(tier.taker_bps, tier.maker_bps)
-            if fees != self._fees(account):
+            if fees != _own_fees(settings):
                 wanted[account] = fees
         await self._set_fees(wanted)
+
+    # Owners
+
+    def _owner_of(self, account: int) -> int:
+        """The account whose user owns an account, as of the beginning of this update."""
+        directory = self._machine.directory
+        spot_account = directory.accounts.get(user_of_account(directory.participant(account)), account)
+        return self._links.get(spot_account, spot_account)
+
+    def _accounts(self) -> set[int]:
+        """The accounts whose fees differ from those of the symbols, or may have to."""
+        related = (*self._machine.directory.margin_accounts, *self._links, *self._links.values())
+        return {*self._book.accounts(), *self._machine.participants.own_fees, *related}
 
     # Volumes
 
@@ -123,8 +158,8 @@ class VolumeCharging:
             kinds, _HEAD.iter_unpack(batch.records), strict=True
         ):
             day = time_ns // _NANOSECONDS_PER_DAY
-            # A trade with oneself adds no volume.
-            if kind != _TRADE or day < oldest_day or taker == maker:
+            # A trade of an owner with itself adds no volume, whichever of its accounts met.
+            if kind != _TRADE or day < oldest_day or self._owner_of(taker) == self._owner_of(maker):
                 continue
             spec = self._machine.directory.symbol(symbol)
             assert spec is not None, "a symbol number keeps its name forever"
@@ -133,23 +168,21 @@ class VolumeCharging:
                 key = VolumeKey(account, day, spec.quote)
                 self._unsaved[key] = self._book.add(key, notional)
 
-    def _last_prices(self) -> dict[str, Decimal]:
+    def _usual_prices(self) -> dict[str, Decimal]:
+        """The median, by quantity, of each symbol's newest trades between different owners."""
         prices: dict[str, Decimal] = {}
         for spec in self._machine.directory.symbols.values():
-            trades = self._machine.trades.get(spec.symbol_id)
-            if trades:
-                (event,) = decode_events(trades[-1])
-                prices[spec.symbol] = Decimal(scaled_to_text(event.price, spec.quote_scale_k))
+            trades = _HEAD.iter_unpack(b"".join(self._machine.trades.get(spec.symbol_id, ())))
+            median = weighted_median(
+                (price, quantity)
+                for _, _, taker, maker, price, quantity in trades
+                if self._owner_of(taker) != self._owner_of(maker)
+            )
+            if median is not None:
+                prices[spec.symbol] = Decimal(scaled_to_text(median, spec.quote_scale_k))
         return prices
 
     # Fees
-
-    def _fees(self, account: int) -> AccountFees | None:
-        """The current fees of an account, None if it pays those of the symbols."""
-        state = self._machine.core.account(account)
-        if state is None or state.taker_fee_bps is None or state.maker_fee_bps is None:
-            return None
-        return AccountFees(state.taker_fee_bps, state.maker_fee_bps)
 
     async def _set_fees(self, wanted: dict[int, AccountFees | None]) -> None:
         """Set the fees of accounts; None removes them. Raises EngineStoppedError.
@@ -177,3 +210,9 @@ class VolumeCharging:
             submitted += len(futures)
         if rows:
             log.info("set fees by volume", wanted=len(rows), submitted=submitted)
+
+
+def _own_fees(settings: AccountSettings) -> AccountFees | None:
+    """The fees of an account, None if it pays those of the symbols."""
+    taker_bps, maker_bps = settings.taker_fee_bps, settings.maker_fee_bps
+    return None if taker_bps is None or maker_bps is None else AccountFees(taker_bps, maker_bps)

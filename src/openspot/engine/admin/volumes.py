@@ -1,10 +1,10 @@
 """The trading volume of participants over thirty days, and their fee tier (facts A2.7-12 to A2.7-18).
 
-The window is the current UTC day and the twenty-nine days before. A trade counts for both participants, unless they are
-the same. Volumes are exact sums in the quote currencies; they are converted to USD to determine a tier.
+The window is the current UTC day and the twenty-nine days before. A trade counts for both participants, unless one user
+owns both. Volumes are exact sums in the quote currencies; they are converted to USD to determine a tier.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -66,13 +66,27 @@ def tier_above_base(volume: Decimal) -> FeeTier | None:
     return None if tier is ENGINE_TIERS[0] else tier
 
 
-def usd_rates(last_prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """The value of one unit of each currency in USD, from the last trade prices of symbols.
+def weighted_median(trades: Iterable[tuple[int, int]]) -> int | None:
+    """The price at or below which half of the quantity of `trades` (price, quantity) was traded; None without any.
+
+    To move it, somebody must trade more than everybody else together; one print does nothing.
+    """
+    ordered = sorted(trades)
+    half, below = sum(quantity for _, quantity in ordered), 0
+    for price, quantity in ordered:
+        below += quantity
+        if 2 * below >= half:
+            return price
+    return None
+
+
+def usd_rates(usual_prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
+    """The value of one unit of each currency in USD, from the usual prices of symbols.
 
     A currency that does not trade against USD is valued through one that trades against both.
     """
     rates = {currency: Decimal(1) for currency in (USD, *STABLE)}
-    pairs = {tuple(symbol.split("-")): price for symbol, price in last_prices.items() if price > 0}
+    pairs = {tuple(symbol.split("-")): price for symbol, price in usual_prices.items() if price > 0}
     rates |= {base: price for (base, quote), price in pairs.items() if quote == USD}
     for (base, quote), price in sorted(pairs.items()):
         if quote not in rates and base in rates:

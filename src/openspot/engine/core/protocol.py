@@ -71,6 +71,23 @@ class Symbol(NamedTuple):
     active: bool
 
 
+OWNER_SHIFT = 32
+"""An account number from 2^32 on names in its upper half the account whose user owns this one, too: a margin account
+names its user's spot account. The lower half makes it unique."""
+
+
+def spot_account_of(account: int) -> int:
+    """The account that the number of `account` names in its upper half, else `account` itself."""
+    return account >> OWNER_SHIFT or account
+
+
+class OwnerLink(NamedTuple):
+    """An account that belongs to the owner of another. Both numbers are below 2^32."""
+
+    account: int
+    owner: int
+
+
 FEE_ACCOUNT = 1
 """The account that receives fees and pays rebates. It always exists, is inactive (it places no orders) and
 never goes below zero, because a rebate is at most the fee of the same trade."""
@@ -133,6 +150,10 @@ class MatchingCore(Protocol):
 
     def account(self, account: int) -> AccountSettings | None:
         """An account's settings, or None."""
+        ...
+
+    def owner_links(self) -> list[OwnerLink]:
+        """The accounts that a SET_OWNER gave to the owner of another, ascending."""
         ...
 
     def symbols(self) -> list[Symbol]:

@@ -11,7 +11,8 @@ Command, 64 bytes: kind u8, side u8, order_type u8, flags u8, symbol u32, timest
 The fields that each kind reads (the others are zero):
     PLACE            side, order_type, symbol, order_id, account, price, quantity,
                      amount = reserve price of a BUY (scaled as the price), or the budget of a FOK_BUDGET
-                     (amount units of the quote asset, without fees); the core ignores its price
+                     (amount units of the quote asset, without fees); the core ignores its price;
+                     flags = n: the test of a FOK or FOK_BUDGET takes at most 2^n steps; 0: any number
     CANCEL           order_id; account = the owner, or 0 for an administrator; symbol, or 0 for any
     MOVE             order_id, account, price = the new limit, which is also a BUY's new reserve price
     REDUCE           order_id, account, quantity = by how much
@@ -35,6 +36,7 @@ The fields that each kind reads (the others are zero):
     SET_ACCOUNT      account, flags bit 0 = active, order_type = StpMode
     SET_ACCOUNT_FEES account, flags bit 0 = the account gets its own fees (else the symbol's apply);
                      order_id, price = taker and maker basis points, two's complement
+    SET_OWNER        account, order_id = the account whose user owns this one, too, or 0 for nobody else
 
 A reference is 128 bits (a digest of an external text), in price (low half) and quantity (high half). Zero means
 none: then the core does not remember the transfer.
@@ -65,6 +67,9 @@ assert RESULT.size == RESULT_SIZE
 assert EVENT.size == EVENT_SIZE
 
 FLAG_ACTIVE = 1
+FOK_STEPS_EXPONENT = 12
+"""The flags of every PLACE that the engine makes: a FOK is tested against 4,096 levels or orders at most. Journals of
+before have 0 there."""
 _LOW = (1 << 64) - 1
 
 
@@ -91,6 +96,7 @@ class CommandKind(IntEnum):
     SET_ACCOUNT_FEES = 18
     MOVEMENT = 19
     TRANSFER = 20
+    SET_OWNER = 21
 
 
 class ResultStatus(IntEnum):

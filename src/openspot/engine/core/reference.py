@@ -16,7 +16,7 @@ from openspot.engine.core import reference_amendments as amendments
 from openspot.engine.core import reference_directory as directory
 from openspot.engine.core import reference_movements as movements
 from openspot.engine.core import reference_transfers as transfers
-from openspot.engine.core.protocol import AccountSettings, CoreBalance, DepthLevel, RestingOrder, Symbol
+from openspot.engine.core.protocol import AccountSettings, CoreBalance, DepthLevel, OwnerLink, RestingOrder, Symbol
 from openspot.engine.core.records import (
     COMMAND_SIZE,
     Command,
@@ -31,9 +31,17 @@ from openspot.engine.core.records import (
     encode_result,
 )
 from openspot.engine.core.reference_placement import place
-from openspot.engine.core.reference_state import CommandResult, CoreState, Emit, Rejected, require_found
+from openspot.engine.core.reference_state import (
+    BrokenInvariantError,
+    CommandResult,
+    CoreState,
+    Emit,
+    Rejected,
+    require_found,
+)
 from openspot.engine.core.snapshot_reader import read_snapshot
-from openspot.engine.core.snapshot_writer import write_snapshot
+from openspot.engine.core.snapshot_records import sealed
+from openspot.engine.core.snapshot_writer import write_state
 
 _HANDLERS: dict[int, Callable[[CoreState, Command, Emit], CommandResult]] = {
     CommandKind.PLACE: place,
@@ -55,7 +63,9 @@ _HANDLERS: dict[int, Callable[[CoreState, Command, Emit], CommandResult]] = {
     CommandKind.CREATE_ACCOUNT: directory.create_account,
     CommandKind.SET_ACCOUNT: directory.set_account,
     CommandKind.SET_ACCOUNT_FEES: directory.set_account_fees,
+    CommandKind.SET_OWNER: directory.set_owner,
 }
+_UNUSABLE = "the core is unusable since a command found its state broken: end the process and replay"
 _BLANK_EVENT = Event(*[0] * len(Event._fields))
 
 
@@ -66,16 +76,21 @@ class ReferenceCore:
 
     def __init__(self) -> None:
         self._state = CoreState()
+        self._applying = False
+        """Whether a command is being applied. It stays so if one fails, and the state is unusable."""
 
     def apply(self, commands: bytes) -> tuple[bytes, bytes]:
         """Apply whole command records in order; return (results, events).
 
-        Raises ValueError, and applies nothing, if the length is not a multiple of the record size.
+        Raises ValueError, and applies nothing, if the length is not a multiple of the record size. Raises RuntimeError
+        if the state broke one of its own rules: from then on, only `restore` is possible.
         """
+        self._require_usable()
         if len(commands) % COMMAND_SIZE:
             raise ValueError(f"{len(commands)} bytes are not a whole number of {COMMAND_SIZE}-byte commands")
         results: list[bytes] = []
         events: list[bytes] = []
+        self._applying = True
         for command in decode_commands(commands):
             self._state.command_sequence += 1
             events_before = len(events)
@@ -89,7 +104,12 @@ class ReferenceCore:
                 notional=result.notional,
             )
             results.append(encode_result(record))
+        self._applying = False
         return b"".join(results), b"".join(events)
+
+    def _require_usable(self) -> None:
+        if self._applying:
+            raise BrokenInvariantError(_UNUSABLE)
 
     def _result(self, command: Command | CreateSymbol, emit: Emit) -> CommandResult:
         try:
@@ -99,6 +119,8 @@ class ReferenceCore:
             return handler(self._state, command, emit)
         except Rejected as rejected:
             return CommandResult(rejected.code, ResultStatus.REJECTED)
+        except BrokenInvariantError as error:
+            raise BrokenInvariantError(f"{error}, in command {self._state.command_sequence}") from error
 
     @property
     def command_sequence(self) -> int:
@@ -111,16 +133,18 @@ class ReferenceCore:
         return self._state.event_sequence
 
     def snapshot(self) -> bytes:
-        """The whole state in canonical form."""
-        return write_snapshot(self._state)
+        """The whole state in canonical form, with its checksum."""
+        self._require_usable()
+        return sealed(write_state(self._state))
 
     def restore(self, snapshot: bytes) -> None:
         """Replace the state. Raises ValueError, and leaves the state unchanged, if `snapshot` is not valid."""
         self._state = read_snapshot(snapshot)
+        self._applying = False
 
     def state_hash(self) -> str:
-        """Hex SHA-256 of the snapshot."""
-        return hashlib.sha256(self.snapshot()).hexdigest()
+        """Hex SHA-256 of the state in a snapshot."""
+        return hashlib.sha256(write_state(self._state)).hexdigest()
 
     def depth(self, symbol: int, levels: int) -> tuple[list[DepthLevel], list[DepthLevel]]:
         """(bids, asks), best price first, at most `levels` each; 0 means all."""
@@ -152,6 +176,10 @@ class ReferenceCore:
     def account(self, account: int) -> AccountSettings | None:
         """An account's settings, or None."""
         return self._state.account_state(account) if account in self._state.accounts else None
+
+    def owner_links(self) -> list[OwnerLink]:
+        """The accounts that a SET_OWNER gave to the owner of another, ascending."""
+        return [OwnerLink(*link) for link in sorted(self._state.owners.items())]
 
     def symbols(self) -> list[Symbol]:
         """All symbols by ascending number."""

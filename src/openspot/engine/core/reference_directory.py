@@ -119,6 +119,18 @@ def set_account_fees(state: CoreState, command: Command, emit: Emit) -> CommandR
     return CommandResult()
 
 
+def set_owner(state: CoreState, command: Command, emit: Emit) -> CommandResult:
+    """Let the user of one account own another, too, or end that. Open orders stay; their later matches follow it."""
+    account, owner = command.account, command.order_id
+    require(state.may_be_linked(account), ResultCode.AUTH_INVALID_USER)
+    if owner == 0:
+        state.owners.pop(account, None)
+        return CommandResult()
+    require(owner != account and state.may_be_linked(owner), ResultCode.AUTH_INVALID_USER)
+    state.owners[account] = owner
+    return CommandResult()
+
+
 def fees_valid(fees: FeeRates) -> bool:
     """Whether fees follow the rule that domain/symbol.py has for a new symbol."""
     return 0 <= fees.taker_bps <= FEE_BPS_MAX and -fees.taker_bps <= fees.maker_bps <= FEE_BPS_MAX

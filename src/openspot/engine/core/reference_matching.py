@@ -33,36 +33,55 @@ def match_order(state: CoreState, incoming: BookOrder, emit: Emit) -> Execution:
     execution = Execution()
     opposite = state.books[incoming.symbol].opposite_side(incoming)
     mode = StpMode(state.accounts[incoming.account].stp_mode)
+    owner = state.owner_of(incoming.account)
     while incoming.remaining:
         resting = opposite.best()
         if resting is None or not incoming.may_trade_at(resting.price):
             break
-        if resting.account == incoming.account and mode != StpMode.NONE:
+        if mode != StpMode.NONE and state.owner_of(resting.account) == owner:
             _prevent_self_trade(state, mode, incoming, resting, execution, emit)
         else:
             _trade(state, incoming, resting, execution, emit)
     return execution
 
 
-def fills_entirely(state: CoreState, incoming: BookOrder, budget: int) -> bool:
-    """Whether matching would fill a FOK or FOK_BUDGET order entirely, within its budget. Changes nothing."""
-    book, mode = state.books[incoming.symbol], state.accounts[incoming.account].stp_mode
-    unfilled, notional = incoming.remaining, 0
+def fill_or_kill_refusal(
+    state: CoreState, incoming: BookOrder, budget: int, steps_max: int | None
+) -> ResultCode | None:
+    """Why a FOK or FOK_BUDGET order is killed; None if matching will fill it entirely, within its budget.
+
+    Looks at no more than `steps_max` price levels, or resting orders if the order may meet one of its own owner; None
+    means any number. Changes nothing.
+    """
+    book, account = state.books[incoming.symbol], state.accounts[incoming.account]
+    # The currency that the orders of the opposite side hold.
+    opposite = book.symbol.base if incoming.side == Side.BUY else book.symbol.quote
+    owner = state.owner_of(incoming.account)
+    may_meet_itself = account.stp_mode != StpMode.NONE and (
+        any(state.books[order.symbol].held_currency(order) == opposite for order in account.orders.values())
+        or any(number != owner and state.owner_of(number) == owner for number in state.accounts)
+    )
+    unfilled, notional, steps, last_price = incoming.remaining, 0, 0, 0
     for resting in book.opposite_side(incoming).orders():
         if not incoming.may_trade_at(resting.price):
-            return False
-        if resting.account == incoming.account and mode != StpMode.NONE:
-            if mode == StpMode.CANCEL_RESTING:
+            return ResultCode.FOK_NOT_FILLABLE
+        if may_meet_itself or resting.price != last_price:
+            if steps == steps_max:
+                return ResultCode.FOK_TOO_DEEP
+            steps, last_price = steps + 1, resting.price
+        if may_meet_itself and state.owner_of(resting.account) == owner:
+            if account.stp_mode == StpMode.CANCEL_RESTING:
                 continue
-            return False
+            return ResultCode.FOK_NOT_FILLABLE
         quantity = min(unfilled, resting.remaining)
         unfilled -= quantity
         notional += book.notional(resting.price, quantity)
         if not unfilled:
             break
-    if unfilled or incoming.has_limit:
-        return not unfilled
-    return notional <= budget if incoming.side == Side.BUY else notional >= budget
+    is_filled = not unfilled
+    if is_filled and not incoming.has_limit:
+        is_filled = notional <= budget if incoming.side == Side.BUY else notional >= budget
+    return None if is_filled else ResultCode.FOK_NOT_FILLABLE
 
 
 def reduce_resting(state: CoreState, order: BookOrder, quantity: int, reason: ResultCode, emit: Emit) -> None:
@@ -81,7 +100,7 @@ def reduce_incoming(order: BookOrder, quantity: int, reason: ResultCode, executi
 def _prevent_self_trade(
     state: CoreState, mode: StpMode, incoming: BookOrder, resting: BookOrder, execution: Execution, emit: Emit
 ) -> None:
-    """Reduce the two orders of one account as the account's mode says (facts A2.6-12 to A2.6-16)."""
+    """Reduce the two orders of one owner as the incoming account's mode says (facts A2.6-12 to A2.6-16)."""
     smaller = min(incoming.remaining, resting.remaining)
     from_resting, from_incoming, reason = {
         StpMode.CANCEL_RESTING: (resting.remaining, 0, ResultCode.STP_CANCEL_RESTING),

@@ -12,7 +12,7 @@ from openspot.engine.core.reference_book import BookOrder, SymbolBook
 from openspot.engine.core.reference_matching import (
     Execution,
     emit_order,
-    fills_entirely,
+    fill_or_kill_refusal,
     match_order,
     reduce_incoming,
 )
@@ -39,9 +39,13 @@ def place(state: CoreState, command: Command, emit: Emit) -> CommandResult:
         _emit_reject(emit, command, rejected.code)
         return CommandResult(rejected.code, ResultStatus.REJECTED, remaining=command.quantity)
     emit_order(emit, EventType.ACCEPTED, order, fee_bps=order.taker_fee_bps, maker_fee_bps=order.maker_fee_bps)
-    if order.order_type in _FILL_OR_KILL and not fills_entirely(state, order, budget=command.amount):
+    refusal = None
+    if order.order_type in _FILL_OR_KILL:
+        steps_max = 1 << command.flags if command.flags else None
+        refusal = fill_or_kill_refusal(state, order, budget=command.amount, steps_max=steps_max)
+    if refusal is not None:
         execution = Execution()
-        reduce_incoming(order, order.remaining, ResultCode.FOK_NOT_FILLABLE, execution, emit)
+        reduce_incoming(order, order.remaining, refusal, execution, emit)
     else:
         execution = match_order(state, order, emit)
         if order.remaining and order.order_type == EngineOrderType.IOC:

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core.protocol import FEE_ACCOUNT, AccountSettings, CoreBalance
+from openspot.engine.core.protocol import FEE_ACCOUNT, OWNER_SHIFT, AccountSettings, CoreBalance, spot_account_of
 from openspot.engine.core.records import ResultStatus
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
 
@@ -54,6 +54,15 @@ class CommandResult(NamedTuple):
 
 Emit = Callable[..., None]
 """Emits one event: emit(event_type, field=value, …). Fields that are not named are 0."""
+
+
+class BrokenInvariantError(RuntimeError):
+    """The state contradicts itself, so the core is unusable. Only a fault of the code or the machine causes that."""
+
+
+def _require_rule(condition: bool, rule: str) -> None:
+    if not condition:
+        raise BrokenInvariantError(f"broken invariant of the matching core: {rule}")
 
 
 class TransferStatus(IntEnum):
@@ -111,6 +120,11 @@ class Account:
         """What no open order and no reservation holds, in amount units."""
         return self.total(currency) - self.held.get(currency, 0)
 
+    def release(self, currency: int, amount: int) -> None:
+        """Hold `amount` less."""
+        self.held[currency] -= amount
+        _require_rule(self.held[currency] >= 0, "more is released than is held")
+
 
 class CoreState:
     """The whole state of a core. The methods keep its parts consistent."""
@@ -125,20 +139,33 @@ class CoreState:
         self.orders: dict[int, BookOrder] = {}
         self.transfers: dict[int, RememberedTransfer] = {}
         """External reference → its transfer."""
+        self.owners: dict[int, int] = {}
+        """Account → the account whose user owns it, too."""
         self._movements: list[PendingMovement] = []
         self._movements_end = 0
 
     def change_total(self, account_number: int, currency: int, amount: int) -> None:
         """Add a signed `amount` to an account's total and to the supply of the currency."""
         self.supplies[currency] += amount
+        _require_rule(self.supplies[currency] >= 0, "the supply of a currency is below zero")
         self.credit(account_number, currency, amount)
 
     def credit(self, account_number: int, currency: int, amount: int) -> None:
         """Add a signed `amount` to an account's total, as one part of a trade whose parts sum to zero."""
         totals = self.accounts[account_number].totals
         totals[currency] = totals.get(currency, 0) + amount
+        _require_rule(totals[currency] >= 0, "a balance is below zero")
         if totals[currency] == 0:
             del totals[currency]
+
+    def owner_of(self, account_number: int) -> int:
+        """The account whose user owns an account. Orders of one owner are prevented from trading with each other."""
+        spot_account = spot_account_of(account_number)
+        return self.owners.get(spot_account, spot_account)
+
+    def may_be_linked(self, account_number: int) -> bool:
+        """Whether an account may belong to another owner, or be one. A margin account's number says whose it is."""
+        return account_number in self.accounts and account_number != FEE_ACCOUNT and not account_number >> OWNER_SHIFT
 
     def movements_until(self, command_sequence: int) -> list[PendingMovement]:
         """The unbroken run of accepted MOVEMENTs that ends with this command. Any other command ends the run."""
@@ -158,7 +185,7 @@ class CoreState:
     def remove_order(self, order: BookOrder) -> None:
         """Take an order out of the book and release its funds."""
         book, account = self.books[order.symbol], self.accounts[order.account]
-        account.held[book.held_currency(order)] -= book.hold(order)
+        account.release(book.held_currency(order), book.hold(order))
         book.own_side(order).remove(order)
         del self.orders[order.order_id], account.orders[order.order_id]
 
@@ -169,7 +196,7 @@ class CoreState:
             order.remaining = 0
             return
         book, account = self.books[order.symbol], self.accounts[order.account]
-        account.held[book.held_currency(order)] -= book.hold(order)
+        account.release(book.held_currency(order), book.hold(order))
         order.remaining -= quantity
         account.held[book.held_currency(order)] += book.hold(order)
 

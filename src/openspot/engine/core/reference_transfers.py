@@ -138,7 +138,7 @@ def _end_reservation(state: CoreState, command: Command, status: TransferStatus,
     require(reservation.status in (TransferStatus.HELD, status), ResultCode.RESERVATION_CLOSED)
     if reservation.status == TransferStatus.HELD:
         reservation.status = status
-        state.accounts[account].held[currency] -= amount
+        state.accounts[account].release(currency, amount)
         if status == TransferStatus.COMPLETED:
             state.change_total(account, currency, -amount)
             amount = -amount

@@ -5,7 +5,7 @@ This module needs the wheel `openspot-matching`; selection.py says what happens 
 
 import openspot_matching
 
-from openspot.engine.core.protocol import AccountSettings, CoreBalance, DepthLevel, RestingOrder, Symbol
+from openspot.engine.core.protocol import AccountSettings, CoreBalance, DepthLevel, OwnerLink, RestingOrder, Symbol
 
 
 class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
@@ -37,6 +37,10 @@ class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
         """An account's settings, or None."""
         row = super().account(account)
         return None if row is None else AccountSettings._make(row)
+
+    def owner_links(self) -> list[OwnerLink]:
+        """The accounts that a SET_OWNER gave to the owner of another, ascending."""
+        return [OwnerLink._make(row) for row in super().owner_links()]
 
     def symbols(self) -> list[Symbol]:
         """All symbols by ascending number."""

@@ -36,6 +36,7 @@ from openspot.engine.core.snapshot_records import (
     MAGIC,
     MOVEMENT,
     ORDER,
+    OWNER_LINK,
     SYMBOL,
     TRANSFER,
     AccountRecord,
@@ -44,8 +45,10 @@ from openspot.engine.core.snapshot_records import (
     SymbolRecord,
     TransferRecord,
     join_halves,
+    not_a_snapshot,
+    state_of,
 )
-from openspot.engine.core.snapshot_writer import write_snapshot
+from openspot.engine.core.snapshot_writer import write_state
 
 _SEQUENCE_MAX = 1 << 62
 """Largest sequence in a snapshot. It leaves enough room for all later commands."""
@@ -61,11 +64,12 @@ _LEAST_AMOUNTS = {
 
 
 def read_snapshot(snapshot: bytes) -> CoreState:
-    """Return the state in `snapshot`.
+    """Return the state in `snapshot`, which may be one of an older version, without a checksum.
 
     Raises ValueError, with the reason, unless the snapshot is complete and canonical and its state follows the rules.
     """
-    reader = _Reader(snapshot)
+    state_bytes = state_of(snapshot)
+    reader = _Reader(state_bytes)
     state = CoreState()
     magic, state.command_sequence, state.event_sequence = reader.take(HEADER)
     _require(magic == MAGIC, "it has another format")
@@ -83,13 +87,14 @@ def read_snapshot(snapshot: bytes) -> CoreState:
     for _ in range(reader.count(COUNT_64)):
         _read_transfer(state, TransferRecord._make(reader.take(TRANSFER)))
     if reader.has_more:
-        count = reader.count(COUNT_32)
-        _require(0 < count <= MOVEMENTS_MAX, "a wrong number of movements waits")
-        state.keep_movements([_movement(MovementRecord._make(reader.take(MOVEMENT))) for _ in range(count)])
+        _read_movements(state, reader)
+    if reader.has_more:
+        for _ in range(reader.count(COUNT_32)):
+            _read_owner_link(state, *reader.take(OWNER_LINK))
     covered = all(account.free(currency) >= 0 for account in state.accounts.values() for currency in account.held)
     _require(covered, "an account holds more than it owns")
     _require(not any(_is_crossed(book) for book in state.books.values()), "a book is crossed")
-    _require(write_snapshot(state) == snapshot, "it is not in canonical form")
+    _require(write_state(state) == state_bytes, "it is not in canonical form")
     return state
 
 
@@ -105,7 +110,7 @@ class _Reader:
         try:
             fields = record.unpack_from(self._snapshot, self._offset)
         except struct.error as error:
-            raise _not_a_snapshot("it breaks off") from error
+            raise not_a_snapshot("it breaks off") from error
         self._offset += record.size
         return fields
 
@@ -137,7 +142,7 @@ def _read_symbol(state: CoreState, record: SymbolRecord) -> None:
     try:
         add_symbol(state, symbol)
     except Rejected as rejected:
-        raise _not_a_snapshot("a symbol breaks a rule of its specification") from rejected
+        raise not_a_snapshot("a symbol breaks a rule of its specification") from rejected
 
 
 def _read_account(state: CoreState, reader: _Reader, *, first: bool) -> None:
@@ -169,14 +174,14 @@ def _read_order(state: CoreState, record: RestingOrderRecord) -> None:
     _require(may_own, "an order has no account that may own it")
     book = state.books.get(record.symbol)
     if book is None:
-        raise _not_a_snapshot("an order has no symbol")
+        raise not_a_snapshot("an order has no symbol")
     _require(record.side in frozenset(Side), "an order has no side")
     _require(record.order_type in RESTING_TYPES, "an order of this type cannot rest")
     _checked_fees(record)
     try:
         check_price(book, record.price)
     except Rejected as rejected:
-        raise _not_a_snapshot("an order's price is out of range") from rejected
+        raise not_a_snapshot("an order's price is out of range") from rejected
     if record.side == Side.BUY:
         reserve_price_allowed = record.price <= record.reserve_price <= SCALED_MAX
     else:
@@ -234,6 +239,21 @@ def _read_transfer(state: CoreState, record: TransferRecord) -> None:
     )
 
 
+def _read_movements(state: CoreState, reader: _Reader) -> None:
+    count = reader.count(COUNT_32)
+    # Links of owners come after the movements, also after none.
+    right = count <= MOVEMENTS_MAX and (count > 0 or reader.has_more)
+    _require(right, "a wrong number of movements waits")
+    state.keep_movements([_movement(MovementRecord._make(reader.take(MOVEMENT))) for _ in range(count)])
+
+
+def _read_owner_link(state: CoreState, account: int, owner: int) -> None:
+    is_new = state.may_be_linked(account) and account not in state.owners
+    _require(is_new, "a link has no account that may be linked, or is repeated")
+    _require(owner != account and state.may_be_linked(owner), "a link has no account that may be its owner")
+    state.owners[account] = owner
+
+
 def _movement(record: MovementRecord) -> PendingMovement:
     amount = join_halves(record.amount_low, record.amount_high)
     return PendingMovement(record.source, record.destination, record.currency, amount)
@@ -252,8 +272,4 @@ def _is_crossed(book: SymbolBook) -> bool:
 
 def _require(condition: bool, reason: str) -> None:
     if not condition:
-        raise _not_a_snapshot(reason)
-
-
-def _not_a_snapshot(reason: str) -> ValueError:
-    return ValueError(f"not a snapshot of a core: {reason}")
+        raise not_a_snapshot(reason)

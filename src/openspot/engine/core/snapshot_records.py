@@ -1,8 +1,12 @@
 """The records of a snapshot (docs/protocol/snapshot.md): their binary layout, and their fields by name."""
 
+import hashlib
 import struct
 from typing import NamedTuple
 
+SEAL_MAGIC = b"OSCORE02"
+SEAL = struct.Struct("<8s32s")
+"""Comes before the state: its own magic, and the SHA-256 of the state. Older snapshots are the state alone."""
 MAGIC = b"OSCORE01"
 HEADER = struct.Struct("<8sQQ")
 COUNT_32 = struct.Struct("<I")
@@ -14,6 +18,7 @@ BALANCE = struct.Struct("<IQq")
 ORDER = struct.Struct("<QQIBBqqqqiiQ")
 TRANSFER = struct.Struct("<QQBBQIQq")
 MOVEMENT = struct.Struct("<QQIQq")
+OWNER_LINK = struct.Struct("<QQ")
 
 _LOW = (1 << 64) - 1
 
@@ -93,6 +98,34 @@ class MovementRecord(NamedTuple):
     currency: int
     amount_low: int
     amount_high: int
+
+
+def sealed(state: bytes) -> bytes:
+    """The snapshot of a state in canonical form."""
+    return SEAL.pack(SEAL_MAGIC, hashlib.sha256(state).digest()) + state
+
+
+def state_of(snapshot: bytes) -> bytes:
+    """The state in a snapshot, with or without a seal. Raises ValueError with the reason if the seal is broken."""
+    if not snapshot.startswith(SEAL_MAGIC):
+        return snapshot
+    if len(snapshot) < SEAL.size:
+        raise not_a_snapshot("it breaks off")
+    state = snapshot[SEAL.size :]
+    if SEAL.unpack_from(snapshot)[1] != hashlib.sha256(state).digest():
+        raise not_a_snapshot("it fails its checksum")
+    return state
+
+
+def state_hash_of(snapshot: bytes) -> str:
+    """The state hash in a sealed snapshot, in hex."""
+    digest: bytes = SEAL.unpack_from(snapshot)[1]
+    return digest.hex()
+
+
+def not_a_snapshot(reason: str) -> ValueError:
+    """The error for bytes that are no snapshot."""
+    return ValueError(f"not a snapshot of a core: {reason}")
 
 
 def halves(value: int) -> tuple[int, int]:

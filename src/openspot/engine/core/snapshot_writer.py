@@ -13,6 +13,7 @@ from openspot.engine.core.snapshot_records import (
     MAGIC,
     MOVEMENT,
     ORDER,
+    OWNER_LINK,
     SYMBOL,
     TRANSFER,
     AccountRecord,
@@ -23,8 +24,8 @@ from openspot.engine.core.snapshot_records import (
 )
 
 
-def write_snapshot(state: CoreState) -> bytes:
-    """Return the canonical bytes of `state`. Equal states have equal bytes."""
+def write_state(state: CoreState) -> bytes:
+    """Return the canonical bytes of `state`, which a snapshot seals. Equal states have equal bytes."""
     parts = [HEADER.pack(MAGIC, state.command_sequence, state.event_sequence)]
     parts.append(COUNT_32.pack(len(state.supplies)))
     parts += [CURRENCY.pack(currency) for currency in sorted(state.supplies)]
@@ -41,9 +42,13 @@ def write_snapshot(state: CoreState) -> bytes:
     for reference, transfer in sorted(state.transfers.items()):
         parts.append(TRANSFER.pack(*_transfer_record(reference, transfer)))
     movements = state.movements_until(state.command_sequence)
-    if movements:
+    # States of before had neither, so that their hashes stay.
+    if movements or state.owners:
         parts.append(COUNT_32.pack(len(movements)))
         parts += [MOVEMENT.pack(*movement[:3], *halves(movement.amount)) for movement in movements]
+    if state.owners:
+        parts.append(COUNT_32.pack(len(state.owners)))
+        parts += [OWNER_LINK.pack(*link) for link in sorted(state.owners.items())]
     return b"".join(parts)
 
 

@@ -1,6 +1,6 @@
 """Command intake: turns requests into commands and notes.
 
-It replaces names with numbers and refuses requests that cannot become a command: a repeated order id or external id,
+It replaces names with numbers and refuses requests that cannot become a command: a repeated id of an order,
 a malformed id, a full queue, or an order beyond the limits of order_limits.py. Such a refusal is not journalled
 and emits no event; its response has sequence 0. Everything else goes to the core, which may refuse with an event.
 """
@@ -8,6 +8,7 @@ and emits no event; its response has sequence 0. Everything else goes to the cor
 import asyncio
 import hashlib
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
@@ -16,29 +17,36 @@ from openspot.domain.order import RESTING_TYPES, EngineOrderType, Side
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SYMBOL_TEXT, SymbolSpec
 from openspot.engine import metrics
-from openspot.engine.core.records import COMMAND, Command, CommandKind, CreateSymbol
+from openspot.engine.core.records import COMMAND, FOK_STEPS_EXPONENT, Command, CommandKind, CreateSymbol
 from openspot.engine.intake.order_limits import OrderLimits
+from openspot.engine.intake.owner_links import LinkRequest, checked_owners, owner_changes
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
 from openspot.engine.intake.transfers import MovementRequest, checked_transfer
 from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
-from openspot.engine.state.order_memory import SYMBOL
+from openspot.engine.state.order_memory import SYMBOL, OpenOrders, add_open
 from openspot.engine.state.state_machine import StateMachine
 
-EXTERNAL_ID_LENGTH_MAX = 64
+ORDER_ID_LENGTH_MAX = 64
 METADATA_LENGTH_MAX = 4096
 REFERENCE_LENGTH_MAX = 256
+CANCELS_MAX = 500
+"""Orders that one bulk cancel takes at most, so that the commands of others come between two."""
+OWNER_CHANGES_MAX = 256
+"""Accounts whose owner one list of links changes at most, for the same reason."""
 
 _PLACE, _BUY, _SELL = int(CommandKind.PLACE), int(Side.BUY), int(Side.SELL)
 _BUDGET = int(EngineOrderType.FOK_BUDGET)
 _PUBLIC_TYPES_MAX = int(EngineOrderType.FOK_BUDGET)
 """POST_ONLY has a higher number and is not offered to clients (fact A2.8-06)."""
 _LOW = (1 << 64) - 1
+_FOK_STEPS = FOK_STEPS_EXPONENT
+_NO_ORDERS: OpenOrders = ({}, {})
 _pack = COMMAND.pack
 
 
 class PlacementRequest(Protocol):
-    """The fields of exchange.v1.PlaceOrderRequest that the intake reads."""
+    """The fields of exchange.v1.PlaceOrderRequest that the intake reads, under the names that they have there."""
 
     @property
     def order_id(self) -> int: ...
@@ -77,12 +85,32 @@ class PlacementRequest(Protocol):
 class PlacedOrders(NamedTuple):
     """The result of placing several orders.
 
-    `refusals` has the result codes of the refused orders by their index in the call. `submitted_ids` are the order ids
-    of the others, and `future` is their outcome, or None if all were refused.
+    `refusals` has the result codes of the refused orders by their index in the call. `submitted_ids` are the engine
+    order ids of the others, and `future` is their outcome, or None if all were refused.
     """
 
     refusals: dict[int, ResultCode]
     submitted_ids: list[int]
+    future: asyncio.Future[CommandOutcome] | None
+
+
+class CancelledOrders(NamedTuple):
+    """The orders that one bulk cancel names, oldest first on each side of a symbol.
+
+    `future` is the outcome, with one result for each order; None if there are none. `more_remain` says that the account
+    had more such orders than one bulk cancel takes.
+    """
+
+    engine_order_ids: list[int]
+    more_remain: bool
+    future: asyncio.Future[CommandOutcome] | None
+
+
+class OwnerChanges(NamedTuple):
+    """Changes of owners that were submitted, and how many remain. `future` is None if there was nothing to change."""
+
+    submitted: int
+    remaining: int
     future: asyncio.Future[CommandOutcome] | None
 
 
@@ -109,20 +137,20 @@ class CommandIntake:
         time_ns = self._sequencer.now()
         self._limits.begin(time_ns)
         limit_refusal, open_orders_max = self._limits.refusal, self._limits.open_orders_max
-        open_orders = orders.open_orders if open_orders_max else {}
+        open_orders = orders.open_orders
         commands: list[bytes] = []
         notes: list[Note] = []
         submitted_ids: list[int] = []
         refusals: dict[int, ResultCode] = {}
         for index, order in enumerate(requests):
-            order_id, external_id, metadata = order.order_id, order.external_id, order.metadata
+            engine_order_id, order_id, metadata = order.order_id, order.external_id, order.metadata
             participant_id, symbol_text = order.participant_id, order.symbol
             side, order_type, price, quantity = order.side, order.type, order.price, order.quantity
             account, spec = accounts.get(participant_id), symbols.get(symbol_text)
             refusal: ResultCode | None = None
-            if order_id in entries or external_id in ids:
+            if engine_order_id in entries or order_id in ids:
                 refusal = ResultCode.DUPLICATE_ORDER_ID
-            elif not order_id or len(external_id) > EXTERNAL_ID_LENGTH_MAX:
+            elif not engine_order_id or len(order_id) > ORDER_ID_LENGTH_MAX:
                 refusal = ResultCode.INVALID_ORDER_ID
             elif len(metadata) > METADATA_LENGTH_MAX:
                 refusal = ResultCode.UNSUPPORTED_COMMAND
@@ -134,18 +162,18 @@ class CommandIntake:
                 worth = price * quantity if order_type != _BUDGET or spec is None else _budget_worth(order.budget, spec)
                 refusal = limit_refusal(participant_id, spec, quantity, worth)
                 if refusal is None and open_orders_max and order_type in RESTING_TYPES and account and spec:
-                    full = open_orders.get((account, spec.symbol_id), 0) >= open_orders_max
-                    refusal = ResultCode.MAX_NUM_ORDERS if full else None
+                    sells, buys = open_orders.get((account, spec.symbol_id), _NO_ORDERS)
+                    refusal = ResultCode.MAX_NUM_ORDERS if len(sells) + len(buys) >= open_orders_max else None
             if refusal is not None:
                 refusals[index] = refusal
                 metrics.REFUSED.labels(refusal.name).inc()
                 continue
             if account is None or spec is None:
-                notes.append((external_id, metadata, participant_id, symbol_text))
+                notes.append((order_id, metadata, participant_id, symbol_text))
                 account = UNKNOWN_ACCOUNT if account is None else account
                 symbol = UNKNOWN_SYMBOL if spec is None else spec.symbol_id
             else:
-                notes.append((external_id, metadata))
+                notes.append((order_id, metadata))
                 symbol = spec.symbol_id
             if side != _BUY and side != _SELL:
                 side = 0
@@ -161,10 +189,10 @@ class CommandIntake:
                     _PLACE,
                     side,
                     order_type,
-                    0,
+                    _FOK_STEPS,
                     symbol,
                     time_ns,
-                    order_id,
+                    engine_order_id,
                     account,
                     price,
                     quantity,
@@ -172,56 +200,92 @@ class CommandIntake:
                     amount >> 64,
                 )
             )
-            submitted_ids.append(order_id)
-            entries[order_id] = (external_id, account, symbol, side, order_type, price, quantity, time_ns)
-            if external_id:
-                ids[external_id] = order_id
-            if open_orders_max and order_type in RESTING_TYPES:
-                owner = (account, symbol)
-                open_orders[owner] = open_orders.get(owner, 0) + 1
+            submitted_ids.append(engine_order_id)
+            entries[engine_order_id] = (order_id, account, symbol, side, order_type, price, quantity, time_ns)
+            if order_id:
+                ids[order_id] = engine_order_id
+            if order_type in RESTING_TYPES:
+                add_open(open_orders, engine_order_id, (account, symbol), side)
         future = self._sequencer.submit(b"".join(commands), notes) if notes else None
         return PlacedOrders(refusals, submitted_ids, future)
 
     def cancel(
-        self, order_id: int, external_id: str, participant_id: str, symbol: str
+        self, engine_order_id: int, order_id: str, participant_id: str, symbol: str
     ) -> tuple[int, asyncio.Future[CommandOutcome]]:
-        """Cancel an order for its owner: (order id, future). Raises IntakeRefusal, EngineStoppedError."""
-        if not order_id and external_id:
-            order_id = self._machine.orders.ids.get(external_id, 0)
+        """Cancel an order for its owner: (engine order id, future). Raises IntakeRefusal, EngineStoppedError."""
+        if not engine_order_id and order_id:
+            engine_order_id = self._machine.orders.ids.get(order_id, 0)
         account = self._machine.directory.account(participant_id)
-        command = Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=order_id, account=account)
-        return order_id, self.submit(command, ())
+        command = Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=engine_order_id, account=account)
+        return engine_order_id, self.submit(command, ())
 
-    def cancel_as_administrator(self, order_id: int, symbol: str) -> asyncio.Future[CommandOutcome]:
+    def cancel_open(self, participant_id: str, symbol: str, side: int) -> CancelledOrders:
+        """Cancel a participant's open orders in one commit, at most CANCELS_MAX; an empty symbol and side 0 mean any.
+
+        Each order gets a CANCEL of its own, so the journal and the core know nothing new.
+
+        Raises IntakeRefusal (AUTH_INVALID_USER, INVALID_SYMBOL, INVALID_SIDE, ENGINE_BUSY), EngineStoppedError.
+        """
+        directory = self._machine.directory
+        account = directory.accounts.get(participant_id)
+        if account is None:
+            raise IntakeRefusal(ResultCode.AUTH_INVALID_USER)
+        spec = directory.symbols.get(symbol)
+        if symbol and spec is None:
+            raise IntakeRefusal(ResultCode.INVALID_SYMBOL)
+        if side not in (0, _BUY, _SELL):
+            raise IntakeRefusal(ResultCode.INVALID_SIDE)
+        symbols = [known.symbol_id for known in ([spec] if spec else directory.symbols.values())]
+        chosen = list(islice(self._machine.orders.open_engine_order_ids(account, symbols, side), CANCELS_MAX + 1))
+        engine_order_ids, more_remain = chosen[:CANCELS_MAX], len(chosen) > CANCELS_MAX
+        if not engine_order_ids:
+            return CancelledOrders([], False, None)
+        self._admit(len(engine_order_ids))
+        time_ns = self._sequencer.now()
+        commands = [
+            Command(CommandKind.CANCEL, timestamp=time_ns, order_id=engine_order_id, account=account).encode()
+            for engine_order_id in engine_order_ids
+        ]
+        return CancelledOrders(
+            engine_order_ids, more_remain, self._sequencer.submit(b"".join(commands), [()] * len(engine_order_ids))
+        )
+
+    def cancel_as_administrator(self, engine_order_id: int, symbol: str) -> asyncio.Future[CommandOutcome]:
         """Cancel the order of any participant (fact A1.4-07). Raises IntakeRefusal, EngineStoppedError."""
-        return self.submit(Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=order_id), ())
+        return self.submit(Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=engine_order_id), ())
 
-    def move(self, order_id: int, participant_id: str, symbol: str, price: int) -> asyncio.Future[CommandOutcome]:
+    def move(
+        self, engine_order_id: int, participant_id: str, symbol: str, price: int
+    ) -> asyncio.Future[CommandOutcome]:
         """Give an order a new limit. Raises IntakeRefusal, EngineStoppedError."""
-        self._check_symbol(order_id, symbol)
-        self._check_move(order_id, participant_id, price)
+        self._check_symbol(engine_order_id, symbol)
+        self._check_move(engine_order_id, participant_id, price)
         account = self._machine.directory.account(participant_id)
-        return self.submit(Command(CommandKind.MOVE, order_id=order_id, account=account, price=price), ())
+        return self.submit(Command(CommandKind.MOVE, order_id=engine_order_id, account=account, price=price), ())
 
-    def reduce(self, order_id: int, participant_id: str, symbol: str, quantity: int) -> asyncio.Future[CommandOutcome]:
+    def reduce(
+        self, engine_order_id: int, participant_id: str, symbol: str, quantity: int
+    ) -> asyncio.Future[CommandOutcome]:
         """Reduce an order by `quantity`. Raises IntakeRefusal, EngineStoppedError."""
-        self._check_symbol(order_id, symbol)
+        self._check_symbol(engine_order_id, symbol)
         account = self._machine.directory.account(participant_id)
-        return self.submit(Command(CommandKind.REDUCE, order_id=order_id, account=account, quantity=quantity), ())
+        return self.submit(
+            Command(CommandKind.REDUCE, order_id=engine_order_id, account=account, quantity=quantity), ()
+        )
 
     def _symbol(self, text: str) -> int:
         """The number of a symbol, UNKNOWN_SYMBOL if there is none. 0, which means any symbol, for an empty text."""
         spec = self._machine.directory.symbols.get(text)
         return spec.symbol_id if spec else UNKNOWN_SYMBOL if text else 0
 
-    def _check_symbol(self, order_id: int, text: str) -> None:
+    def _check_symbol(self, engine_order_id: int, text: str) -> None:
         """Check the symbol here, because the MOVE and REDUCE of the core carry none."""
-        order = self._machine.orders.entries.get(order_id)
+        order = self._machine.orders.entries.get(engine_order_id)
         if text and order is not None and order[SYMBOL] != self._symbol(text):
             raise IntakeRefusal(ResultCode.MATCHING_UNKNOWN_ORDER_ID)
 
-    def _check_move(self, order_id: int, participant_id: str, price: int) -> None:
-        order = self._machine.orders.find(order_id)
+    def _check_move(self, engine_order_id: int, participant_id: str, price: int) -> None:
+        order = self._machine.orders.find(engine_order_id)
         spec = self._machine.directory.symbol(order.symbol) if order else None
         self._limits.begin(self._sequencer.now())
         quantity = order.quantity if order else 0
@@ -314,6 +378,34 @@ class CommandIntake:
         )
         notes: list[Note] = [(movement.destination,) for movement in checked.movements]
         return self._sequencer.submit(b"".join(command.encode() for command in commands), [*notes, (kind, reference)])
+
+    def set_owners(self, links: Sequence[LinkRequest]) -> OwnerChanges:
+        """Let `links`, which are all that count, be those of the core, OWNER_CHANGES_MAX accounts a call.
+
+        Raises IntakeRefusal, EngineStoppedError.
+        """
+        owners, machine = checked_owners(links), self._machine
+        strays = machine.directory.stray_margin_accounts
+        changes = owner_changes(owners, self._known_account, strays, machine.core.owner_links())
+        made = changes[:OWNER_CHANGES_MAX]
+        if not made:
+            return OwnerChanges(0, 0, None)
+        self._admit(len(made))
+        time_ns = self._sequencer.now()
+        commands = b"".join(
+            Command(CommandKind.SET_OWNER, timestamp=time_ns, account=account, order_id=owner).encode()
+            for account, owner in made
+        )
+        notes = [(machine.directory.participant(account),) for account, _ in made]
+        return OwnerChanges(len(made), len(changes) - len(made), self._sequencer.submit(commands, notes))
+
+    def _known_account(self, participant_id: str) -> int:
+        """The account of a participant, 0 if the core has none: the directory names it before the first deposit counts.
+
+        The core would refuse a link of such an account, and every comparison would write the refusal to the journal.
+        """
+        number = self._machine.directory.account(participant_id)
+        return 0 if self._machine.core.account(number) is None else number
 
     # Any command
 

@@ -6,8 +6,9 @@ This is group commit: while one commit is in flight, the next batch gathers; whi
 is committed. Only the committing thread uses the journal. Everything else runs on the event loop, and nothing runs
 while there are no commands.
 
-If the journal certainly did not store a batch (disk full), its callers get an error and the sequencer stops. If the
-journal may have stored it, `fault` is set as well: the process must end, because only a replay can tell.
+If the journal certainly did not store a batch (disk full), its callers get an error and the sequencer stops: the
+process must end once there is space again (`is_short_of_space`). If the journal may have stored it, `fault` is set: the
+process must end at once, because only a replay can tell.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from openspot.engine import metrics
 from openspot.engine.core.records import RESULT_SIZE
 from openspot.engine.journal.journal import Journal, JournalError
 from openspot.engine.state.directory import Note
-from openspot.engine.state.state_machine import AppliedBatch, StateMachine, placed_order_ids
+from openspot.engine.state.state_machine import AppliedBatch, StateMachine, placed_engine_order_ids
 from openspot.kit.clock import Clock
 from openspot.kit.log import get_logger
 
@@ -41,6 +42,10 @@ class EngineBusyError(Exception):
 
 class EngineStoppedError(Exception):
     """The engine accepts no commands; the message says why."""
+
+
+class NotStoredError(EngineStoppedError):
+    """The engine accepts no commands, and this one is certainly not stored: it may be sent again."""
 
 
 class CommandOutcome(NamedTuple):
@@ -86,8 +91,13 @@ class Sequencer:
         queue_max: int,
         on_applied: Callable[[AppliedBatch], None],
         blocked: Callable[[], bool],
+        refusal: Callable[[], str] = str,
     ) -> None:
-        """`on_applied` sees each batch before its callers do. While `blocked()` is true, `admit` refuses."""
+        """`on_applied` sees each batch before its callers do.
+
+        While `blocked()` is true, `admit` refuses because the engine is busy. While `refusal()` is not empty, `admit`
+        refuses for this reason.
+        """
         self._machine = machine
         self._journal = journal
         self._clock = clock
@@ -95,6 +105,7 @@ class Sequencer:
         self._queue_max = queue_max
         self._on_applied = on_applied
         self._blocked = blocked
+        self._refusal = refusal
         self._loop = asyncio.get_running_loop()
         self._time_ns = journal.time_ns
         self._next_sequence = journal.last_sequence + 1
@@ -113,6 +124,10 @@ class Sequencer:
         self._thread.start()
         self._stopped: EngineStoppedError | None = None
         self._failed = False
+        self.stopped = asyncio.Event()
+        """Set when the journal or the state machine has failed."""
+        self.is_short_of_space = False
+        """Whether the journal refused a batch. The engine can go on from its journal, once there is space again."""
         self.fault: asyncio.Future[None] = self._loop.create_future()
         """Fails with EngineStoppedError when the process must end."""
 
@@ -135,8 +150,7 @@ class Sequencer:
 
     def admit(self, count: int) -> None:
         """Raise EngineBusyError or EngineStoppedError unless `count` more commands can be submitted now."""
-        if self._stopped is not None:
-            raise self._stopped
+        self.check()
         if self._waiting_count + count > self._queue_max or self._blocked():
             raise EngineBusyError
 
@@ -166,17 +180,19 @@ class Sequencer:
             raise self._stopped
         await self.submit(b"", ())
 
-    def pending_order_ids(self) -> set[int]:
+    def pending_engine_order_ids(self) -> set[int]:
         """The ids of the orders that are submitted but not applied."""
         commands = [submission.commands for submission in self._waiting]
         if self._in_flight is not None:
             commands.append(self._in_flight.commands)
-        return {order_id for part in commands for order_id in placed_order_ids(part)}
+        return {engine_order_id for part in commands for engine_order_id in placed_engine_order_ids(part)}
 
     def check(self) -> None:
         """Raise EngineStoppedError if the engine accepts no commands."""
         if self._stopped is not None:
             raise self._stopped
+        if reason := self._refusal():
+            raise NotStoredError(f"the engine accepts no commands: {reason}")
 
     # Committing
 
@@ -253,6 +269,8 @@ class Sequencer:
 
     def _apply(self, batch: _Batch) -> None:
         applied = self._machine.apply(batch.commands, batch.notes)
+        if batch.notes:
+            self._journal.acknowledge(batch.first_sequence + len(batch.notes) - 1, applied.events.last_sequence)
         metrics.note_batch(applied.results)
         self._on_applied(applied)
         results, position, event_index = applied.results, 0, 0
@@ -269,10 +287,12 @@ class Sequencer:
         certain = isinstance(error, JournalError)
         reason = f"the engine accepts no commands: {error}"
         if certain:
-            reason += ". Free the disk, then restart the engine"
-        log.error(reason)
-        self._stopped = EngineStoppedError(reason)
+            reason += ". Free the disk; restart the engine if it does not then start anew by itself"
+        self._stopped = NotStoredError(reason) if certain else EngineStoppedError(reason)
         self._failed = True
+        self.is_short_of_space = certain
+        self.stopped.set()
+        log.error(reason)
         for submission in (*batch.submissions, *self._waiting):
             if not submission.future.done():
                 submission.future.set_exception(self._stopped)

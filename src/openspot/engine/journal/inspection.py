@@ -14,8 +14,9 @@ import msgspec
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import Command, CommandKind, Result, decode_commands, decode_results
 from openspot.engine.core.selection import make_core
-from openspot.engine.journal.journal import Batch, JournalDamagedError, JournalReader
+from openspot.engine.journal.journal import JournalReader
 from openspot.engine.journal.recovery import joined
+from openspot.engine.journal.rows import Batch, JournalDamagedError
 from openspot.engine.journal.snapshots import FOLDER, SnapshotError, read_snapshot, snapshot_paths
 from openspot.engine.state.directory import DESCRIBE_CURRENCY, Note
 from openspot.engine.state.participants import REVOKE_TOKEN
@@ -118,14 +119,15 @@ def export(journal_path: Path, out: TextIO, core: str = "auto") -> int:
             events = iter(renderer.messages(applied.events))
             rows = zip(decode_commands(batch.commands), batch.notes, decode_results(applied.results), strict=True)
             for number, (command, note, result) in enumerate(rows):
-                out.write(encode(_command_line(batch.first_sequence + number, command, note, result)).decode() + "\n")
+                out.write(encode(command_line(batch.first_sequence + number, command, note, result)).decode() + "\n")
                 for _ in range(result.events):
                     out.write(next(events).decode() + "\n")
                 lines += 1 + result.events
     return lines
 
 
-def _command_line(sequence: int, command: Any, note: Note, result: Result) -> dict[str, Any]:
+def command_line(sequence: int, command: Any, note: Note, result: Result | None = None) -> dict[str, Any]:
+    """A command as an export shows it. `result` is None for a command that was not applied."""
     fields = command._asdict()
     kind = fields.pop("kind") if isinstance(command, Command) else CommandKind.CREATE_SYMBOL
     # A 128-bit number exceeds what many JSON readers take as an integer.
@@ -138,5 +140,5 @@ def _command_line(sequence: int, command: Any, note: Note, result: Result) -> di
         **fields,
         # Exports are passed on to others, so they leave out password hashes.
         "note": note[:_BEFORE_PASSWORD_HASH] if kind == CommandKind.CREATE_ACCOUNT else note,
-        "resultCode": ResultCode(result.code).name,
+        "resultCode": None if result is None else ResultCode(result.code).name,
     }

@@ -1,50 +1,67 @@
 """The journal: every command that the engine accepted, in order, in one SQLite file.
 
 Each batch is one row and one commit: `append` returns when the batch is durable (WAL mode, synchronous=FULL). The
-checksum of a row covers the checksum before it, which reveals damaged, missing and exchanged rows. The file can be
-inspected with `sqlite3`:
+checksum of a row covers the checksum before it and the epoch, which reveals damaged, missing and exchanged rows, and
+rows of another journal. The file can be inspected with `sqlite3`:
 
     meta(key, value)     format, epoch
     batches(first_sequence, count, time_ns, commands, notes, checksum)
         commands: `count` records of engine/core/records.py; notes: msgpack, one list of texts for each command
-        (directory.Note); checksum: BLAKE2b of the previous checksum and this row
+        (directory.Note); checksum: BLAKE2b of the previous checksum and this row, personalised with the epoch
+        (in format 1, which older versions wrote, without the epoch)
 
 `epoch` is a short random text, created with the file. It is part of every trade id, so a new journal never repeats
-the ids of an old one.
+the ids of an old one. Beside the journal lies its mark (mark.py). What other files prove about it is in proofs.py.
 """
 
 import fcntl
-import hashlib
 import secrets
 import sqlite3
-import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 import msgspec
 
 from openspot.domain.ids import short_id
 from openspot.engine.core.records import COMMAND_SIZE
+from openspot.engine.journal.mark import MARK, Mark, MarkFile
+from openspot.engine.journal.proofs import (
+    Proof,
+    lost,
+    proofs_beside,
+    require_no_other_journal,
+    require_same_epoch,
+    strongest,
+)
+from openspot.engine.journal.rows import (
+    FIRST_CHECKSUM,
+    FORMAT,
+    UNREADABLE,
+    Batch,
+    damaged,
+    end_of,
+    meta_of,
+    personalisation,
+    read_batches,
+    row_checksum,
+    unreadable,
+)
 from openspot.engine.journal.write_ahead_log import inspect_log
 from openspot.engine.state.directory import Note
 from openspot.kit.log import get_logger
+from openspot.kit.service import StatedFaultError
 
 log = get_logger("journal")
 
-FORMAT = "1"
-CHECKSUM_SIZE = 16
-FIRST_CHECKSUM = bytes(CHECKSUM_SIZE)
-"""Takes the place of the checksum before the first row."""
 _EPOCH_LENGTH = 8
-_ROW_HEAD = struct.Struct("<QIQ")
 
 # After these errors SQLite has certainly rolled back: the batch can never reappear.
 _ROLLED_BACK = frozenset(
     {sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_TOOBIG}
 )
 
-_SCHEMA = """
+SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS batches (
     first_sequence INTEGER PRIMARY KEY,
@@ -56,7 +73,6 @@ CREATE TABLE IF NOT EXISTS batches (
 );
 """
 
-_decode_notes = msgspec.msgpack.Decoder(list[tuple[str, ...]]).decode
 _encode_notes = msgspec.msgpack.Encoder().encode
 
 
@@ -68,28 +84,8 @@ class JournalUncertainError(Exception):
     """The batch may or may not be in the journal; only a restart can tell."""
 
 
-class JournalDamagedError(Exception):
-    """The journal is damaged; the message says where, and what to do."""
-
-
-class JournalLockedError(Exception):
+class JournalLockedError(StatedFaultError):
     """Another process has the journal open for writing."""
-
-
-class Batch(NamedTuple):
-    """A committed batch. `time_ns` is the time of its last command, in nanoseconds since 1970."""
-
-    first_sequence: int
-    command_count: int
-    time_ns: int
-    commands: bytes
-    notes: list[Note]
-    checksum: bytes
-
-    @property
-    def last_sequence(self) -> int:
-        """The sequence of the last command."""
-        return self.first_sequence + self.command_count - 1
 
 
 class Journal:
@@ -98,44 +94,55 @@ class Journal:
     def __init__(self, path: Path) -> None:
         """Open or create the journal. Logs a warning if a crash left an unfinished commit, which is dropped.
 
-        Raises JournalLockedError, JournalDamagedError, OSError.
+        Raises JournalLockedError, OSError, and JournalDamagedError, also if other files in the folder prove that
+        acknowledged commands are missing. Changes nothing then.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self._lock = _lock(path.with_suffix(".lock"))
+        self._lock = lock(path)
         try:
+            self.proofs: list[Proof] = proofs_beside(path)
+            """What the other files in the folder prove."""
+            _require_file(path, self.proofs)
             _check_torn_log(path)
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._open()
         except BaseException:
             self._lock.close()
             raise
+        self._mark = MarkFile(path.with_name(MARK))
 
     def _open(self) -> None:
         try:
             for statement in ("journal_mode=WAL", "synchronous=FULL", "temp_store=MEMORY"):
                 self._connection.execute(f"PRAGMA {statement}")
-            self._connection.executescript(_SCHEMA)
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO meta VALUES (?, ?)",
-                [("format", FORMAT), ("epoch", short_id(secrets.token_bytes(_EPOCH_LENGTH), _EPOCH_LENGTH))],
-            )
-            meta = dict(self._connection.execute("SELECT key, value FROM meta"))
-            newest = self._connection.execute(
-                "SELECT first_sequence + count - 1, time_ns, checksum FROM batches ORDER BY first_sequence DESC LIMIT 1"
-            ).fetchone()
-        except sqlite3.DatabaseError as error:
-            raise _damaged(self.path, repr(error)) from error
-        if meta["format"] != FORMAT:
-            raise _damaged(self.path, f"its format is {meta['format']}, this engine reads {FORMAT}")
-        self.epoch = meta["epoch"]
-        self.last_sequence: int
+            self._connection.executescript(SCHEMA)
+            meta = meta_of(self._connection, self.path)
+            if meta is None:
+                meta = FORMAT, short_id(secrets.token_bytes(_EPOCH_LENGTH), _EPOCH_LENGTH)
+                self._create(*meta)
+            end = end_of(self._connection, personalisation(*meta))
+        except UNREADABLE as error:
+            raise unreadable(self.path, error) from error
+        self.format, self.epoch = meta
+        self._person = personalisation(*meta)
+        self.last_sequence = 0
         """The sequence of the newest command, 0 if there is none."""
-        self.time_ns: int
+        self.time_ns = 0
         """The time of the newest command, in nanoseconds since 1970."""
-        self.checksum: bytes
+        self.checksum = FIRST_CHECKSUM
         """The checksum of the newest row."""
-        self.last_sequence, self.time_ns, self.checksum = newest or (0, 0, FIRST_CHECKSUM)
+        newest = end.newest
+        if newest is not None:
+            if newest.head_fault:
+                raise damaged(self.path, end.fault)
+            self.last_sequence, self.time_ns, self.checksum = newest.claimed_last, newest.time_ns, newest.checksum
+
+    def _create(self, journal_format: str, epoch: str) -> None:
+        rows = [("format", journal_format), ("epoch", epoch)]
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+        self._connection.execute("COMMIT")
 
     def append(self, first_sequence: int, time_ns: int, commands: bytes, notes: Sequence[Note]) -> bytes:
         """Commit a batch and return its checksum. The batch is durable on return.
@@ -145,7 +152,7 @@ class Journal:
         assert first_sequence == self.last_sequence + 1, "batches are consecutive"
         count = len(commands) // COMMAND_SIZE
         packed = _encode_notes(notes)
-        checksum = _row_checksum(self.checksum, first_sequence, count, time_ns, commands, packed)
+        checksum = row_checksum(self.checksum, self._person, first_sequence, count, time_ns, commands, packed)
         try:
             self._connection.execute(
                 "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)",
@@ -158,13 +165,30 @@ class Journal:
         self.last_sequence, self.time_ns, self.checksum = first_sequence + count - 1, time_ns, checksum
         return checksum
 
+    def compare(self) -> None:
+        """Read the proofs again. Raises JournalDamagedError if they know commands that the journal does not have."""
+        self.proofs = proofs_beside(self.path)
+        require_same_epoch(self.path, self.epoch, self.proofs)
+        proof = strongest(self.proofs)
+        if proof is not None and proof.command_sequence > self.last_sequence:
+            raise lost(self.path, self.last_sequence, proof, "its end is lost")
+
+    def acknowledge(self, command_sequence: int, event_sequence: int) -> None:
+        """Note that responses up to this command, and events up to this one, are about to be sent."""
+        self._mark.write(Mark(self.epoch, command_sequence, event_sequence))
+
     def read(self, after: int, checksum: bytes) -> Iterator[Batch]:
         """The batches after command `after`, each verified. `checksum` is that of the row that ends with `after`.
 
-        Removes a damaged last batch, with a warning. Raises JournalDamagedError for any other damage.
+        Removes a damaged last batch, with a warning, if nothing proves that any of its commands was acknowledged.
+        Raises JournalDamagedError for any other damage.
         """
-        for batch, fault in read_batches(self._connection, self.path, after, checksum):
+        for batch, fault in read_batches(self._connection, self.path, self._person, after, checksum):
             if fault:
+                proof = strongest(self.proofs)
+                if proof is not None and proof.command_sequence >= batch.first_sequence:
+                    reason = f"its last batch, {batch.first_sequence}, {fault}"
+                    raise lost(self.path, batch.first_sequence - 1, proof, reason, batch.last_sequence)
                 self._cut(batch, fault)
                 return
             yield batch
@@ -177,15 +201,18 @@ class Journal:
             last_command=batch.last_sequence,
             reason=fault,
         )
-        self._connection.execute("DELETE FROM batches WHERE first_sequence = ?", (batch.first_sequence,))
+        try:
+            self._connection.execute("DELETE FROM batches WHERE first_sequence = ?", (batch.first_sequence,))
+            newest = end_of(self._connection, self._person).newest
+        except UNREADABLE as error:
+            raise damaged(self.path, repr(error)) from error
         self.last_sequence = batch.first_sequence - 1
-        self.time_ns, self.checksum = self._connection.execute(
-            "SELECT time_ns, checksum FROM batches ORDER BY first_sequence DESC LIMIT 1"
-        ).fetchone() or (0, FIRST_CHECKSUM)
+        self.time_ns, self.checksum = (0, FIRST_CHECKSUM) if newest is None else (newest.time_ns, newest.checksum)
 
     def close(self) -> None:
         """Close the file. SQLite merges the write-ahead log into it."""
         self._connection.close()
+        self._mark.close()
         self._lock.close()
 
 
@@ -200,17 +227,20 @@ class JournalReader:
         if not _is_locked(path):
             _check_torn_log(path)
         try:
-            self._connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
-            self._connection.execute("BEGIN")
-            self.epoch = dict(self._connection.execute("SELECT key, value FROM meta"))["epoch"]
-        except (sqlite3.DatabaseError, KeyError) as error:
-            raise _damaged(path, repr(error)) from error
+            self._connection = read_only(path)
+            meta = meta_of(self._connection, path)
+        except UNREADABLE as error:
+            raise damaged(path, repr(error)) from error
+        if meta is None:
+            raise damaged(path, "it has no epoch")
+        self.epoch = meta[1]
+        self._person = personalisation(*meta)
 
     def read(self) -> Iterator[Batch]:
         """All batches from the first, each verified. Raises JournalDamagedError at the first damaged one."""
-        for batch, fault in read_batches(self._connection, self.path, 0, FIRST_CHECKSUM):
+        for batch, fault in read_batches(self._connection, self.path, self._person, 0, FIRST_CHECKSUM):
             if fault:
-                raise _damaged(self.path, f"its last batch, {batch.first_sequence}, {fault}")
+                raise damaged(self.path, f"its last batch, {batch.first_sequence}, {fault}")
             yield batch
 
     def close(self) -> None:
@@ -218,66 +248,77 @@ class JournalReader:
         self._connection.close()
 
 
-def read_batches(
-    connection: sqlite3.Connection, path: Path, after: int, checksum: bytes
-) -> Iterator[tuple[Batch, str]]:
-    """(batch, fault) of each batch after command `after`. `fault` is empty unless the last batch is damaged.
-
-    Raises JournalDamagedError if an earlier batch is damaged.
-    """
-    cursor = connection.execute(
-        "SELECT first_sequence, count, time_ns, commands, notes, checksum FROM batches"
-        " WHERE first_sequence > ? ORDER BY first_sequence",
-        (after,),
-    )
-    expected = after + 1
+def read_only(path: Path) -> sqlite3.Connection:
+    """A connection that sees the journal as it is now and changes nothing. Raises sqlite3.Error."""
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
-        row = cursor.fetchone()
-        while row is not None:
-            first_sequence, count, time_ns, commands, packed, row_checksum = row
-            following = cursor.fetchone()
-            fault = ""
-            if first_sequence != expected:
-                raise _damaged(path, f"commands {expected} to {first_sequence - 1} are missing")
-            if row_checksum != _row_checksum(checksum, first_sequence, count, time_ns, commands, packed):
-                fault = "fails its checksum"
-            elif len(commands) != count * COMMAND_SIZE:
-                fault = "has a wrong length"
-            if fault and following is not None:
-                raise _damaged(path, f"batch {first_sequence} {fault}, and later batches follow")
-            notes = [] if fault else _decode_notes(packed)
-            yield Batch(first_sequence, count, time_ns, commands, notes, row_checksum), fault
-            expected, checksum, row = first_sequence + count, row_checksum, following
-    except (sqlite3.DatabaseError, msgspec.MsgspecError) as error:
-        raise _damaged(path, f"batch {expected} cannot be read: {error}") from error
+        connection.execute("BEGIN")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
-def _row_checksum(before: bytes, first_sequence: int, count: int, time_ns: int, commands: bytes, notes: bytes) -> bytes:
-    digest = hashlib.blake2b(before, digest_size=CHECKSUM_SIZE)
-    digest.update(_ROW_HEAD.pack(first_sequence, count, time_ns))
-    digest.update(commands)
-    digest.update(notes)
-    return digest.digest()
+def lock(path: Path) -> IO[str]:
+    """Lock the journal for this process. The operating system releases the lock when the process ends.
 
-
-def _lock(path: Path) -> IO[str]:
-    """Lock the journal for this process. The operating system releases the lock when the process ends."""
-    file = path.open("w", encoding="utf-8")
+    Raises JournalLockedError.
+    """
+    file = path.with_suffix(".lock").open("w", encoding="utf-8")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         file.close()
-        raise JournalLockedError(f"another engine has {path.with_suffix('.sqlite')} open") from error
+        raise JournalLockedError(f"another engine has {path} open") from error
     return file
 
 
 def _is_locked(path: Path) -> bool:
     """Whether an engine has the journal open."""
     try:
-        _lock(path.with_suffix(".lock")).close()
+        lock(path).close()
     except JournalLockedError:
         return True
     return False
+
+
+def _require_file(path: Path, proofs: list[Proof]) -> None:
+    """Compare the file with the proofs before anything may change it. Raises JournalDamagedError."""
+    if not path.exists() or not path.stat().st_size:
+        log_path = path.with_name(path.name + "-wal")
+        if log_path.exists() and inspect_log(log_path.read_bytes()).commits:
+            # SQLite would delete a log whose database is gone.
+            proofs = [*proofs, Proof(log_path, "", 0, 0)]
+        require_no_other_journal(path, proofs)
+        return
+    try:
+        connection = read_only(path)
+        try:
+            meta = meta_of(connection, path)
+            end = None if meta is None else end_of(connection, personalisation(*meta))
+        finally:
+            connection.close()
+    except UNREADABLE as error:
+        raise unreadable(path, error) from error
+    if meta is None or end is None:
+        if fault := log_fault(path):
+            raise damaged(path, fault)
+        require_no_other_journal(path, proofs)
+        return
+    require_same_epoch(path, meta[1], proofs)
+    proof = strongest(proofs)
+    if proof is not None and proof.command_sequence > end.intact:
+        held = end.newest.likely_last if end.newest is not None and end.fault else 0
+        raise lost(path, end.intact, proof, end.fault or log_fault(path) or "its end is lost", held)
+
+
+def log_fault(path: Path) -> str:
+    """What is wrong with the write-ahead log of a journal, if SQLite would skip part of it; empty if nothing is."""
+    log_path = path.with_name(path.name + "-wal")
+    report = inspect_log(log_path.read_bytes()) if log_path.exists() else None
+    if report is None or not report.torn_frames:
+        return ""
+    return f"{log_path.name} is damaged after {report.commits} commits, and {report.torn_commits} commits follow"
 
 
 def _check_torn_log(path: Path) -> None:
@@ -287,16 +328,6 @@ def _check_torn_log(path: Path) -> None:
         return
     report = inspect_log(log_path.read_bytes())
     if report.torn_commits > 1:
-        raise _damaged(
-            path, f"{log_path.name} is damaged after {report.commits} commits, and {report.torn_commits} commits follow"
-        )
+        raise damaged(path, log_fault(path))
     if report.torn_frames:
         log.warning("the journal has a torn end, which is removed", path=str(log_path), pages=report.torn_frames)
-
-
-def _damaged(path: Path, reason: str) -> JournalDamagedError:
-    return JournalDamagedError(
-        f"the journal {path} is damaged: {reason}. Nothing was changed. Restore the folder {path.parent} from a "
-        "backup. `openspot engine verify` shows up to where this journal is intact; `openspot engine export` saves "
-        "that part."
-    )

@@ -1,8 +1,8 @@
 """Recovery at start: restore the newest usable snapshot, then replay the rest of the journal.
 
 The replay also recreates events that the event store lacks. For that, it starts from a snapshot that is not ahead
-of the store. If the store is ahead of the journal, the journal has lost commands whose callers got a response: the
-disk dropped writes that it had confirmed. Recovery logs a warning and rebuilds the store from the journal.
+of the store. A journal that ends before what a snapshot or another file proves has lost commands whose callers got a
+response. Then the engine does not start; `openspot engine recover` (loss.py) can give these commands up.
 """
 
 import gc
@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from openspot.engine.core.protocol import MatchingCore
-from openspot.engine.journal.journal import FIRST_CHECKSUM, Batch, Journal, JournalDamagedError
-from openspot.engine.journal.snapshots import usable_snapshots
+from openspot.engine.journal.journal import Journal
+from openspot.engine.journal.proofs import Proof, lost
+from openspot.engine.journal.rows import FIRST_CHECKSUM, Batch, damaged
+from openspot.engine.journal.snapshots import SnapshotHeader, snapshot_path, usable_snapshots
 from openspot.engine.state.directory import Note
 from openspot.engine.state.event_batch import EventBatch
 from openspot.engine.state.state_machine import StateMachine
@@ -25,6 +27,8 @@ log = get_logger("recovery")
 
 REPLAY_COMMANDS = 4096
 """How many commands a replay applies at once."""
+_SENSELESS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+"""What the restore of a snapshot raises whose content makes no sense, though its checksum is right."""
 _STORED_EVENTS = 65_536
 """How many events a replay writes to the store at once."""
 
@@ -52,15 +56,20 @@ def recover(
 ) -> Recovered:
     """Build the state at the end of the journal. Raises JournalDamagedError, EventStoreError."""
     started = time.perf_counter()
+    journal.compare()
     machine, checksum = _begin(journal, store, snapshots, lambda: StateMachine(new_core(), orders_remembered))
     first = machine.core.command_sequence
     with _without_collection():
         _replay(machine, journal.read(first, checksum), store, event_retention)
+    if machine.core.command_sequence != journal.last_sequence:
+        reason = f"it ends with command {journal.last_sequence}, but holds {machine.core.command_sequence} commands"
+        raise damaged(journal.path, reason)
     if machine.core.event_sequence < store.last_sequence:
+        # No command is missing: the proofs were checked. So the store itself is wrong, and it is only a cache.
         log.warning(
-            "the journal has lost its newest commands: it ends before events that were already sent",
+            "the event store has events that the journal does not give: it is made again",
             journal_events=machine.core.event_sequence,
-            sent_events=store.last_sequence,
+            stored_events=store.last_sequence,
         )
         store.clear()
         return recover(
@@ -73,7 +82,7 @@ def recover(
         )
     replayed = machine.core.command_sequence - first
     machine.orders.index()
-    machine.orders.count_open_orders()
+    machine.orders.index_open_orders()
     return Recovered(machine, replayed, first, time.perf_counter() - started)
 
 
@@ -110,23 +119,28 @@ def _begin(
     for snapshot in usable_snapshots(snapshots, journal.epoch):
         header = snapshot.header
         if header.command_sequence > journal.last_sequence:
-            raise JournalDamagedError(
-                f"the journal {journal.path} ends with command {journal.last_sequence}, but a snapshot contains "
-                f"command {header.command_sequence}: the end of the journal is lost. Nothing was changed. "
-                "Restore the folder from a backup, or give up the lost commands by removing the newer files in "
-                f"{snapshots}"
-            )
+            path = snapshot_path(snapshots, header.command_sequence)
+            proof = Proof(path, journal.epoch, header.command_sequence, header.event_sequence)
+            raise lost(journal.path, journal.last_sequence, proof, "the end of the journal is lost")
         if header.event_sequence > store.last_sequence:
             log.info("skipped a snapshot that is ahead of the event store", sequence=header.command_sequence)
             continue
         machine = new_machine()
         try:
             machine.restore(snapshot.core, snapshot.rest)
-        except ValueError as error:
-            log.warning("skipped a snapshot", sequence=header.command_sequence, reason=str(error))
+            require_counts(machine, header)
+        except _SENSELESS as error:
+            log.warning("skipped a snapshot", sequence=header.command_sequence, reason=repr(error))
             continue
         return machine, header.checksum
     return new_machine(), FIRST_CHECKSUM
+
+
+def require_counts(machine: StateMachine, header: SnapshotHeader) -> None:
+    """Raise ValueError unless the restored state is the one that the header of its snapshot describes."""
+    core = machine.core
+    if (core.command_sequence, core.event_sequence) != (header.command_sequence, header.event_sequence):
+        raise ValueError(f"its header names command {header.command_sequence}, its state {core.command_sequence}")
 
 
 def joined(batches: Iterator[Batch], stops: Collection[int] = ()) -> Iterator[tuple[bytes, list[Note]]]:

@@ -1,8 +1,8 @@
 """Snapshots of the state machine in files, so that recovery need not replay the whole journal.
 
-A snapshot file is always complete: it is written under another name, synced, and renamed. Only the newest few are
-kept. The header names the journal (by its epoch), the last command that the snapshot contains, and the journal's
-checksum after that command.
+A snapshot file is always complete: it is written under another name, synced, and renamed. Only the newest few of a
+journal are kept; those of other journals are left alone. The header names the journal (by its epoch), the last command
+that the snapshot contains, and the journal's checksum after that command.
 
 File format: `OSSNAP01`, header length u32, header (msgpack), core, rest, SHA-256 of everything before.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from openspot.engine.journal.rows import CHECKSUM_SIZE
 from openspot.kit.log import get_logger
 
 log = get_logger("snapshots")
@@ -25,6 +26,8 @@ KEPT = 3
 _MAGIC = b"OSSNAP01"
 _LENGTH = struct.Struct("<I")
 _DIGEST_SIZE = 32
+_HEADER_SIZE_MAX = 4096
+"""A header takes less than this."""
 
 
 class SnapshotError(Exception):
@@ -51,12 +54,12 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 def write_snapshot(folder: Path, snapshot: Snapshot) -> Path:
-    """Write a snapshot durably and remove all but the newest KEPT. Raises OSError."""
+    """Write a snapshot durably and remove all but the newest KEPT of its journal. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     header = msgspec.msgpack.encode(snapshot.header)
     parts = (_MAGIC, _LENGTH.pack(len(header)), header, snapshot.core, snapshot.rest)
     digest = hashlib.sha256()
-    path = folder / f"{snapshot.header.command_sequence:020d}.snapshot"
+    path = snapshot_path(folder, snapshot.header.command_sequence)
     draft = path.with_suffix(".draft")
     with draft.open("wb") as file:
         for part in parts:
@@ -67,10 +70,17 @@ def write_snapshot(folder: Path, snapshot: Snapshot) -> Path:
         os.fsync(file.fileno())
     draft.replace(path)
     _sync_folder(folder)
+    # Another journal may have got further, so its numbers must not count here.
+    own = [one for one in snapshot_paths(folder) if _epoch_of(one) == snapshot.header.epoch]
     # Drafts are left by a crash during writing.
-    for old in (*snapshot_paths(folder)[KEPT:], *folder.glob("*.draft")):
+    for old in (*own[KEPT:], *folder.glob("*.draft")):
         old.unlink(missing_ok=True)
     return path
+
+
+def snapshot_path(folder: Path, command_sequence: int) -> Path:
+    """The file of the snapshot that ends with this command."""
+    return folder / f"{command_sequence:020d}.snapshot"
 
 
 def snapshot_paths(folder: Path) -> list[Path]:
@@ -84,17 +94,38 @@ def read_snapshot(path: Path, epoch: str) -> Snapshot:
         content = path.read_bytes()
     except OSError as error:
         raise SnapshotError(str(error)) from error
-    head = len(_MAGIC) + _LENGTH.size
     body, digest = content[:-_DIGEST_SIZE], content[-_DIGEST_SIZE:]
     if not content.startswith(_MAGIC) or hashlib.sha256(body).digest() != digest:
         raise SnapshotError("it fails its checksum")
-    (header_size,) = _LENGTH.unpack_from(body, len(_MAGIC))
-    header = msgspec.msgpack.decode(body[head : head + header_size], type=SnapshotHeader)
+    header, core_start = _header(body)
     if header.epoch != epoch:
         raise SnapshotError(f"it belongs to another journal ({header.epoch})")
-    core_start = head + header_size
     core_end = core_start + header.core_size
+    if not 0 <= header.core_size <= len(body) - core_start:
+        raise SnapshotError("its header names a size that the file does not have")
+    if len(header.checksum) != CHECKSUM_SIZE or min(header.command_sequence, header.event_sequence) < 0:
+        raise SnapshotError("its header names no place in a journal")
     return Snapshot(header, body[core_start:core_end], body[core_end:])
+
+
+def _header(body: bytes) -> tuple[SnapshotHeader, int]:
+    """The header, and where it ends. Raises SnapshotError."""
+    start = len(_MAGIC) + _LENGTH.size
+    try:
+        (size,) = _LENGTH.unpack_from(body, len(_MAGIC))
+        return msgspec.msgpack.decode(body[start : start + size], type=SnapshotHeader), start + size
+    except (struct.error, msgspec.MsgspecError, ValueError) as error:
+        raise SnapshotError(f"its header cannot be read: {error}") from error
+
+
+def _epoch_of(path: Path) -> str:
+    """The epoch in the header of a file, which is not verified; empty if there is none."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(_HEADER_SIZE_MAX)
+        return _header(start)[0].epoch if start.startswith(_MAGIC) else ""
+    except (OSError, SnapshotError):
+        return ""
 
 
 def usable_snapshots(folder: Path, epoch: str) -> Iterator[Snapshot]:

@@ -10,6 +10,7 @@ those of the header. Older frames may follow, left from before the log was last 
 """
 
 import struct
+from collections.abc import Iterator
 from typing import NamedTuple
 
 _HEADER = struct.Struct(">8I")
@@ -62,6 +63,19 @@ def inspect_log(content: bytes) -> LogReport:
         else:
             behind_last_commit += 1
     return LogReport(commits, torn_frames + behind_last_commit, torn_commits)
+
+
+def pages(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """(number from 1, content) of each page that a log holds, in order, damaged or not. Without a header: none."""
+    if len(content) < _HEADER.size:
+        return
+    _, _, page_size, _, *salts, _, _ = _HEADER.unpack_from(content)
+    step = _FRAME.size + page_size
+    for start in range(_HEADER.size, len(content) - step + 1, step):
+        number, _, *frame_salts, _, _ = _FRAME.unpack_from(content, start)
+        if frame_salts != salts:
+            return
+        yield number, content[start + _FRAME.size : start + step]
 
 
 def _checksum(data: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:

@@ -10,21 +10,22 @@ from dataclasses import replace
 
 import msgspec
 
+from openspot.domain.accounts import user_of_account
 from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.symbol import SymbolSpec
-from openspot.engine.core.protocol import FEE_ACCOUNT
+from openspot.engine.core.protocol import FEE_ACCOUNT, OWNER_SHIFT
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol
 
 Note = tuple[str, ...]
 """The texts of a command. They do not fit into its record, which has a fixed size. By kind:
 
-PLACE               (external id, metadata); if the directory did not know the participant or the symbol, followed
+PLACE               (order id, metadata); if the directory did not know the participant or the symbol, followed
                     by (participant as sent, symbol as sent)
 money kinds         (participant, reference); RELEASE and COMMIT: ("", reference)
 MOVEMENT            (participant that receives,)
 TRANSFER            (kind, reference); kind is a domain.transfer.TransferKind
 CREATE_ACCOUNT      (participant, name, type, password hash)
-SET_ACCOUNT, SET_ACCOUNT_FEES
+SET_ACCOUNT, SET_ACCOUNT_FEES, SET_OWNER
                     (participant,)
 REVOKE_TOKEN        (token id, expiry in milliseconds since 1970)
 CREATE_CURRENCY, DESCRIBE_CURRENCY
@@ -98,6 +99,13 @@ class _Snapshot(msgspec.Struct, frozen=True):
     deleted_currencies: list[int]
     symbols: list[_Symbol]
     deleted_symbols: list[int]
+    owned: dict[str, int] = {}
+    """The account numbers that name an owner."""
+
+
+def place_of(account: int) -> int:
+    """The place of an account in the order of creation: the lower half of its number."""
+    return account & ((1 << OWNER_SHIFT) - 1)
 
 
 class Directory:
@@ -110,6 +118,10 @@ class Directory:
         """Existing symbols by name."""
         self.currencies: dict[str, Currency] = {}
         """Existing currencies by name."""
+        self.margin_accounts: list[int] = []
+        """Account numbers of margin accounts, in order of creation."""
+        self.stray_margin_accounts: dict[str, list[str]] = {}
+        """User → margin accounts whose numbers do not name the user's spot account."""
         self._participants = ["", FEE_ACCOUNT_ID]
         self._symbols_ever: dict[int, SymbolSpec] = {}
         self._currencies_ever: dict[int, Currency] = {}
@@ -121,16 +133,45 @@ class Directory:
         return self.accounts.get(participant_id, UNKNOWN_ACCOUNT)
 
     def account_or_new(self, participant_id: str) -> int:
-        """The account number of a participant. Assigns the next number to a new one."""
+        """The account number of a participant. Assigns the next number to a new one.
+
+        The number of a margin account names that of its user's spot account (`core.protocol.spot_account_of`).
+        """
         number = self.accounts.get(participant_id)
         if number is None:
-            number = self.accounts[participant_id] = len(self._participants)
-            self._participants.append(participant_id)
+            owner = self.accounts.get(user_of_account(participant_id), 0)
+            number = self.register(participant_id, owner << OWNER_SHIFT | len(self._participants))
         return number
+
+    def register(self, participant_id: str, number: int) -> int:
+        """The account number of a participant; a new one gets `number`, which must be the next one in its lower half.
+
+        Older journals gave margin accounts numbers without an owner. These keep them.
+        """
+        known = self.accounts.get(participant_id)
+        if known is not None:
+            return known
+        assert place_of(number) == len(self._participants), "account numbers follow each other"
+        self.accounts[participant_id] = number
+        self._participants.append(participant_id)
+        self._note_margin_account(participant_id, number)
+        return number
+
+    def _note_margin_account(self, participant_id: str, number: int) -> None:
+        user = user_of_account(participant_id)
+        if user == participant_id:
+            return
+        self.margin_accounts.append(number)
+        if not number >> OWNER_SHIFT:
+            self.stray_margin_accounts.setdefault(user, []).append(participant_id)
 
     def participant(self, account: int) -> str:
         """The participant with this account number, empty if there is none."""
-        return self._participants[account] if account < len(self._participants) else ""
+        place = place_of(account)
+        if not 0 < place < len(self._participants):
+            return ""
+        name = self._participants[place]
+        return name if self.accounts[name] == account else ""
 
     # Symbols and currencies
 
@@ -216,10 +257,11 @@ class Directory:
     # Snapshot
 
     def snapshot(self, accounts: int) -> bytes:
-        """The directory with accounts up to number `accounts` as bytes: equal directories give equal bytes."""
+        """The directory with its accounts up to the place `accounts` as bytes: equal directories give equal bytes."""
+        participants = self._participants[FEE_ACCOUNT + 1 : accounts + 1]
         return msgspec.msgpack.encode(
             _Snapshot(
-                self._participants[FEE_ACCOUNT + 1 : accounts + 1],
+                participants,
                 [currency for _, currency in sorted(self._currencies_ever.items())],
                 sorted(
                     number
@@ -232,6 +274,7 @@ class Directory:
                     for number, known in self._symbols_ever.items()
                     if self.symbols.get(known.symbol) is not known
                 ),
+                {name: number for name in participants if (number := self.accounts[name]) >> OWNER_SHIFT},
             )
         )
 
@@ -242,7 +285,10 @@ class Directory:
         except msgspec.MsgspecError as error:
             raise ValueError(f"not a snapshot of the directory: {error}") from error
         self._participants = ["", FEE_ACCOUNT_ID, *content.participants]
-        self.accounts = {name: number for number, name in enumerate(self._participants) if number}
+        self.accounts = {name: number for number, name in enumerate(self._participants) if number} | content.owned
+        self.margin_accounts, self.stray_margin_accounts = [], {}
+        for name in content.participants:
+            self._note_margin_account(name, self.accounts[name])
         self._currencies_ever = {currency.currency_id: currency for currency in content.currencies}
         gone = set(content.deleted_currencies)
         self.currencies = {

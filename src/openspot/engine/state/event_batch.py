@@ -8,8 +8,8 @@ class EventBatch:
     """Consecutive events. `texts` has one entry for each event:
 
     ACCEPTED, REJECT, BALANCE, TRANSFER: the note of the command (directory.Note)
-    TRADE: (the taker's external id, the maker's external id)
-    REDUCE, MOVED: (external id,)
+    TRADE: (the taker's order id, the maker's order id)
+    REDUCE, MOVED: (order id,)
     """
 
     __slots__ = ("first_sequence", "messages", "records", "texts")

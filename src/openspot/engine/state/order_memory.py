@@ -1,6 +1,6 @@
 """The orders that the engine remembers: every open one, and the newest ended ones up to a bound.
 
-The command intake looks here for repeated order ids and external ids, events get their external ids from here,
+The command intake looks here for repeated ids, events get their order ids from here,
 and GetOrder finds orders here that have left the book.
 
 There may be millions of entries, so each is a plain tuple of plain values: it takes the least memory, and the
@@ -8,13 +8,13 @@ garbage collector does not track it. RememberedOrder names the fields.
 """
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
 
-from openspot.domain.order import RESTING_TYPES
+from openspot.domain.order import RESTING_TYPES, Side
 
 OPEN = 0
 FILLED = 1
@@ -30,7 +30,7 @@ class RememberedOrder(NamedTuple):
     unfilled quantity of an ended order; only the core knows that of an open one.
     """
 
-    external_id: str
+    order_id: str
     account: int
     symbol: int
     side: int
@@ -44,11 +44,17 @@ class RememberedOrder(NamedTuple):
 
 Entry = tuple[Any, ...]
 """The fields of a RememberedOrder. The entry of an open order lacks the last two."""
-EXTERNAL_ID, ACCOUNT, SYMBOL, SIDE, _ORDER_TYPE, PRICE, QUANTITY, _, _STATUS, _ = range(len(RememberedOrder._fields))
+ORDER_ID, ACCOUNT, SYMBOL, SIDE, _ORDER_TYPE, PRICE, QUANTITY, _, _STATUS, _ = range(len(RememberedOrder._fields))
 """Indices of an entry."""
 
 FILLED_END = (FILLED, 0)
 """Status and remaining quantity, appended to the entry of an order when a fill completes it."""
+
+
+OpenOrders = tuple[dict[int, None], dict[int, None]]
+"""One account's open orders on one symbol: the ids of its sells and of its buys, oldest first."""
+
+_BUY = int(Side.BUY)
 
 
 def is_open(entry: Entry) -> bool:
@@ -56,31 +62,43 @@ def is_open(entry: Entry) -> bool:
     return len(entry) == _STATUS
 
 
+def add_open(
+    open_orders: dict[tuple[int, int], OpenOrders], engine_order_id: int, owner: tuple[int, int], side: int
+) -> None:
+    """Add an order of `owner`, which is (account, symbol), to `OrderMemory.open_orders`."""
+    own = open_orders.get(owner)
+    if own is None:
+        own = open_orders[owner] = ({}, {})
+    own[side == _BUY][engine_order_id] = None
+
+
 class OrderMemory:
-    """Orders by order id and by external id."""
+    """Orders by engine order id and by order id."""
 
     def __init__(self, ended_max: int) -> None:
         self.entries: dict[int, Entry] = {}
-        """Entries by order id. Code that adds an entry also adds its external id to `ids`, or calls `drop_index`."""
+        """Entries by engine order id. Code that adds one also adds its order id to `ids`, or calls `drop_index`."""
         self.ended: deque[int] = deque()
         """The ids of the ended orders, oldest first."""
         self._ended_max = ended_max
         self._ids: dict[str, int] | None = None
-        self._open_orders: dict[tuple[int, int], int] | None = None
+        self._open_orders: dict[tuple[int, int], OpenOrders] | None = None
         self._ended_counted = 0
 
     @property
     def ids(self) -> dict[str, int]:
-        """Order ids by external id, built on first use.
+        """Engine order ids by order id, built on first use.
 
         Built lazily, because a replay would add ids mostly of orders that it soon forgets. A replay trims later
-        than the live engine did, so two entries can have the same external id: the index then has the newer order.
+        than the live engine did, so two entries can have the same order id: the index then has the newer order.
         """
         return self.index() if self._ids is None else self._ids
 
     def index(self) -> dict[str, int]:
         """Build `ids` now, so that the first lookup does not wait for it."""
-        self._ids = {entry[EXTERNAL_ID]: order_id for order_id, entry in self.entries.items() if entry[EXTERNAL_ID]}
+        self._ids = {
+            entry[ORDER_ID]: engine_order_id for engine_order_id, entry in self.entries.items() if entry[ORDER_ID]
+        }
         return self._ids
 
     def drop_index(self) -> None:
@@ -89,70 +107,80 @@ class OrderMemory:
         self._open_orders = None
 
     @property
-    def open_orders(self) -> dict[tuple[int, int], int]:
-        """How many open orders can rest, by (account, symbol), including those that have not reached the core yet.
+    def open_orders(self) -> dict[tuple[int, int], OpenOrders]:
+        """The open orders that can rest, by (account, symbol), including those that have not reached the core yet.
 
-        Built on first use, so a replay does not count. `trim` subtracts the orders that ended. Code that adds an entry
-        of a type that can rest counts it here, or calls `drop_index`.
+        Built on first use, so a replay does not build it. `trim` removes the orders that ended. Code that adds an entry
+        of a type that can rest calls `add_open`, or `drop_index`.
         """
-        return self.count_open_orders() if self._open_orders is None else self._open_orders
+        return self.index_open_orders() if self._open_orders is None else self._open_orders
 
-    def count_open_orders(self) -> dict[tuple[int, int], int]:
+    def index_open_orders(self) -> dict[tuple[int, int], OpenOrders]:
         """Build `open_orders` now, so that the first use does not wait for it."""
         self._open_orders = {}
-        for entry in self.entries.values():
+        for engine_order_id, entry in self.entries.items():
             if is_open(entry) and entry[_ORDER_TYPE] in RESTING_TYPES:
-                owner = entry[ACCOUNT], entry[SYMBOL]
-                self._open_orders[owner] = self._open_orders.get(owner, 0) + 1
+                add_open(self._open_orders, engine_order_id, (entry[ACCOUNT], entry[SYMBOL]), entry[SIDE])
         self._ended_counted = len(self.ended)
         return self._open_orders
 
-    def find(self, order_id: int) -> RememberedOrder | None:
+    def open_engine_order_ids(self, account: int, symbols: Iterable[int], side: int = 0) -> Iterator[int]:
+        """The ids of one account's open orders on these symbols and on `side`; 0 means both sides. Oldest first on each
+        side of a symbol."""
+        for symbol in symbols:
+            sells, buys = self.open_orders.get((account, symbol), ((), ()))
+            if side != Side.SELL:
+                yield from buys
+            if side != Side.BUY:
+                yield from sells
+
+    def find(self, engine_order_id: int) -> RememberedOrder | None:
         """The order, or None if it is unknown or forgotten."""
-        entry = self.entries.get(order_id)
+        entry = self.entries.get(engine_order_id)
         return None if entry is None else RememberedOrder(*entry)
 
-    def move(self, order_id: int, price: int) -> None:
+    def move(self, engine_order_id: int, price: int) -> None:
         """Record the new limit of an open order."""
-        entry = self.entries[order_id]
-        self.entries[order_id] = (*entry[:PRICE], price, *entry[PRICE + 1 :])
+        entry = self.entries[engine_order_id]
+        self.entries[engine_order_id] = (*entry[:PRICE], price, *entry[PRICE + 1 :])
 
-    def reduce(self, order_id: int, quantity: int) -> None:
+    def reduce(self, engine_order_id: int, quantity: int) -> None:
         """Record that an open order was reduced by `quantity`."""
-        entry = self.entries[order_id]
-        self.entries[order_id] = (*entry[:QUANTITY], entry[QUANTITY] - quantity, *entry[QUANTITY + 1 :])
+        entry = self.entries[engine_order_id]
+        self.entries[engine_order_id] = (*entry[:QUANTITY], entry[QUANTITY] - quantity, *entry[QUANTITY + 1 :])
 
-    def end(self, order_id: int, status: int, remaining: int) -> None:
+    def end(self, engine_order_id: int, status: int, remaining: int) -> None:
         """Record that an open order has ended."""
-        self.entries[order_id] = (*self.entries[order_id], status, remaining)
-        self.ended.append(order_id)
+        self.entries[engine_order_id] = (*self.entries[engine_order_id], status, remaining)
+        self.ended.append(engine_order_id)
 
     def trim(self) -> None:
-        """Forget the oldest ended orders that exceed the bound, and subtract newly ended ones from `open_orders`."""
+        """Forget the oldest ended orders that exceed the bound, and remove newly ended ones from `open_orders`."""
         if self._open_orders is not None:
-            self._count_ended(self._open_orders)
+            self._remove_ended(self._open_orders)
         ended, forget, ids = self.ended, self.entries.pop, self._ids
         for _ in range(len(ended) - self._ended_max):
-            order_id = ended.popleft()
-            external_id = forget(order_id)[EXTERNAL_ID]
-            if ids and ids.get(external_id) == order_id:
-                del ids[external_id]
+            engine_order_id = ended.popleft()
+            order_id = forget(engine_order_id)[ORDER_ID]
+            if ids and ids.get(order_id) == engine_order_id:
+                del ids[order_id]
         self._ended_counted = len(ended)
 
-    def _count_ended(self, open_orders: dict[tuple[int, int], int]) -> None:
-        """Subtract the orders that ended since the last call from `open_orders`."""
-        for order_id in islice(reversed(self.ended), len(self.ended) - self._ended_counted):
-            entry = self.entries[order_id]
+    def _remove_ended(self, open_orders: dict[tuple[int, int], OpenOrders]) -> None:
+        """Remove the orders that ended since the last call from `open_orders`."""
+        for engine_order_id in islice(reversed(self.ended), len(self.ended) - self._ended_counted):
+            entry = self.entries[engine_order_id]
             if entry[_ORDER_TYPE] in RESTING_TYPES:
                 owner = entry[ACCOUNT], entry[SYMBOL]
-                open_orders[owner] -= 1
-                if not open_orders[owner]:
+                own = open_orders[owner]
+                del own[entry[SIDE] == _BUY][engine_order_id]
+                if not own[0] and not own[1]:
                     del open_orders[owner]
 
-    def make_room(self, order_id: int) -> None:
+    def make_room(self, engine_order_id: int) -> None:
         """Forget the ended order with this id. A replay trims later than the live engine did and may still hold it."""
-        self.ended.remove(order_id)
-        del self.entries[order_id]
+        self.ended.remove(engine_order_id)
+        del self.entries[engine_order_id]
         self.drop_index()
 
     @property
@@ -163,10 +191,15 @@ class OrderMemory:
     def snapshot(self, pending: Collection[int]) -> bytes:
         """The orders except `pending` ones as bytes: equal memories give equal bytes."""
         live = sorted(
-            order_id for order_id, entry in self.entries.items() if is_open(entry) and order_id not in pending
+            engine_order_id
+            for engine_order_id, entry in self.entries.items()
+            if is_open(entry) and engine_order_id not in pending
         )
         return msgspec.msgpack.encode(
-            ([(order_id, self.entries[order_id]) for order_id in (*self.ended, *live)], len(self.ended))
+            (
+                [(engine_order_id, self.entries[engine_order_id]) for engine_order_id in (*self.ended, *live)],
+                len(self.ended),
+            )
         )
 
     def restore(self, snapshot: bytes) -> None:
@@ -177,5 +210,5 @@ class OrderMemory:
             raise ValueError(f"not a snapshot of the order memory: {error}") from error
         self.entries = dict(rows)
         self.drop_index()
-        self.ended = deque(order_id for order_id, _ in rows[:ended])
+        self.ended = deque(engine_order_id for engine_order_id, _ in rows[:ended])
         self.trim()

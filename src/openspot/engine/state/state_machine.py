@@ -3,8 +3,8 @@
 Only `apply` changes it, and only with durable commands, so the state is a function of the journal. The live
 engine, recovery after a crash and `openspot engine export` all run this code over the same commands.
 
-There is one exception. The command intake adds names and order ids to the directory and the order memory as soon
-as a command arrives, before it is durable: a second command with the same id must be refused at once. A replay
+There is one exception. The command intake adds names and the ids of orders to the directory and the order memory as
+soon as a command arrives, before it is durable: a second command with the same id must be refused at once. A replay
 does the same with `register`, just before it applies the commands.
 """
 
@@ -29,9 +29,16 @@ from openspot.engine.core.records import (
     decode_events,
     decode_results,
 )
-from openspot.engine.state.directory import DESCRIBE_CURRENCY, NAMING_KINDS, PARTICIPANT_KINDS, Directory, Note
+from openspot.engine.state.directory import (
+    DESCRIBE_CURRENCY,
+    NAMING_KINDS,
+    PARTICIPANT_KINDS,
+    Directory,
+    Note,
+    place_of,
+)
 from openspot.engine.state.event_batch import EventBatch
-from openspot.engine.state.order_memory import CANCELLED, EXTERNAL_ID, FILLED_END, REJECTED, OrderMemory
+from openspot.engine.state.order_memory import CANCELLED, FILLED_END, ORDER_ID, REJECTED, OrderMemory
 from openspot.engine.state.participants import FOLLOWED_KINDS, Participants
 from openspot.engine.state.totals import Totals
 
@@ -85,22 +92,22 @@ class StateMachine:
         self._last_durable_account = FEE_ACCOUNT
 
     def register(self, commands: bytes, notes: Sequence[Note]) -> None:
-        """Add the names and order ids of journalled commands, as the command intake did when they arrived."""
-        account_or_new, orders, entries = self.directory.account_or_new, self.orders, self.orders.entries
+        """Add the names and the ids of orders of journalled commands, as the command intake did when they arrived."""
+        register, orders, entries = self.directory.register, self.orders, self.orders.entries
         orders.drop_index()
-        for (kind, side, order_type, symbol, time_ns, order_id, account, price, quantity), note in zip(
+        for (kind, side, order_type, symbol, time_ns, engine_order_id, account, price, quantity), note in zip(
             _COMMAND_HEAD.iter_unpack(commands), notes, strict=True
         ):
             if kind == _PLACE:
-                if order_id in entries:
-                    orders.make_room(order_id)
-                entries[order_id] = (note[0], account, symbol, side, order_type, price, quantity, time_ns)
+                if engine_order_id in entries:
+                    orders.make_room(engine_order_id)
+                entries[engine_order_id] = (note[0], account, symbol, side, order_type, price, quantity, time_ns)
             elif kind in PARTICIPANT_KINDS:
-                number = account_or_new(note[0])
+                number = register(note[0], account)
                 assert number == account, "a replay gives every participant the same account number"
 
     def apply(self, commands: bytes, notes: Sequence[Note], known_events: int = 0) -> AppliedBatch:
-        """Apply durable commands whose names and order ids are already registered.
+        """Apply durable commands whose names and ids are already registered.
 
         A replay passes the last event that is already stored as `known_events`. A batch that emits nothing newer
         is returned without events, which saves the time of collecting their texts.
@@ -114,8 +121,12 @@ class StateMachine:
         if not NAMING_KINDS.isdisjoint(kinds):
             self._follow_names(commands, notes, results)
         if not PARTICIPANT_KINDS.isdisjoint(kinds):
-            numbers = (number for kind, number in _KIND_AND_ACCOUNT.iter_unpack(commands) if kind in PARTICIPANT_KINDS)
-            self._last_durable_account = max(self._last_durable_account, *numbers)
+            places = (
+                place_of(number)
+                for kind, number in _KIND_AND_ACCOUNT.iter_unpack(commands)
+                if kind in PARTICIPANT_KINDS
+            )
+            self._last_durable_account = max(self._last_durable_account, *places)
         if not FOLLOWED_KINDS.isdisjoint(kinds):
             receivers = _receivers(records, commands_before + 1) if _TRANSFER in kinds else {}
             self.participants.follow(commands, notes, results, receivers)
@@ -130,14 +141,16 @@ class StateMachine:
         totals, tallies, trades = self.totals, self.totals.tallies, self.trades
         add = None if texts is None else texts.append
         position = placed = cancelled = 0
-        for kind, flags, symbol, command, order_id, maker_id, price, quantity in _EVENT_HEAD.iter_unpack(records):
+        for kind, flags, symbol, command, engine_order_id, maker_id, price, quantity in _EVENT_HEAD.iter_unpack(
+            records
+        ):
             if kind == _ACCEPTED:
                 if add:
                     add(notes[command - first_command])
                 placed += 1
             elif kind == _TRADE:
                 if add:
-                    add((entries[order_id][EXTERNAL_ID], entries[maker_id][EXTERNAL_ID]))
+                    add((entries[engine_order_id][ORDER_ID], entries[maker_id][ORDER_ID]))
                 if symbol not in trades:
                     trades[symbol] = deque(maxlen=RECENT_TRADES_MAX)
                 trades[symbol].append(records[position : position + EVENT_SIZE])
@@ -147,31 +160,31 @@ class StateMachine:
                 tally.notional += price * quantity
                 # Same as OrderMemory.end, inlined for speed.
                 if flags & EVENT_TAKER_COMPLETED:
-                    entries[order_id] += FILLED_END
-                    ended(order_id)
+                    entries[engine_order_id] += FILLED_END
+                    ended(engine_order_id)
                 if flags & EVENT_MAKER_COMPLETED:
                     entries[maker_id] += FILLED_END
                     ended(maker_id)
             elif kind == _REDUCE:
-                entry = entries[order_id]
+                entry = entries[engine_order_id]
                 if add:
-                    add((entry[EXTERNAL_ID],))
+                    add((entry[ORDER_ID],))
                 if flags & EVENT_TAKER_COMPLETED:
                     # Unpacking would first build a list and take half as long again.
-                    entries[order_id] = entry + (CANCELLED, quantity)  # noqa: RUF005
-                    ended(order_id)
+                    entries[engine_order_id] = entry + (CANCELLED, quantity)  # noqa: RUF005
+                    ended(engine_order_id)
                     cancelled += 1
                 else:
-                    orders.reduce(order_id, quantity)
+                    orders.reduce(engine_order_id, quantity)
             elif kind == _REJECT:
                 if add:
                     add(notes[command - first_command])
-                orders.end(order_id, REJECTED, quantity)
+                orders.end(engine_order_id, REJECTED, quantity)
                 totals.rejected += 1
             elif kind == _MOVED:
                 if add:
-                    add((entries[order_id][EXTERNAL_ID],))
-                orders.move(order_id, price)
+                    add((entries[engine_order_id][ORDER_ID],))
+                orders.move(engine_order_id, price)
             elif add:
                 add(notes[command - first_command])
             position += EVENT_SIZE
@@ -188,7 +201,7 @@ class StateMachine:
     def snapshot(self, pending: Collection[int] = ()) -> tuple[bytes, bytes]:
         """(core, everything else) in canonical bytes: equal states give equal bytes.
 
-        Leaves out what is not durable yet. `pending` are the order ids that are registered but not applied.
+        Leaves out what is not durable yet. `pending` are the engine order ids that are registered but not applied.
         """
         rest = _Snapshot(
             self.directory.snapshot(self._last_durable_account),
@@ -224,6 +237,6 @@ def _receivers(records: bytes, first_command: int) -> dict[int, list[int]]:
     return receivers
 
 
-def placed_order_ids(commands: bytes) -> list[int]:
-    """The order ids of the PLACE commands in `commands`."""
-    return [order_id for kind, order_id in _KIND_AND_ORDER_ID.iter_unpack(commands) if kind == _PLACE]
+def placed_engine_order_ids(commands: bytes) -> list[int]:
+    """The engine order ids of the PLACE commands in `commands`."""
+    return [engine_order_id for kind, engine_order_id in _KIND_AND_ORDER_ID.iter_unpack(commands) if kind == _PLACE]

@@ -13,13 +13,15 @@ from pathlib import Path
 
 import msgspec
 
-from openspot.engine.core.records import EVENT_SIZE
+from openspot.engine.core.records import EVENT_SIZE, Event, decode_events
 from openspot.engine.state.directory import Note
 from openspot.engine.state.event_batch import EventBatch
 from openspot.kit.log import get_logger
 
 log = get_logger("event_store")
 
+EVENTS = "events.sqlite"
+"""The file's name, beside the journal."""
 ROW_EVENTS_MAX = 512
 FORMAT = "1"
 
@@ -40,6 +42,15 @@ _encode_texts = msgspec.msgpack.Encoder().encode
 
 class EventStoreError(Exception):
     """The file cannot be read or written; the message says why, and what to do."""
+
+
+def last_intact_event(connection: sqlite3.Connection) -> Event | None:
+    """The newest event in a row that is not damaged, or None. Raises sqlite3.Error."""
+    rows = connection.execute("SELECT records, texts, checksum FROM events ORDER BY first_sequence DESC")
+    for records, packed, checksum in rows:
+        if records and _is_intact(records, packed, checksum) and len(records) % EVENT_SIZE == 0:
+            return next(iter(decode_events(records[-EVENT_SIZE:])))
+    return None
 
 
 class EventStore:
@@ -66,7 +77,7 @@ class EventStore:
     def _is_whole(self, epoch: str) -> bool:
         try:
             return self._open(epoch)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError, TypeError) as error:
             log.warning("the event store cannot be read", path=str(self.path), reason=str(error))
             return False
 
@@ -137,7 +148,7 @@ class EventStore:
             if row is None:
                 return None
             first_sequence, records, packed, checksum = row
-            if checksum != _checksum(records, packed):
+            if not _is_intact(records, packed, checksum):
                 raise sqlite3.DatabaseError(f"the row of event {first_sequence} fails its checksum")
         except sqlite3.Error as error:
             raise EventStoreError(
@@ -155,6 +166,13 @@ class EventStore:
 
 def _checksum(records: bytes, packed_texts: bytes) -> int:
     return zlib.crc32(packed_texts, zlib.crc32(records))
+
+
+def _is_intact(records: object, packed_texts: object, checksum: object) -> bool:
+    """Whether a row has its checksum. SQLite may hold any type in the columns of a damaged row."""
+    if not isinstance(records, bytes) or not isinstance(packed_texts, bytes):
+        return False
+    return checksum == _checksum(records, packed_texts)
 
 
 def _rows(batches: Iterable[EventBatch]) -> Iterator[EventBatch]:

@@ -30,6 +30,10 @@ class MoneyResult(NamedTuple):
         return self.code is ResultCode.SUCCESS
 
 
+def _accepted(outcome: CommandOutcome) -> int:
+    return sum(result.code == ResultCode.SUCCESS for result in decode_results(outcome.results))
+
+
 async def money_result(future: asyncio.Future[CommandOutcome]) -> MoneyResult:
     """Wait for the result of a command that moves money. Raises EngineStoppedError."""
     outcome = await future
@@ -106,6 +110,22 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
         sequence = outcome.events_before + result.events if result.events else 0
         message = "" if success else TRANSFER_REFUSALS.get(code, code.name)
         return pb.TransferResponse(success=success, result_code=code.name, sequence=sequence, message=message)
+
+    async def SetOwners(self, request: pb.SetOwnersRequest, context: Context) -> pb.SetOwnersResponse:  # noqa: N802
+        """Let the links of the request, which are all that count, say which users are one owner."""
+        try:
+            changes = self._intake.set_owners(request.links)
+            outcome = None if changes.future is None else await changes.future
+        except IntakeRefusal as refusal:
+            return pb.SetOwnersResponse(result_code=refusal.code.name, message=str(refusal))
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        return pb.SetOwnersResponse(
+            success=True,
+            result_code=ResultCode.SUCCESS.name,
+            changed=0 if outcome is None else _accepted(outcome),
+            remaining=changes.remaining,
+        )
 
     async def GetBalances(  # noqa: N802
         self, request: pb.GetBalancesRequest, context: Context

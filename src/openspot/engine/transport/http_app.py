@@ -108,7 +108,8 @@ def market_routes(engine: Engine) -> Router:
         summary="The level-2 book of a symbol",
     )  # fmt: skip
     async def get_order_book(
-        symbol: Annotated[str, Path()], depth: Annotated[int, Query(ge=1, le=DEPTH_MAX)] = DEPTH_DEFAULT
+        symbol: Annotated[str, Path(description="The market, for example BTC-USD")],
+        depth: Annotated[int, Query(ge=1, le=DEPTH_MAX, description="Levels of each side")] = DEPTH_DEFAULT,
     ) -> Response:
         spec = engine.machine.directory.symbols.get(symbol)
         if spec is None:
@@ -149,7 +150,9 @@ def account_routes(engine: Engine) -> Router:
 
     @router.get("/balances", _SERVICE, response=BalancesResponse, summary="The balances of one participant, or of all")
     async def list_balances(
-        participant_id: Annotated[ParticipantId | None, Query(alias="participantId")] = None,
+        participant_id: Annotated[
+            ParticipantId | None, Query(alias="participantId", description="Only the balances of this participant")
+        ] = None,
     ) -> Response:
         rows = [
             BalanceResponse(**view._asdict()).model_dump(by_alias=True)

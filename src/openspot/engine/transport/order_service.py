@@ -16,8 +16,8 @@ from openspot.engine.core.records import EVENT_SIZE, RESULT_SIZE, EventType, Res
 from openspot.engine.engine import Engine
 from openspot.engine.intake.command_intake import PlacedOrders
 from openspot.engine.intake.refusal import IntakeRefusal
-from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError
-from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, REJECTED
+from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError, NotStoredError
+from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, ORDER_ID, REJECTED
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -34,8 +34,12 @@ assert _RESULT.size == RESULT_SIZE
 
 
 async def abort_stopped(context: Context, error: EngineStoppedError) -> NoReturn:
-    """End the call with UNAVAILABLE, because the engine accepts no commands."""
-    await context.abort(grpc.StatusCode.UNAVAILABLE, str(error))
+    """End the call, because the engine accepts no commands.
+
+    The status is FAILED_PRECONDITION if the commands of the call are certainly not stored, else UNAVAILABLE.
+    """
+    is_known = isinstance(error, NotStoredError)
+    await context.abort(grpc.StatusCode.FAILED_PRECONDITION if is_known else grpc.StatusCode.UNAVAILABLE, str(error))
 
 
 class OrderService(orders_pb2_grpc.OrderServiceServicer):
@@ -112,11 +116,11 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
     async def CancelOrder(  # noqa: N802
         self, request: pb.CancelOrderRequest, context: Context
     ) -> pb.CancelOrderResponse:
-        """Cancel an order of the participant, by order id or external id."""
-        order_id = request.order_id
+        """Cancel an order of the participant, by either id."""
+        engine_order_id = request.order_id
         try:
-            order_id, future = self._intake.cancel(
-                order_id, request.external_id, request.participant_id, request.symbol
+            engine_order_id, future = self._intake.cancel(
+                engine_order_id, request.external_id, request.participant_id, request.symbol
             )
             result, sequence = await _one(future)
         except IntakeRefusal as refusal:
@@ -124,12 +128,42 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         except EngineStoppedError as error:
             await abort_stopped(context, error)
         return pb.CancelOrderResponse(
-            order_id=order_id,
+            order_id=engine_order_id,
             status=_status(result),
             result_code=CODE_NAMES[result.code],
             cancelled_quantity=result.remaining,
             sequence=sequence,
         )
+
+    async def CancelOrders(  # noqa: N802
+        self, request: pb.CancelOrdersRequest, context: Context
+    ) -> pb.CancelOrdersResponse:
+        """Cancel the participant's open orders, as many as one call takes."""
+        entries = self._machine.orders.entries
+        try:
+            chosen = self._intake.cancel_open(request.participant_id, request.symbol, request.side)
+            # The memory may forget an order once it has ended.
+            order_ids = [entries[engine_order_id][ORDER_ID] for engine_order_id in chosen.engine_order_ids]
+            outcome = None if chosen.future is None else await chosen.future
+        except IntakeRefusal as refusal:
+            return pb.CancelOrdersResponse(status=pb.REJECTED, result_code=refusal.code.name)
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        response = pb.CancelOrdersResponse(status=pb.ACCEPTED, result_code=_SUCCESS, more_remain=chosen.more_remain)
+        if outcome is None:
+            return response
+        sequence = outcome.events_before
+        results = decode_results(outcome.results)
+        for engine_order_id, order_id, result in zip(chosen.engine_order_ids, order_ids, results, strict=True):
+            sequence += result.events
+            if result.code == ResultCode.SUCCESS:
+                response.orders.add(
+                    order_id=engine_order_id,
+                    external_id=order_id,
+                    cancelled_quantity=result.remaining,
+                    sequence=sequence,
+                )
+        return response
 
     async def MoveOrder(self, request: pb.MoveOrderRequest, context: Context) -> pb.MoveOrderResponse:  # noqa: N802
         """Change the limit of an order, which loses its time priority."""
@@ -170,14 +204,14 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
 
     async def GetOrder(self, request: pb.GetOrderRequest, context: Context) -> pb.GetOrderResponse:  # noqa: N802
         """Return an open or remembered order."""
-        order_id = request.order_id or self._machine.orders.ids.get(request.external_id, 0)
-        known, resting = self._machine.orders.find(order_id), self._machine.core.order(order_id)
+        engine_order_id = request.order_id or self._machine.orders.ids.get(request.external_id, 0)
+        known, resting = self._machine.orders.find(engine_order_id), self._machine.core.order(engine_order_id)
         if known is not None and known.status == OPEN and resting is None:
             try:
                 await self._sequencer.settle()
             except EngineStoppedError as error:
                 await abort_stopped(context, error)
-            known, resting = self._machine.orders.find(order_id), self._machine.core.order(order_id)
+            known, resting = self._machine.orders.find(engine_order_id), self._machine.core.order(engine_order_id)
         spec = self._machine.directory.symbol(known.symbol) if known else None
         if known is None:
             return pb.GetOrderResponse(found=False)
@@ -185,8 +219,8 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         open_name = "OPEN" if remaining == known.quantity else "PARTIALLY_FILLED"
         return pb.GetOrderResponse(
             found=True,
-            order_id=order_id,
-            external_id=known.external_id,
+            order_id=engine_order_id,
+            external_id=known.order_id,
             participant_id=self._machine.directory.participant(known.account),
             symbol=spec.symbol if spec else "",
             side=known.side,  # type: ignore[arg-type]
@@ -208,16 +242,16 @@ def _common_response(outcome: CommandOutcome | None) -> pb.PlaceOrderResponse:
 
 
 def _fill_submitted(
-    order_ids: Sequence[int], responses: Sequence[pb.PlaceOrderResponse], outcome: CommandOutcome
+    engine_order_ids: Sequence[int], responses: Sequence[pb.PlaceOrderResponse], outcome: CommandOutcome
 ) -> None:
     """Complete the common responses for orders that reached the core."""
     sequence, event_index = outcome.events_before, outcome.event_index
     records = outcome.applied.events.records
-    for order_id, response, (code, status, events, filled, remaining, low, high) in zip(
-        order_ids, responses, _RESULT.iter_unpack(outcome.results), strict=True
+    for engine_order_id, response, (code, status, events, filled, remaining, low, high) in zip(
+        engine_order_ids, responses, _RESULT.iter_unpack(outcome.results), strict=True
     ):
         sequence += events
-        response.order_id = order_id
+        response.order_id = engine_order_id
         response.sequence = sequence
         if remaining:
             response.remaining_quantity = remaining

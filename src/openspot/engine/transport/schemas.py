@@ -4,12 +4,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from openspot.contracts.messages.message import DecimalText
 from openspot.domain.money import AMOUNT_PLACES
 from openspot.engine.intake.command_intake import REFERENCE_LENGTH_MAX
 from openspot.http.validation import (
     Body,
     Currency,
     ExactPositiveDecimal,
+    NoBoolean,
     ParticipantId,
     PositiveDecimal,
     ResponseBody,
@@ -21,9 +23,9 @@ from openspot.http.validation import (
 
 ID_MAX = 2**31 - 1
 
-Identifier = Annotated[WholeNumber, Field(ge=1, le=ID_MAX)]
+Identifier = Annotated[int, Field(ge=1, le=ID_MAX), NoBoolean]
 CurrencyName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
-Places = Annotated[WholeNumber, Field(ge=0, le=AMOUNT_PLACES)]
+Places = Annotated[int, Field(ge=0, le=AMOUNT_PLACES), NoBoolean]
 Reference = Annotated[str, StringConstraints(max_length=REFERENCE_LENGTH_MAX)]
 
 
@@ -100,8 +102,8 @@ class SymbolResponse(ResponseBody):
     quote_currency: str
     base_scale_k: int
     quote_scale_k: int
-    tick_size: str
-    lot_size: str
+    tick_size: DecimalText
+    lot_size: DecimalText
     taker_fee: int
     maker_fee: int
     active: bool
@@ -134,7 +136,7 @@ class DepositResponse(ResponseBody):
 
     success: Literal[True]
     result_code: Literal["SUCCESS"]
-    balance: str
+    balance: DecimalText
 
 
 class BalanceResponse(ResponseBody):
@@ -146,10 +148,10 @@ class BalanceResponse(ResponseBody):
 
     participant_id: str
     currency: str
-    total: str
-    available: str
-    locked: str
-    reserved: str
+    total: DecimalText
+    available: DecimalText
+    locked: DecimalText
+    reserved: DecimalText
 
 
 class BalancesResponse(ResponseBody):

@@ -7,13 +7,10 @@ keys watches the bucket. If the bus does not take the id, it is sent again until
 import asyncio
 from collections.abc import Callable
 
-from openspot.contracts.subjects import API_KEYS_CHANGED_BUCKET
+from openspot.contracts.subjects import API_KEYS_CHANGED_BUCKET, API_KEYS_CHANGED_LIFE_S
 from openspot.http.api_keys.store import Ended
 from openspot.kit.bus import Bus, Entry, KeptWrites, KeyValueError
 from openspot.kit.tasks import end_tasks
-
-LIFE_S = 3600.0
-"""The bucket keeps an entry this long, for processes that lose the bus for a while."""
 
 
 class ChangeNotToldError(Exception):
@@ -25,8 +22,8 @@ class KeyChanges:
 
     def __init__(self, bus: Bus, on_change: Callable[[Ended], None]) -> None:
         """`on_change` is called with every key that any process changes, this one included."""
-        self._bucket = bus.key_value(API_KEYS_CHANGED_BUCKET, int, LIFE_S)
-        self._writes = KeptWrites(self._bucket, LIFE_S)
+        self._bucket = bus.key_value(API_KEYS_CHANGED_BUCKET, int, API_KEYS_CHANGED_LIFE_S)
+        self._writes = KeptWrites(self._bucket, API_KEYS_CHANGED_LIFE_S)
         self._on_change = on_change
         self._tasks: list[asyncio.Task[None]] = []
 

@@ -11,7 +11,7 @@ from openspot.kit.database import Pool
 from openspot.kit.sql import rows_changed
 
 KEYS_MAX = 30
-"""A user has at most this many keys at a time."""
+"""A user has at most this many keys at a time, unless a plan says otherwise."""
 
 _COLUMNS = """
     key_id, user_id, name, scopes, networks, algorithm, sealed_secret, public_key, version, created_at, rotated_at,
@@ -84,14 +84,14 @@ class ApiKeyStore:
         )
         return [_key_of(row) for row in rows]
 
-    async def add(self, key: ApiKeyRow) -> None:
-        """Add a key. Raises TooManyKeysError beyond KEYS_MAX, NoSuchUserError for an unknown user."""
+    async def add(self, key: ApiKeyRow, keys_max: int = KEYS_MAX) -> None:
+        """Add a key. Raises TooManyKeysError beyond `keys_max`, NoSuchUserError for an unknown user."""
         async with self._pool.acquire() as connection, connection.transaction():
             await connection.execute(_LOCK_USER, key.user_id)
             number = await connection.fetchval(
                 "SELECT count(*) FROM api_keys WHERE user_id = $1 AND revoked_at IS NULL", key.user_id
             )
-            if number >= KEYS_MAX:
+            if number >= keys_max:
                 raise TooManyKeysError
             outcome = await connection.execute(
                 """

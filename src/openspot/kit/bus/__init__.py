@@ -30,13 +30,16 @@ from openspot.kit.bus.errors import (
 from openspot.kit.bus.kept_writes import KeptWrites
 from openspot.kit.bus.key_value import Entry, KeyValueBucket
 from openspot.kit.bus.outgoing import OutgoingEvent
+from openspot.kit.bus.preparation import BucketNeed, BusNeeds
 from openspot.kit.bus.retrying_publisher import PendingEvent, RetryingPublisher
 from openspot.kit.bus.streams import ConsumerState
 from openspot.kit.bus.subscriptions import MalformedEventError
 
 __all__ = [
+    "BucketNeed",
     "Bus",
     "BusError",
+    "BusNeeds",
     "BusStreamError",
     "BusUnavailableError",
     "BusyError",

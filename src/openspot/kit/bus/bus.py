@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,6 +14,7 @@ from openspot.kit.bus.connection import Connection, OnGap
 from openspot.kit.bus.consumer import Consumption, Deliveries, DurableConsumer, Handler
 from openspot.kit.bus.key_value import KeyValueBucket
 from openspot.kit.bus.outgoing import OutgoingEvent
+from openspot.kit.bus.preparation import BusNeeds, Preparation
 from openspot.kit.bus.publisher import Publisher
 from openspot.kit.bus.requests import MakeRefusal, Requests
 from openspot.kit.bus.streams import ConsumerState, Streams
@@ -114,8 +116,26 @@ class Bus:
     # Streams
 
     async def ensure_streams(self, streams: Sequence[StreamDefinition] = STREAMS) -> None:
-        """Create the streams, or update existing ones. Raises BusStreamError if the server refuses."""
+        """Create the streams, or update existing ones. Raises BusStreamError if the server refuses.
+
+        Does nothing if somebody else makes the streams (setting `nats_api_prefix`).
+        """
         await self._streams.ensure(streams)
+
+    async def prepare(self, needs: BusNeeds) -> dict[str, datetime]:
+        """Make the streams, durable consumers and buckets, or update them. Raises BusStreamError.
+
+        Returns when each of them was made, by name.
+        """
+        return await Preparation(self.connection, self._streams).prepare(needs)
+
+    async def is_prepared(self, needs: BusNeeds) -> bool:
+        """Whether everything is there. Raises BusStreamError if the server does not answer."""
+        return await Preparation(self.connection, self._streams).is_prepared(needs)
+
+    def on_reconnect(self, callback: Callable[[], None]) -> None:
+        """Call `callback` each time the connection is restored."""
+        self.connection.on_reconnect(callback)
 
     async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
         """Publish one event and wait until the server has stored it. Raises PublishError or CircuitOpenError."""

@@ -31,6 +31,8 @@ CONNECT_TIMEOUT_S = 2
 CLOSE_TIMEOUT_S = 5.0
 PENDING_BYTES_MAX = 64 * 1024 * 1024
 """While the connection is down, at most this many bytes wait to be sent."""
+OWN_API_PREFIX = "$JS.API"
+"""Where a server takes requests about the streams of the user's own account."""
 _CHECK_TIMEOUT_S = 1.0
 _REFUSED_CREDENTIALS = "authorization violation"
 
@@ -45,7 +47,8 @@ class Connection:
         self.client = client
         self.settings = settings
         self.inbox = ReplyInbox(client)
-        self.jetstream: JetStreamContext = client.jetstream(timeout=settings.request_timeout_s)
+        self.api_prefix = settings.nats_api_prefix or OWN_API_PREFIX
+        self.jetstream: JetStreamContext = client.jetstream(timeout=settings.request_timeout_s, prefix=self.api_prefix)
         self._on_reconnect: list[Callable[[], None]] = []
         self._on_gap: OnGap | None = None
 
@@ -120,6 +123,11 @@ class Connection:
     def is_connected(self) -> bool:
         """Whether there is a connection now."""
         return bool(self.client.is_connected)
+
+    @property
+    def makes_streams(self) -> bool:
+        """Whether this process makes the streams, consumers and buckets that it misses. Else somebody else does."""
+        return not self.settings.nats_api_prefix
 
     @property
     def reconnects(self) -> int:

@@ -16,27 +16,32 @@ Every consumer registers with its bus when it is created, so that its service sh
   not arrive. The service is shown as degraded and stays ready: the bus keeps the messages, and other work goes on.
 
 In the last two, `openspot_bus_consumer_stuck` is 1.
+
+A bus that comes back without its disk has new streams and new consumers: what the old ones had not delivered never
+arrives. A consumer notices that the server made it anew. It goes on, logs an error, counts
+`openspot_bus_consumer_resets_total`, and stays degraded until the process ends, so that somebody compares the books.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 import nats.errors
 import nats.js.errors
 from nats.aio.msg import Msg
-from nats.js.api import AckPolicy, ConsumerConfig
 
-from openspot.contracts.streams import StreamDefinition
+from openspot.contracts.streams import StreamConsumer, StreamDefinition
 from openspot.kit.backoff import Backoff, pause_s
 from openspot.kit.bus.codec import UNREADABLE, decoder_of, note_malformed
 from openspot.kit.bus.connection import Connection
 from openspot.kit.bus.errors import BusError, ConsumerError
+from openspot.kit.bus.preparation import consumer_configuration, deliveries_of
 from openspot.kit.bus.streams import STREAM_ERRORS, ConsumerState, Streams
 from openspot.kit.health import DegradedError
 from openspot.kit.log import get_logger
-from openspot.kit.metrics import BUS_CONSUMER_LAG, BUS_CONSUMER_STUCK, BUS_HANDLER_FAILURES
+from openspot.kit.metrics import BUS_CONSUMER_LAG, BUS_CONSUMER_RESETS, BUS_CONSUMER_STUCK, BUS_HANDLER_FAILURES
 from openspot.kit.pacing import Pace
 from openspot.kit.tasks import cancellable, end_tasks, first_ended, is_set_within
 
@@ -44,8 +49,6 @@ log = get_logger("bus")
 
 REDELIVERY_PAUSE_S = 1.0
 REDELIVERY_PAUSE_S_MAX = 30.0
-UNACKNOWLEDGED_BATCHES_MAX = 4
-"""Full batches that may be unacknowledged at the same time, over all processes."""
 RESTART_PAUSE_S = 0.5
 RESTART_PAUSE_S_MAX = 15.0
 LAG_INTERVAL_S = 5.0
@@ -80,6 +83,27 @@ class Consumption(Generic[Event]):
     interval_s: float = 0.0
     is_essential: bool = True
 
+    @classmethod
+    def of(
+        cls, consumer: StreamConsumer, event_type: type[Event], *, interval_s: float = 0.0, is_essential: bool = True
+    ) -> "Consumption[Event]":
+        """The consumption of a durable consumer that a descriptor declares."""
+        return cls(
+            consumer.stream,
+            consumer.subject,
+            consumer.durable,
+            event_type,
+            consumer.batch_max,
+            consumer.acknowledge_wait_s,
+            interval_s,
+            is_essential,
+        )
+
+    @property
+    def consumer(self) -> StreamConsumer:
+        """What the server keeps of it."""
+        return StreamConsumer(self.stream, self.subject, self.durable, self.batch_max, self.acknowledge_wait_s)
+
 
 class ConsumingBus(Protocol):
     """What a DurableConsumer needs of a bus."""
@@ -106,8 +130,11 @@ class DurableConsumer(Generic[Event]):
         self._failed_batch: str | None = None
         self._failed_events = 0
         self._acknowledged_until = 0
+        self._waiting = 0
+        self._made_at: datetime | None = None
         self._moved_at: float | None = None
         self._stuck: str | None = None
+        self._reset: str | None = None
         bus.register(self)
         BUS_CONSUMER_STUCK.labels(consumption.durable).set_function(lambda: 0.0 if self._reason is None else 1.0)
 
@@ -139,12 +166,13 @@ class DurableConsumer(Generic[Event]):
         """The check for the service's health.
 
         Raises ConsumerError if essential events are not consumed. Raises DegradedError if other events are not
-        consumed, or if the consumer is stuck.
+        consumed, if the consumer is stuck, or if the bus has lost events.
         """
         if self._consumption.is_essential:
             await self.check()
-        if self._reason is not None:
-            raise DegradedError(self._reason)
+        reason = self._reason or self._reset
+        if reason is not None:
+            raise DegradedError(reason)
 
     @property
     def _not_consuming(self) -> str | None:
@@ -179,24 +207,49 @@ class DurableConsumer(Generic[Event]):
 
     async def _watch(self) -> None:
         """Report the lag. Raises ConsumerError if the server has lost the consumer, because no event would arrive."""
-        consumption = self._consumption
+        stream, may_be_in_the_making = self._consumption.stream.name, True
         while True:
-            await asyncio.sleep(LAG_INTERVAL_S)
             try:
-                state = await self._bus.consumer_state(consumption.stream.name, self.durable)
+                state = await self._bus.consumer_state(stream, self.durable)
             except BusError as error:
                 # When the connection comes back, the client library restores the subscription.
                 log.warning("lag is not known", durable=self.durable, error=str(error))
                 self._moved_at = None
-                continue
-            if state is None:
-                raise ConsumerError("the server has lost the consumer")
-            BUS_CONSUMER_LAG.labels(self.durable).set(state.lag)
-            self._note_progress(state)
+            else:
+                if state is not None:
+                    self._note_state(state)
+                elif not may_be_in_the_making:
+                    raise ConsumerError("the server has lost the consumer")
+            may_be_in_the_making = False
+            await asyncio.sleep(LAG_INTERVAL_S)
+
+    def _note_state(self, state: ConsumerState) -> None:
+        BUS_CONSUMER_LAG.labels(self.durable).set(state.lag)
+        if self._made_at is not None and state.created != self._made_at:
+            self._note_reset()
+        self._made_at = state.created
+        self._note_progress(state)
+
+    def _note_reset(self) -> None:
+        """Note that the server has made the consumer anew since the last look."""
+        self._reset = (
+            f"the bus lost its place after event {self._acknowledged_until} of {self._consumption.stream.name}: "
+            "events may never arrive; run `openspot reconcile`, mend what it names, and restart this service"
+        )
+        BUS_CONSUMER_RESETS.labels(self.durable).inc()
+        log.error(
+            "the bus came back without this consumer: events may be missing",
+            durable=self.durable,
+            stream=self._consumption.stream.name,
+            acknowledged_until=self._acknowledged_until,
+            waited_when_last_seen=self._waiting,
+            remedy="run `openspot reconcile` and mend what it names (docs/operations/faults.md)",
+        )
 
     def _note_progress(self, state: ConsumerState) -> None:
         """Note whether the oldest waiting message has changed."""
         now = asyncio.get_running_loop().time()
+        self._waiting = state.lag
         moves = not state.lag or state.acknowledged_until != self._acknowledged_until
         if moves or self._moved_at is None:
             self._moved_at = now
@@ -229,20 +282,21 @@ class Deliveries(Generic[Event]):
     async def run(self, stop: asyncio.Event) -> None:
         """Consume until `stop` is set. Raises BusStreamError or ConsumerError if the server refuses the consumer."""
         consumption = self._consumption
-        # All processes share one delivery subject. With one each, the loser of a race at start would get no events.
-        delivery_subject = f"deliver.{consumption.durable}"
-        try:
-            await self._make(delivery_subject)
-        except nats.js.errors.NotFoundError:
-            # The server has lost its streams.
-            await self._streams.ensure([consumption.stream])
-            await self._make(delivery_subject)
+        if self._connection.makes_streams:
+            try:
+                await self._make()
+            except nats.js.errors.NotFoundError:
+                # The server has lost its streams.
+                await self._streams.ensure([consumption.stream])
+                await self._make()
+        elif await self._streams.consumer(consumption.stream.name, consumption.durable) is None:
+            raise ConsumerError("the bus does not have this consumer: `openspot up` or `openspot bus prepare` makes it")
 
         async def take(message: Msg) -> None:
             self._queue.put_nowait(message)
 
         client = self._connection.client
-        subscription = await client.subscribe(delivery_subject, queue=consumption.durable, cb=take)
+        subscription = await client.subscribe(deliveries_of(consumption.durable), queue=consumption.durable, cb=take)
         pace = Pace(consumption.interval_s)
         try:
             while not stop.is_set():
@@ -259,20 +313,10 @@ class Deliveries(Generic[Event]):
             if client.is_connected:
                 await subscription.unsubscribe()
 
-    async def _make(self, delivery_subject: str) -> None:
+    async def _make(self) -> None:
         """Create the consumer or update it. Raises ConsumerError; NotFoundError if the stream is missing."""
         consumption = self._consumption
-        configuration = ConsumerConfig(
-            durable_name=consumption.durable,
-            deliver_group=consumption.durable,
-            deliver_subject=delivery_subject,
-            filter_subject=consumption.subject,
-            ack_policy=AckPolicy.EXPLICIT,
-            ack_wait=consumption.acknowledge_wait_s,
-            max_deliver=-1,
-            # Bounds the queue: the server delivers no more messages while this many are unacknowledged.
-            max_ack_pending=consumption.batch_max * UNACKNOWLEDGED_BATCHES_MAX,
-        )
+        configuration = consumer_configuration(consumption.consumer)
         try:
             await cancellable(self._connection.jetstream.add_consumer(consumption.stream.name, configuration))
         except nats.js.errors.NotFoundError:

@@ -1,6 +1,11 @@
-"""Replies to this connection's messages. One subscription receives all; a number in the subject tells which it is."""
+"""Replies to this connection's messages. One subscription receives all; the subject tells which it is.
+
+Providers may publish to the inboxes of their callers, so the subject of a reply cannot be guessed: whoever has not
+received the request cannot answer it.
+"""
 
 import asyncio
+import secrets
 
 import nats.errors
 from nats.aio.client import Client
@@ -11,6 +16,7 @@ from openspot.kit.bus.errors import NoAnswerError, NotSentError
 NO_RESPONDERS = "503"
 """The server's status for a message that nobody listens to."""
 _STATUS = "Status"
+_TOKEN_BYTES = 8
 
 
 def status_of(message: Msg) -> str | None:
@@ -35,7 +41,7 @@ class ReplyInbox:
     def expect(self) -> tuple[str, asyncio.Future[Msg]]:
         """A new subject for a reply, and the reply's future. The caller calls `forget` when it stops waiting."""
         self._serial += 1
-        subject = f"{self._prefix}.{self._serial}"
+        subject = f"{self._prefix}.{self._serial}-{secrets.token_hex(_TOKEN_BYTES)}"
         future = self._waiting[subject] = asyncio.get_running_loop().create_future()
         return subject, future
 

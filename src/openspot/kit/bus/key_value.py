@@ -2,34 +2,32 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 import msgspec
 import nats.errors
 import nats.js.errors
 from nats.aio.msg import Msg
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, KeyValueConfig
 from nats.js.kv import KeyValue
 
 from openspot.kit.backoff import Backoff
 from openspot.kit.bus.codec import UNREADABLE, decoder_of, encode, note_malformed
 from openspot.kit.bus.connection import Connection
-from openspot.kit.bus.errors import KeyValueError, WrongRevisionError
-from openspot.kit.bus.inbox import status_of
+from openspot.kit.bus.errors import BusError, KeyValueError, WrongRevisionError
+from openspot.kit.bus.preparation import bucket_configuration, stream_of_bucket
 from openspot.kit.log import get_logger
-from openspot.kit.tasks import cancellable
+from openspot.kit.tasks import cancellable, is_set_within
 
 log = get_logger("bus")
 
-HEARTBEAT_S = 5.0
-"""How often the server sends a heartbeat for a watched bucket without changes."""
-SILENCE_S_MAX = 12.5
-"""A watch starts again if it receives nothing for this many seconds."""
-_POLL_INTERVAL_S = 0.5
+LOOK_S_MIN, LOOK_S_MAX = 0.02, 2.0
+"""A watch looks again this soon after a change, and at least this often."""
+HINTS_MAX = 65_536
+"""Writes to a watched bucket that may wait to be noted. Beyond it the client library reports that we fell behind."""
 _RETRY_S, _RETRY_S_MAX = 0.2, 5.0
-_LIFE_WITHOUT_WATCHER_S = 60.0
-_HEARTBEAT_STATUS = "100"
-_LAST_DELIVERED = "Nats-Last-Consumer"
+_NO_MESSAGE = 10037
+"""The server's error code for a message that is not there; a missing stream has another one."""
 _OPERATION, _MARKER = "KV-Operation", "Nats-Marker-Reason"
 _DELETED = frozenset({"DEL", "PURGE"})
 
@@ -61,7 +59,7 @@ class Entry(msgspec.Struct, Generic[Value], frozen=True):
 
 
 class KeyValueBucket(Generic[Value]):
-    """A bucket whose values are JSON of one type, or raw bytes. The first use creates it if it is missing.
+    """A bucket whose values are JSON of one type, or raw bytes. The first use creates it, unless somebody else does.
 
     Every method except `watch` raises KeyValueError if the bucket cannot be reached. A write may have happened anyway.
     """
@@ -121,6 +119,8 @@ class KeyValueBucket(Generic[Value]):
             except _ERRORS as error:
                 log.warning("bucket watched again", bucket=self._name, error=repr(error))
             except KeyValueError as error:
+                # If the server has lost the bucket, the next attempt makes it again.
+                self._opened = None
                 log.warning("bucket watched again", bucket=self._name, error=str(error))
             if watch.seen > seen:
                 backoff.succeeded()
@@ -174,20 +174,65 @@ class KeyValueBucket(Generic[Value]):
     async def _opened_bucket(self) -> KeyValue:
         if self._opened is None:
             jetstream = self._connection.jetstream
+            if not self._connection.makes_streams:
+                # The server returns a message that is asked for by its key as JSON. The library's other way, the direct
+                # one, returns the bare value, and a process could have the server send that to any subject.
+                stream, prefix = stream_of_bucket(self._name), f"$KV.{self._name}."
+                self._opened = KeyValue(self._name, stream, prefix, jetstream, direct=False)
+                return self._opened
             try:
                 try:
                     self._opened = await cancellable(jetstream.key_value(self._name))
                 except nats.js.errors.BucketNotFoundError:
                     replicas = self._connection.settings.bus_replicas
-                    configuration = KeyValueConfig(bucket=self._name, ttl=self._life_s, history=1, replicas=replicas)
+                    configuration = bucket_configuration(self._name, self._life_s, replicas)
                     self._opened = await cancellable(jetstream.create_key_value(configuration))
             except _ERRORS as error:
                 raise KeyValueError(f"{self._name}: {error!r}") from error
         return self._opened
 
 
+class _StoredMessage(msgspec.Struct):
+    """A message of a stream, as the server returns it (JetStream's StoredMsg)."""
+
+    subject: str
+    seq: int
+    time: datetime
+    data: bytes = b""
+    hdrs: bytes = b""
+
+    @property
+    def is_deletion(self) -> bool:
+        """Whether the message marks a deleted key."""
+        lines = [line.partition(":") for line in self.hdrs.decode("utf-8", "replace").splitlines()]
+        headers = {name.strip(): value.strip() for name, _, value in lines}
+        return headers.get(_OPERATION) in _DELETED or _MARKER in headers
+
+
+class _Error(msgspec.Struct):
+    """Why the server does not return a message."""
+
+    err_code: int = 0
+    description: str = ""
+
+
+class _Found(msgspec.Struct):
+    """The server's reply to a request for a message."""
+
+    message: _StoredMessage | None = None
+    error: _Error | None = None
+
+
+_decode_found = msgspec.json.Decoder(_Found).decode
+
+
 class _Watch:
-    """One consumer of the stream behind a bucket, from its creation to its first fault."""
+    """Reads a bucket in the order of its revisions, until the first fault.
+
+    The library would have the server push the changes. A process that may ask for that may also have the server
+    publish on any subject, so this reads the changes one by one. A subscription only tells it when to look: it hears a
+    write before the server has stored it, and hears those that the server refuses.
+    """
 
     def __init__(
         self,
@@ -200,78 +245,73 @@ class _Watch:
         self._connection = connection
         self._bucket = bucket
         self._prefix = f"$KV.{bucket}."
+        self._request = f"{connection.api_prefix}.STREAM.MSG.GET.{stream_of_bucket(bucket)}"
         self._hand_over = hand_over
         self._caught_up = caught_up
-        self._delivered = 0
-        self._fault: str | None = None
-        self._is_current = False
-        self._heard = 0.0
+        self._changed = asyncio.Event()
         self.seen = seen
         """The newest revision that `take` was called with."""
 
     async def run(self) -> None:
         """Watch until a fault. Raises KeyValueError, or an error of the client library."""
-        loop = asyncio.get_running_loop()
         client = self._connection.client
         reconnects = self._connection.reconnects
-        inbox = client.new_inbox()
-        subscription = await client.subscribe(inbox, cb=self._take)
+        if not self._connection.is_connected:
+            raise KeyValueError(f"{self._bucket}: not connected to the bus")
+        subscription = await client.subscribe(f"{self._prefix}>", cb=self._note_hint, pending_msgs_limit=HINTS_MAX)
         try:
-            self._heard = loop.time()
-            info = await cancellable(
-                self._connection.jetstream.add_consumer(
-                    f"KV_{self._bucket}",
-                    ConsumerConfig(
-                        deliver_subject=inbox,
-                        deliver_policy=DeliverPolicy.LAST_PER_SUBJECT,
-                        filter_subject=f"{self._prefix}>",
-                        ack_policy=AckPolicy.NONE,
-                        idle_heartbeat=HEARTBEAT_S,
-                        inactive_threshold=_LIFE_WITHOUT_WATCHER_S,
-                        mem_storage=True,
-                        num_replicas=1,
-                    ),
-                )
-            )
-            if not info.num_pending and not self._delivered:
-                self._note_caught_up()
-            while self._fault is None:
-                await asyncio.sleep(_POLL_INTERVAL_S)
+            await self._begin_again_if_emptied()
+            await self._read_changes()
+            if self._caught_up is not None:
+                self._caught_up()
+            pause_s = LOOK_S_MAX
+            while True:
+                # After a hint or a change, look soon and then ever more rarely: a store may follow its hint.
+                hinted = await is_set_within(self._changed, pause_s)
+                self._changed.clear()
                 if self._connection.reconnects != reconnects:
-                    self._fault = "the connection was made again"
-                elif loop.time() - self._heard > SILENCE_S_MAX:
-                    self._fault = f"nothing heard for {SILENCE_S_MAX} s"
-            raise KeyValueError(f"{self._bucket}: {self._fault}")
+                    raise KeyValueError(f"{self._bucket}: the connection was made again")
+                found = await self._read_changes()
+                if not found and pause_s == LOOK_S_MAX:
+                    await self._begin_again_if_emptied()
+                pause_s = LOOK_S_MIN if found or hinted else min(pause_s * 2, LOOK_S_MAX)
         finally:
             if client.is_connected:
                 await subscription.unsubscribe()
 
-    async def _take(self, message: Msg) -> None:
-        if self._fault is not None:
-            return
-        self._heard = asyncio.get_running_loop().time()
-        if status_of(message) == _HEARTBEAT_STATUS:
-            if int((message.headers or {}).get(_LAST_DELIVERED, self._delivered)) != self._delivered:
-                self._fault = "a change was missed"
-            return
-        metadata = message.metadata
-        if metadata.sequence.consumer != self._delivered + 1:
-            self._fault = "a change was missed"
-            return
-        self._delivered += 1
-        revision = metadata.sequence.stream
-        if revision > self.seen:
-            self.seen = revision
-            headers = message.headers or {}
-            is_deleted = headers.get(_OPERATION) in _DELETED or _MARKER in headers
-            payload = None if is_deleted else message.data
-            created_ms = int(metadata.timestamp.timestamp() * 1000)
-            self._hand_over(message.subject.removeprefix(self._prefix), payload, revision, created_ms)
-        if metadata.num_pending == 0:
-            self._note_caught_up()
+    async def _note_hint(self, _: Msg) -> None:
+        self._changed.set()
 
-    def _note_caught_up(self) -> None:
-        if not self._is_current:
-            self._is_current = True
-            if self._caught_up is not None:
-                self._caught_up()
+    async def _read_changes(self) -> bool:
+        """Hand over every change after `seen`. Returns whether there was one."""
+        found = False
+        while (message := await self._asked(seq=self.seen + 1, next_by_subj=f"{self._prefix}>")) is not None:
+            found = True
+            self.seen = message.seq
+            payload = None if message.is_deletion else message.data
+            created_ms = int(message.time.timestamp() * 1000)
+            self._hand_over(message.subject.removeprefix(self._prefix), payload, message.seq, created_ms)
+        return found
+
+    async def _begin_again_if_emptied(self) -> None:
+        """Read from the first revision on if the server has lost the bucket and counts from one again."""
+        if not self.seen:
+            return
+        newest = await self._asked(last_by_subj=f"{self._prefix}>")
+        if newest is None or newest.seq < self.seen:
+            self.seen = 0
+
+    async def _asked(self, **wanted: str | int) -> _StoredMessage | None:
+        """The message that the server finds; None if there is none. Raises KeyValueError."""
+        try:
+            reply = await self._connection.inbox.ask(
+                self._request, encode(wanted), self._connection.settings.request_timeout_s
+            )
+            found = _decode_found(reply.data)
+        except (BusError, *UNREADABLE) as error:
+            raise KeyValueError(f"{self._bucket}: {error}") from error
+        if found.error is not None and found.error.err_code == _NO_MESSAGE:
+            return None
+        if found.message is None:
+            raise KeyValueError(f"{self._bucket}: {found.error.description if found.error else 'no message'}")
+        return found.message

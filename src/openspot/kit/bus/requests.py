@@ -14,6 +14,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.contracts.subjects import INBOXES
 from openspot.kit.bus.codec import UNREADABLE, decoder_of, encode, note_malformed
 from openspot.kit.bus.connection import Connection
 from openspot.kit.bus.errors import BusyError, HandlerFailedError, MalformedRequestError, NoAnswerError
@@ -123,7 +124,10 @@ class Requests:
             await tasks.cancel()
 
     async def _respond(self, message: Msg, payload: bytes, headers: dict[str, str] | None) -> None:
-        if not message.reply:
+        if not message.reply.startswith(INBOXES):
+            # A caller must not have us publish on a subject of its choice: we may publish where it may not.
+            if message.reply:
+                log.warning("reply to no inbox not sent", subject=message.subject, reply=message.reply)
             return
         try:
             await self._connection.client.publish(message.reply, payload, headers=headers)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import nats.errors
 import nats.js.errors
@@ -27,12 +28,14 @@ class ConsumerState:
     """The progress of a durable consumer.
 
     `pending` messages wait to be delivered; `unacknowledged` ones are delivered but not acknowledged.
-    `acknowledged_until` is the stream sequence up to which every message is acknowledged.
+    `acknowledged_until` is the stream sequence up to which every message is acknowledged. `created` is the time at
+    which the consumer was made, None if it is not known.
     """
 
     pending: int
     unacknowledged: int
     acknowledged_until: int
+    created: datetime | None = None
 
     @property
     def lag(self) -> int:
@@ -48,8 +51,11 @@ class Streams:
         self._jetstream = connection.jetstream
 
     async def ensure(self, definitions: Sequence[StreamDefinition]) -> None:
-        """Create the streams, or update existing ones. Raises BusStreamError if the server refuses."""
-        for definition in definitions:
+        """Create the streams, or update existing ones. Raises BusStreamError if the server refuses.
+
+        Does nothing if somebody else makes the streams.
+        """
+        for definition in definitions if self._connection.makes_streams else ():
             try:
                 info = await self._made_in_time(definition)
             except STREAM_ERRORS as error:
@@ -115,7 +121,7 @@ class Streams:
         except STREAM_ERRORS as error:
             raise BusStreamError(f"consumer {durable}: {error!r}") from error
         until = info.ack_floor.stream_seq if info.ack_floor is not None else 0
-        return ConsumerState(info.num_pending or 0, info.num_ack_pending or 0, until)
+        return ConsumerState(info.num_pending or 0, info.num_ack_pending or 0, until, info.created)
 
 
 def _check_durability(definition: StreamDefinition, info: StreamInfo) -> None:

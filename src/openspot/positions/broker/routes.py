@@ -17,7 +17,9 @@ from openspot.positions.broker.schemas import CompletedOrderBody, ExceptionRespo
 from openspot.positions.broker.service import EXCEPTION_ID_LENGTH, BrokerService, exception_response
 from openspot.positions.holdings.routes import NOT_FOUND, READ, ParticipantQuery
 
-ExceptionPath = Annotated[str, Path(alias="id", pattern=rf"^[0-9a-f]{{{EXCEPTION_ID_LENGTH}}}$")]
+ExceptionPath = Annotated[
+    str, Path(description="Id of the exception", alias="id", pattern=rf"^[0-9a-f]{{{EXCEPTION_ID_LENGTH}}}$")
+]
 
 _REPORT = Policy(Access.ADMIN | Access.SERVICE, audit=True)
 _STATUSES = {"accepted": 201, "repeated": 200, "exception": 202}

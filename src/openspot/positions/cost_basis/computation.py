@@ -9,11 +9,13 @@ from collections.abc import Sequence
 
 from openspot.kit.database import Connection
 from openspot.positions.cost_basis import store
+from openspot.positions.cost_basis.store import BookCheckpoint
 from openspot.positions.fifo import Disposal, FifoBook, ShortfallError
-from openspot.positions.fifo_replay import CHECKPOINT_EVERY, BookCheckpoint
 from openspot.positions.fifo_transaction import FifoTransaction, OrderKey
 
 PAGE = 2_000
+CHECKPOINT_EVERY = 10_000
+"""Transactions between two checkpoints. About this many before an insertion into the past are computed again."""
 SHORTFALLS_MAX = 1_000
 STATE_LOTS_MAX = 10_000
 """A book with more open lots than this is saved less often than every CHECKPOINT_EVERY transactions."""

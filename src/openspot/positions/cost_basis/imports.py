@@ -17,8 +17,8 @@ from typing import IO, NamedTuple
 from openspot.http.errors import HttpError
 from openspot.kit.database import Pool
 from openspot.positions.cost_basis import store
-from openspot.positions.import_layouts import Layout, LayoutError, layout_from_mapping
-from openspot.positions.import_records import Refused, read_csv, read_json
+from openspot.positions.import_layouts import Field, Layout, LayoutError, layout_from_mapping
+from openspot.positions.import_records import Reason, Refused, read_csv, read_json
 from openspot.positions.import_rules import (
     AcceptedTransaction,
     ImportDefaults,
@@ -91,8 +91,13 @@ async def receive(pieces: AsyncIterator[bytes], file: IO[bytes], bytes_max: int)
     file.seek(0)
 
 
-async def store_rows(pool: Pool, user_id: str, source: ImportSource, report_file: IO[bytes]) -> ImportReport:
-    """Store the rows of a received file. Raises HttpError (400) if its columns do not match the fields."""
+async def store_rows(
+    pool: Pool, user_id: str, source: ImportSource, report_file: IO[bytes], transactions_max: int
+) -> ImportReport:
+    """Store the rows of a received file, until the user has `transactions_max` transactions.
+
+    Raises HttpError (400) if its columns do not match the fields.
+    """
     try:
         batches = await asyncio.to_thread(_Batches, source)
     except LayoutError as error:
@@ -103,7 +108,8 @@ async def store_rows(pool: Pool, user_id: str, source: ImportSource, report_file
         async with pool.acquire() as connection, connection.transaction():
             await store.lock_owner(connection, user_id)
             known = await store.fingerprints(connection, user_id, ids)
-            outcomes = await asyncio.to_thread(_outcomes, batch, known)
+            room = transactions_max - await store.transaction_count(connection, user_id)
+            outcomes = _within(await asyncio.to_thread(_outcomes, batch, known), room, transactions_max)
             accepted = [item for item in outcomes if isinstance(item, AcceptedTransaction)]
             await store.add_transactions(connection, user_id, accepted)
         report.accepted += len(accepted)
@@ -113,6 +119,27 @@ async def store_rows(pool: Pool, user_id: str, source: ImportSource, report_file
         if refused:
             await asyncio.to_thread(report.refused.write, b"".join(map(_refused_line, refused)))
     return report
+
+
+def too_many_transactions(transactions_max: int) -> str:
+    """Why no more transactions of a user are taken."""
+    return f"{transactions_max} transactions of this user are recorded, and no more are taken"
+
+
+def _within(
+    outcomes: list[AcceptedTransaction | RepeatedTransaction | Refused], room: int, transactions_max: int
+) -> list[AcceptedTransaction | RepeatedTransaction | Refused]:
+    """`outcomes`, of which the accepted ones beyond the first `room` are refused."""
+    within: list[AcceptedTransaction | RepeatedTransaction | Refused] = []
+    for item in outcomes:
+        if isinstance(item, AcceptedTransaction):
+            room -= 1
+            if room < 0:
+                reason = Reason(Field.EXTERNAL_ID, too_many_transactions(transactions_max))
+                within.append(Refused(item.line, item.transaction.external_id, (reason,)))
+                continue
+        within.append(item)
+    return within
 
 
 def _outcomes(

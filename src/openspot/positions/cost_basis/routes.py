@@ -40,9 +40,9 @@ from openspot.positions.holdings.routes import CHANGE, NOT_FOUND, READ, text_of
 from openspot.positions.import_rules import ImportDefaults
 from openspot.positions.tax_years import TaxYearStart
 
-UserPath = Annotated[ParticipantId, Path(alias="userId")]
+UserPath = Annotated[ParticipantId, Path(alias="userId", description="Id of the user")]
 UserQuery = Annotated[ParticipantId | None, Query(alias="userId", description="By default your own")]
-CurrencyPath = Annotated[Currency, Path()]
+CurrencyPath = Annotated[Currency, Path(description="The asset, for example BTC")]
 TaxYearQuery = Annotated[
     int | None, Query(alias="taxYear", ge=1970, le=9998, description="The calendar year in which the tax year begins")
 ]
@@ -143,7 +143,10 @@ def cost_basis_routes(prefix: str, cost_basis: CostBasisService, import_bytes_ma
 
     @router.post(
         "/transactions", CHANGE, status=201, response=TransactionResponse,
-        refusals=NOT_FOUND | {409: "the id belongs to other content, or an account would hold too little"},
+        refusals=NOT_FOUND | {
+            409: "the id belongs to other content, an account would hold too little, or the user has too many: "
+            "TOO_MANY_TRANSACTIONS",
+        },
         responses={200: {"model": TransactionResponse, "description": "it was recorded before"}},
         summary="Record a FIFO transaction",
     )  # fmt: skip
@@ -159,6 +162,7 @@ def cost_basis_routes(prefix: str, cost_basis: CostBasisService, import_bytes_ma
         refusals=NOT_FOUND | {
             400: "a parameter is not valid, or the columns of the file are of no known layout: UNKNOWN_LAYOUT",
             408: "the file did not arrive in time",
+            409: "an import of this user is running: IMPORT_IN_PROGRESS",
             413: "the file is too large",
             415: "the body is none of text/csv, application/json and application/x-ndjson",
         },
@@ -179,7 +183,7 @@ def cost_basis_routes(prefix: str, cost_basis: CostBasisService, import_bytes_ma
             raise HttpError(415, f"the body must be a file: Content-Type one of {', '.join(FORMATS)}")
         # The response reads this file, and closes it at its end.
         refused = temporary_file()
-        async with cost_basis.importing():
+        async with cost_basis.importing(owner):
             with temporary_file() as file:
                 await receive(request.stream(), file, import_bytes_max)
                 source = ImportSource(file, media_type, mapping, ImportDefaults(account, cost_basis.currency))

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from openspot.contracts.messages.message import DecimalText
 from openspot.http.validation import (
     Body,
     Currency,
@@ -65,11 +66,11 @@ class TransactionResponse(ResponseBody):
     type: Kind
     account: str
     asset: str
-    quantity: str
-    value: str
-    fee: str
+    quantity: DecimalText
+    value: DecimalText
+    fee: DecimalText
     fee_asset: str | None
-    fee_quantity: str
+    fee_quantity: DecimalText
     destination: str | None
 
 
@@ -85,8 +86,8 @@ class HoldingResponse(ResponseBody):
 
     account: str
     asset: str
-    quantity: str
-    cost: str
+    quantity: DecimalText
+    cost: DecimalText
     lots: int
 
 
@@ -96,10 +97,10 @@ class YearResponse(ResponseBody):
     tax_year: int
     asset: str
     disposals: int
-    quantity: str
-    proceeds: str
-    cost: str
-    gain: str
+    quantity: DecimalText
+    proceeds: DecimalText
+    cost: DecimalText
+    gain: DecimalText
 
 
 class ShortfallResponse(ResponseBody):
@@ -132,8 +133,8 @@ class LotResponse(ResponseBody):
     account: str
     acquired_at: ShownTime
     acquisition_id: str
-    quantity: str
-    cost: str
+    quantity: DecimalText
+    cost: DecimalText
 
 
 class DisposalResponse(ResponseBody):
@@ -144,10 +145,10 @@ class DisposalResponse(ResponseBody):
     account: str
     asset: str
     reason: Literal["sale", "fee"]
-    quantity: str
-    proceeds: str
-    cost: str
-    gain: str
+    quantity: DecimalText
+    proceeds: DecimalText
+    cost: DecimalText
+    gain: DecimalText
     acquired_at: ShownTime
     acquisition_id: str
 
@@ -158,8 +159,8 @@ class AssetCostBasisResponse(ResponseBody):
     user_id: str
     asset: str
     currency: str
-    quantity: str
-    cost: str
+    quantity: DecimalText
+    cost: DecimalText
     lot_count: int
     lots: list[LotResponse]
     gains: list[YearResponse]

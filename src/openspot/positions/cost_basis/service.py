@@ -15,7 +15,7 @@ from openspot.positions.access import participant_not_found
 from openspot.positions.amounts import amount_of, shown
 from openspot.positions.cost_basis import store
 from openspot.positions.cost_basis.computation import compute
-from openspot.positions.cost_basis.imports import ImportReport, ImportSource, store_rows
+from openspot.positions.cost_basis.imports import ImportReport, ImportSource, store_rows, too_many_transactions
 from openspot.positions.cost_basis.schemas import (
     AssetCostBasisResponse,
     CostBasisResponse,
@@ -46,9 +46,14 @@ CSV_COLUMNS = (
 class CostBasisService:
     """Does the work of the FIFO cost basis routes. Raises HttpError."""
 
-    def __init__(self, pool: Pool, reader: CostBasisStore, currency: str, imports_max: int) -> None:
+    def __init__(
+        self, pool: Pool, reader: CostBasisStore, currency: str, *, imports_max: int, transactions_max: int
+    ) -> None:
+        """At most `imports_max` imports run at a time. A user may record and import `transactions_max` transactions."""
         self._pool = pool
         self._imports = asyncio.Semaphore(imports_max)
+        self._importing: set[str] = set()
+        self._transactions_max = transactions_max
         self._computing: dict[str, asyncio.Task[list[tuple[str, str]]]] = {}
         self.currency = currency
         self.reader = reader
@@ -63,7 +68,7 @@ class CostBasisService:
         """Store one transaction. Returns it, and whether it is new.
 
         Raises HttpError: 400 if a field breaks a rule; 409 if a different transaction has its id, if it takes more than
-        its account holds, or if a later transaction would then do so.
+        its account holds, if a later transaction would then do so, or if the user has as many as allowed.
         """
         transaction = _transaction(body)
         mark = fingerprint(transaction)
@@ -75,6 +80,8 @@ class CostBasisService:
                     return _transaction_response(user_id, transaction), False
                 message = f"transaction {transaction.external_id} is there already with other content"
                 raise HttpError(409, message, "TRANSACTION_EXISTS")
+            if await store.transaction_count(connection, user_id) >= self._transactions_max:
+                raise HttpError(409, too_many_transactions(self._transactions_max), "TOO_MANY_TRANSACTIONS")
             if dirty is not None:
                 # Compute first, or an older shortfall would count against this transaction.
                 await compute(connection, user_id, dirty)
@@ -87,17 +94,26 @@ class CostBasisService:
 
     async def take_file(self, user_id: str, source: ImportSource, report_file: IO[bytes]) -> ImportReport:
         """Import a received file and compute the results. Raises HttpError (400) if the file has no known layout."""
-        report = await store_rows(self._pool, user_id, source, report_file)
+        report = await store_rows(self._pool, user_id, source, report_file, self._transactions_max)
         report.uncovered = await self.compute(user_id)
         return report
 
     @asynccontextmanager
-    async def importing(self) -> AsyncIterator[None]:
-        """Take a place for one import. Raises HttpError (503) if none is free."""
+    async def importing(self, user_id: str) -> AsyncIterator[None]:
+        """Take a place for one import of this user.
+
+        Raises HttpError: 409 if an import of the user runs already, 503 if no place is free.
+        """
+        if user_id in self._importing:
+            raise HttpError(409, "an import of this user is running: wait for its answer", "IMPORT_IN_PROGRESS")
         if self._imports.locked():
             raise service_unavailable("too many imports at a time", "TOO_MANY_IMPORTS")
-        async with self._imports:
-            yield
+        self._importing.add(user_id)
+        try:
+            async with self._imports:
+                yield
+        finally:
+            self._importing.discard(user_id)
 
     async def compute(self, user_id: str) -> list[tuple[str, str]]:
         """Bring a user's results up to date. Returns (external id, reason) of the transactions with a new shortfall."""

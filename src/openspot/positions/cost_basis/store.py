@@ -1,13 +1,12 @@
 """The tables of FIFO transactions and of the results that are computed from them."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import numeric
 from openspot.positions.amounts import amount_of
 from openspot.positions.fifo import Disposal, FifoHolding
-from openspot.positions.fifo_replay import BookCheckpoint
 from openspot.positions.fifo_transaction import FifoTransaction, OrderKey, TransactionKind
 from openspot.positions.import_rules import AcceptedTransaction
 
@@ -25,12 +24,25 @@ LONG_STATEMENT_S = 600.0
 """Timeout of statements that may change every row of a user."""
 
 
+class BookCheckpoint(NamedTuple):
+    """A saved book. `key` is the key of the last transaction that the state includes."""
+
+    key: OrderKey
+    state: str
+
+
 async def lock_owner(connection: Connection, user_id: str) -> OrderKey | None:
     """Lock a user's FIFO data. Returns the key from which results must be computed again; None if all are current."""
     await connection.execute("INSERT INTO fifo_owners (user_id) VALUES ($1) ON CONFLICT DO NOTHING", user_id)
     row = await connection.fetchrow("SELECT dirty_ms, dirty_id FROM fifo_owners WHERE user_id = $1 FOR UPDATE", user_id)
     assert row is not None, "the row was made above"
     return None if row["dirty_ms"] is None else (row["dirty_ms"], row["dirty_id"])
+
+
+async def transaction_count(connection: Connection, user_id: str) -> int:
+    """How many transactions a locked owner has."""
+    count: int = await connection.fetchval("SELECT transaction_count FROM fifo_owners WHERE user_id = $1", user_id)
+    return count
 
 
 async def fingerprints(connection: Connection, user_id: str, external_ids: Sequence[str]) -> dict[str, str]:
@@ -54,10 +66,12 @@ async def add_transactions(connection: Connection, user_id: str, accepted: Seque
     executed_ms, external_id = min(item.transaction.order_key for item in accepted)
     await connection.execute(
         """
-        UPDATE fifo_owners SET dirty_ms = $2, dirty_id = $3
-        WHERE user_id = $1 AND (dirty_ms IS NULL OR (dirty_ms, dirty_id) > ($2, $3))
+        UPDATE fifo_owners SET transaction_count = transaction_count + $4,
+            dirty_ms = CASE WHEN dirty_ms IS NULL OR (dirty_ms, dirty_id) > ($2, $3) THEN $2 ELSE dirty_ms END,
+            dirty_id = CASE WHEN dirty_ms IS NULL OR (dirty_ms, dirty_id) > ($2, $3) THEN $3 ELSE dirty_id END
+        WHERE user_id = $1
         """,
-        user_id, executed_ms, external_id,
+        user_id, executed_ms, external_id, len(accepted),
     )  # fmt: skip
 
 

@@ -49,15 +49,15 @@ from openspot.positions.times import milliseconds_of
 READ = Policy(Access.USER, Scope.READ)
 CHANGE = Policy(Access.USER, audit=True, idempotency=True)
 
-ParticipantPath = Annotated[ParticipantId, Path(alias="participantId")]
+ParticipantPath = Annotated[ParticipantId, Path(alias="participantId", description="Id of the participant: a user")]
 ParticipantQuery = Annotated[
     ParticipantId | None,
     Query(alias="participantId", description="By default your own; an administrator's default is all"),
 ]
-SymbolPath = Annotated[Symbol, Path()]
-SymbolQuery = Annotated[Symbol | None, Query()]
-AssetPath = Annotated[Currency, Path(alias="assetId")]
-AssetQuery = Annotated[Currency | None, Query(alias="assetId")]
+SymbolPath = Annotated[Symbol, Path(description="The market, for example BTC-USD")]
+SymbolQuery = Annotated[Symbol | None, Query(description="Only those of this market")]
+AssetPath = Annotated[Currency, Path(alias="assetId", description="The asset, for example BTC")]
+AssetQuery = Annotated[Currency | None, Query(alias="assetId", description="Only those of this asset")]
 
 NOT_FOUND = {404: "there is no such participant, or it is not yours to see"}
 TIME_MAX_MS = 253_402_300_799_999

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from openspot.contracts.messages.message import DecimalText
 from openspot.http.validation import ResponseBody
 from openspot.positions.times import ShownTime
 
@@ -20,17 +21,17 @@ class PositionResponse(ResponseBody):
     participant_id: str
     symbol: str
     status: PositionState
-    quantity: str
-    cost: str
-    average_price: str | None
-    realised_pnl: str
-    fees: str
-    cash_flow: str
+    quantity: DecimalText
+    cost: DecimalText
+    average_price: DecimalText | None
+    realised_pnl: DecimalText
+    fees: DecimalText
+    cash_flow: DecimalText
     trades: int
-    mark_price: str | None
+    mark_price: DecimalText | None
     marked_at: ShownTime | None
-    value: str | None
-    unrealised_pnl: str | None
+    value: DecimalText | None
+    unrealised_pnl: DecimalText | None
     opened_at: ShownTime | None
     closed_at: ShownTime | None
     updated_at: ShownTime
@@ -42,12 +43,12 @@ class SnapshotResponse(ResponseBody):
     taken_at: ShownTime
     participant_id: str
     symbol: str
-    quantity: str
-    cost: str
-    realised_pnl: str
-    fees: str
-    mark_price: str | None
-    unrealised_pnl: str | None
+    quantity: DecimalText
+    cost: DecimalText
+    realised_pnl: DecimalText
+    fees: DecimalText
+    mark_price: DecimalText | None
+    unrealised_pnl: DecimalText | None
 
 
 class BalanceResponse(ResponseBody):
@@ -58,9 +59,9 @@ class BalanceResponse(ResponseBody):
 
     participant_id: str
     asset_id: str
-    available: str
-    locked: str
-    total: str
+    available: DecimalText
+    locked: DecimalText
+    total: DecimalText
     updated_at: ShownTime | None
 
 
@@ -71,10 +72,10 @@ class TradeResponse(ResponseBody):
     participant_id: str
     symbol: str
     side: Literal["buy", "sell"]
-    quantity: str
-    notional: str
-    fee: str
-    realised_pnl: str
+    quantity: DecimalText
+    notional: DecimalText
+    fee: DecimalText
+    realised_pnl: DecimalText
     source: TradeSource
     executed_at: ShownTime
 
@@ -82,10 +83,10 @@ class TradeResponse(ResponseBody):
 class ResultResponse(ResponseBody):
     """Realised, unrealised and total result. The latter two are null if a mark price is missing."""
 
-    realised_pnl: str
-    unrealised_pnl: str | None
-    total_pnl: str | None
-    fees: str
+    realised_pnl: DecimalText
+    unrealised_pnl: DecimalText | None
+    total_pnl: DecimalText | None
+    fees: DecimalText
 
 
 class QuoteResultResponse(ResultResponse):
@@ -98,10 +99,10 @@ class SymbolResultResponse(ResultResponse):
     """The result of one symbol, in its quote asset."""
 
     symbol: str
-    quantity: str
-    cost: str
-    mark_price: str | None
-    value: str | None
+    quantity: DecimalText
+    cost: DecimalText
+    mark_price: DecimalText | None
+    value: DecimalText | None
 
 
 class PnlResponse(ResponseBody):
@@ -122,15 +123,15 @@ class ExposureValue(ResponseBody):
     """The signed value of one position in the reporting currency."""
 
     symbol: str
-    value: str
+    value: DecimalText
 
 
 class ConcentrationResponse(ResponseBody):
     """The concentration of the gross exposure on few positions. `herfindahl` is the sum of the squared shares."""
 
-    herfindahl: str
+    herfindahl: DecimalText
     largest_symbol: str
-    largest_share: str
+    largest_share: DecimalText
 
 
 class RiskResponse(ResponseBody):
@@ -143,14 +144,14 @@ class RiskResponse(ResponseBody):
 
     participant_id: str
     currency: str
-    gross_exposure: str
-    net_exposure: str
-    long_exposure: str
-    short_exposure: str
+    gross_exposure: DecimalText
+    net_exposure: DecimalText
+    long_exposure: DecimalText
+    short_exposure: DecimalText
     exposures: list[ExposureValue]
     unpriced: list[str]
     concentration: ConcentrationResponse | None
-    value_at_risk: str | None
+    value_at_risk: DecimalText | None
     value_at_risk_confidence: str = Field(examples=["0.95"])
 
 

@@ -5,11 +5,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from openspot.kit.database import Connection, Pool
-from openspot.kit.sql import numeric
+from openspot.kit.sql import numeric, rows_changed
 from openspot.positions.amounts import amount_of
+from openspot.positions.times import milliseconds_of
 
 POSITIONS_MAX = 10_000
 """A figure is computed from at most this many positions of a participant."""
+FORGOTTEN_AT_A_TIME = 10_000
 
 _MARKED = """
     SELECT positions.*, marks.price AS mark_price, marks.priced_at
@@ -122,28 +124,48 @@ class HoldingStore:
         )  # fmt: skip
 
     async def take_snapshot(self, taken_at: datetime) -> int:
-        """Store every open position, unless another process has done so for this time. Returns how many."""
+        """Store every open position, unless another process has done so for this time. Returns how many.
+
+        The row of `position_checkpoints` decides which process stores them, so that no snapshot is a mixture of two.
+        """
         taken: int = await self._pool.fetchval(
             """
-            WITH taken AS (
+            WITH turn AS (
+                INSERT INTO position_checkpoints AS known (name, sequence, trade_id, trade_count)
+                VALUES ('snapshots', $3, '', 0)
+                ON CONFLICT (name) DO UPDATE SET sequence = excluded.sequence, updated_at = now()
+                    WHERE known.sequence <> excluded.sequence
+                RETURNING 1
+            ), taken AS (
                 INSERT INTO position_snapshots
                     (taken_at, participant_id, symbol, quantity, cost, realised, fees, mark_price, unrealised)
                 SELECT $2, participant_id, positions.symbol, quantity, cost, realised, fees, marks.price,
                     floor(quantity * marks.price * 1e18) * 1e-18 - cost
                 FROM positions LEFT JOIN position_marks AS marks
                     ON marks.symbol = positions.symbol AND marks.marked_at > now() - $1::interval
-                WHERE quantity <> 0
+                WHERE quantity <> 0 AND EXISTS (SELECT FROM turn)
                 ON CONFLICT DO NOTHING RETURNING 1
             )
             SELECT count(*) FROM taken
             """,
-            self._mark_age, taken_at,
+            self._mark_age, taken_at, milliseconds_of(taken_at),
         )  # fmt: skip
         return taken
 
     async def forget_snapshots(self, before: datetime) -> None:
-        """Delete the snapshots from before this time."""
-        await self._pool.execute("DELETE FROM position_snapshots WHERE taken_at < $1", before)
+        """Delete the snapshots from before this time, piece by piece."""
+        deleted = FORGOTTEN_AT_A_TIME
+        while deleted == FORGOTTEN_AT_A_TIME:
+            outcome = await self._pool.execute(
+                """
+                DELETE FROM position_snapshots WHERE (taken_at, participant_id, symbol) IN (
+                    SELECT taken_at, participant_id, symbol FROM position_snapshots WHERE taken_at < $1 LIMIT $2
+                )
+                """,
+                before,
+                FORGOTTEN_AT_A_TIME,
+            )
+            deleted = rows_changed(outcome)
 
     async def statistics(self, participant_id: str | None, after: str, limit: int) -> Sequence[Any]:
         """Counts of each participant, by id."""

@@ -13,10 +13,7 @@ from openspot.kit.database import Connection
 from openspot.kit.sql import numeric
 from openspot.positions.amounts import amount_of
 from openspot.positions.lifecycle import PositionTrigger
-from openspot.positions.position import FLAT, CostMethod, OpenLot, Position, PositionKeeper, PositionTrade
-
-SOURCES = ("fill", "broker", "close")
-"""The sources of trades: the exchange, a broker of record, a request to close a position."""
+from openspot.positions.position import FLAT, Position, PositionKeeper, PositionTrade
 
 
 class PositionKey(NamedTuple):
@@ -28,7 +25,11 @@ class PositionKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewTrade:
-    """A trade to book. `trade.trade_id` is unique over all participants."""
+    """A trade to book. `trade.trade_id` is unique over all participants.
+
+    `source` is where it comes from: `fill` (the exchange), `broker` (a broker of record), or `close` (a request to
+    close a position).
+    """
 
     key: PositionKey
     trade: PositionTrade
@@ -148,8 +149,7 @@ async def _lock_positions(connection: Connection, keys: Sequence[PositionKey]) -
     held = {}
     for row in rows:
         position = position_of(row)
-        lots = [OpenLot(position.quantity, position.cost)] if position.quantity else []
-        keeper = PositionKeeper(CostMethod.AVERAGE, position if position.trades else FLAT, lots)
+        keeper = PositionKeeper(position if position.trades else FLAT)
         held[PositionKey(row["participant_id"], row["symbol"])] = _Held(keeper, row["opened_at"], row["closed_at"])
     return held
 

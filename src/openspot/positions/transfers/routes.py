@@ -25,14 +25,15 @@ from openspot.positions.transfers.schemas import (
 )
 from openspot.positions.transfers.service import TransferService, transfer_response
 
-TransferPath = Annotated[str, Path(alias="id", pattern=f"^{ORDER_ID_TEXT.pattern}$")]
+TransferPath = Annotated[str, Path(description="Id of the transfer", alias="id", pattern=f"^{ORDER_ID_TEXT.pattern}$")]
 
 _DECIDE = Policy(Access.ADMIN, audit=True)
 _ADJUST = Policy(Access.ADMIN, audit=True, idempotency=True)
 _CANCEL = Policy(Access.USER, audit=True)
 _CREATED = {
     404: "there is no such participant, or it is not yours to see",
-    409: "the reference belongs to another transfer, or the balance does not cover a withdrawal",
+    409: "the reference belongs to another transfer, the balance does not cover a withdrawal, or too many wait",
+    429: "too many requests, or too many transfers within 24 hours: TOO_MANY_TRANSFERS",
 }
 _ENDED = {
     404: "there is no such transfer, or it is not yours to see",
@@ -58,8 +59,8 @@ def transfer_routes(prefix: str, transfers: TransferService) -> Router:
     async def list_transfers(
         request: Request,
         participant_id: ParticipantQuery = None,
-        kind: Annotated[TransferKindText | None, Query()] = None,
-        status: Annotated[TransferStatusText | None, Query()] = None,
+        kind: Annotated[TransferKindText | None, Query(description="Only transfers of this kind")] = None,
+        status: Annotated[TransferStatusText | None, Query(description="Only transfers in this state")] = None,
         limit: Limit = LIMIT_DEFAULT,
         cursor: Cursor = None,
     ) -> Response:

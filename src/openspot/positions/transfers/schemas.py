@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from openspot.contracts.messages.message import DecimalText
 from openspot.domain.money import decimal_to_text
 from openspot.http.validation import (
     Body,
@@ -88,7 +89,7 @@ class TransferResponse(ResponseBody):
     participant_id: str
     asset_id: str
     kind: TransferKindText
-    amount: str
+    amount: DecimalText
     status: TransferStatusText
     reference: str | None
     reason: str | None

@@ -26,9 +26,14 @@ from openspot.positions.transfers.store import PositionTransferStore
 class TransferService:
     """Does the work of the routes of transfers. Raises HttpError."""
 
-    def __init__(self, pool: Pool, store: PositionTransferStore, assets: frozenset[str]) -> None:
+    def __init__(
+        self, pool: Pool, store: PositionTransferStore, assets: frozenset[str], *, pending_max: int, day_max: int
+    ) -> None:
+        """A participant may have `pending_max` transfers that have not ended, and begin `day_max` in 24 hours."""
         self._pool = pool
         self._assets = assets
+        self._pending_max = pending_max
+        self._day_max = day_max
         self.store = store
 
     async def find(self, caller: Identity, transfer_id: str) -> TransferResponse:
@@ -44,7 +49,8 @@ class TransferService:
         """Create a transfer, or find the one that has this id or reference already.
 
         Returns it, and whether it is new. Raises HttpError: 404 if the participant does not exist or the caller may not
-        see it; 409 if the reference belongs to another transfer, or if the balance does not cover a withdrawal.
+        see it; 409 if the reference belongs to another transfer, if the balance does not cover a withdrawal, or if too
+        many transfers wait; 429 if there were too many within 24 hours.
         """
         participant_id = require_visible(caller, body.participant_id or caller.subject)
         asset = require_asset(body.asset_id, self._assets)
@@ -53,6 +59,7 @@ class TransferService:
         amount = to_amount(parse_decimal(body.amount))
         step = transfer_step(kind, None, TransferTrigger.CREATE, amount)
         async with self._pool.acquire() as connection, connection.transaction():
+            await self.store.lock_participant(connection, participant_id)
             inserted = await self.store.insert(
                 connection,
                 transfer_id=transfer_id,
@@ -66,6 +73,9 @@ class TransferService:
                 created_by=caller.subject,
             )
             if inserted is not None:
+                if not is_admin(caller):
+                    # What a participant has begun does not keep an operator from a correction.
+                    await self._check_bounds(connection, participant_id)
                 await self._move(connection, inserted, step.change)
                 return transfer_response(inserted), True
             known = await self.store.same(connection, transfer_id, participant_id, kind, body.reference)
@@ -93,6 +103,15 @@ class TransferService:
                 return transfer_response(row)
             await self._move(connection, row, step.change)
             return transfer_response(await self.store.end(connection, transfer_id, step.status, caller.subject))
+
+    async def _check_bounds(self, connection: Connection, participant_id: str) -> None:
+        """Raise HttpError if the new transfer, which is in the table already, is one too many."""
+        if await self.store.pending(connection, participant_id) > self._pending_max:
+            message = f"{self._pending_max} transfers of {participant_id} have not ended: cancel one first"
+            raise HttpError(409, message, "TOO_MANY_TRANSFERS")
+        if await self.store.has_begun_within_a_day(connection, participant_id, self._day_max + 1):
+            message = f"{participant_id} may begin {self._day_max} transfers in 24 hours: wait before the next"
+            raise HttpError(429, message, "TOO_MANY_TRANSFERS")
 
     async def _move(self, connection: Connection, row: Any, change: BalanceChange) -> None:
         """Change the balance. Raises HttpError (409) if the available balance would become negative."""

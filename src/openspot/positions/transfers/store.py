@@ -15,6 +15,31 @@ class PositionTransferStore:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
+    async def lock_participant(self, connection: Connection, participant_id: str) -> None:
+        """Let the participant's transfers begin one after the other, so that they are counted."""
+        lock = f"openspot-position-transfers:{participant_id}"
+        await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", lock)
+
+    async def pending(self, connection: Connection, participant_id: str) -> int:
+        """How many transfers of the participant have not ended."""
+        count: int = await connection.fetchval(
+            "SELECT count(*) FROM position_transfers WHERE participant_id = $1 AND status = 'pending'", participant_id
+        )
+        return count
+
+    async def has_begun_within_a_day(self, connection: Connection, participant_id: str, number: int) -> bool:
+        """Whether the participant has begun `number` transfers within 24 hours. Reads that many at most."""
+        return bool(
+            await connection.fetchval(
+                """
+                SELECT created_at > now() - interval '24 hours' FROM position_transfers
+                WHERE participant_id = $1 ORDER BY serial DESC OFFSET $2 LIMIT 1
+                """,
+                participant_id,
+                number - 1,
+            )
+        )
+
     async def insert(self, connection: Connection, **columns: Any) -> Any | None:
         """Insert a pending transfer and return its row; None if its id or its reference exists already."""
         names = list(columns)

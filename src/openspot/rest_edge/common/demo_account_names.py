@@ -11,5 +11,13 @@ class DemoAccount(NamedTuple):
 
 
 DEMO_MAKER = DemoAccount("demo-maker", "maker@demo.invalid")
-DEMO_TAKER = DemoAccount("demo-taker", "taker@demo.invalid")
-DEMO_ACCOUNTS = (DEMO_MAKER, DEMO_TAKER)
+DEMO_TAKERS = (
+    DemoAccount("demo-taker", "taker@demo.invalid"),
+    DemoAccount("demo-taker-2", "taker-2@demo.invalid"),
+    DemoAccount("demo-taker-3", "taker-3@demo.invalid"),
+    DemoAccount("demo-taker-4", "taker-4@demo.invalid"),
+    DemoAccount("demo-taker-5", "taker-5@demo.invalid"),
+    DemoAccount("demo-taker-6", "taker-6@demo.invalid"),
+)
+"""A fair price is good if at least four owners traded with the maker, so that one of them may fall out."""
+DEMO_ACCOUNTS = (DEMO_MAKER, *DEMO_TAKERS)

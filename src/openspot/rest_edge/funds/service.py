@@ -12,8 +12,9 @@ from openspot.kit.clock import system_clock
 from openspot.kit.database import Pool
 from openspot.kit.sealing import Sealer
 from openspot.kit.service_frame import ServiceFrame
+from openspot.rest_edge.common.plan_limits import PlanLimits
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
-from openspot.rest_edge.funds.accounts.portfolio_service import PortfolioService
+from openspot.rest_edge.funds.accounts.portfolio_service import FairAssetPrices, PortfolioService
 from openspot.rest_edge.funds.accounts.portfolio_store import PortfolioStore
 from openspot.rest_edge.funds.accounts.service import AccountService
 from openspot.rest_edge.funds.addresses.service import WithdrawalAddressService
@@ -51,6 +52,7 @@ async def make_fund_services(
     engine: EngineQueries,
     accounts: AccountService,
     second_factor: SecondFactor,
+    fair_prices: FairAssetPrices,
     configuration: MarketConfiguration,
     payment_fees: Sequence[PaymentFee],
 ) -> FundServices:
@@ -61,6 +63,7 @@ async def make_fund_services(
     profiles = KycStore(pool, Sealer(settings.sealing_secret))
     kyc = KycService(profiles, provider, settings.kyc_webhook_secret, limits, system_clock)
     await kyc.seal_clear_information()
+    banks = {asset: name for name, network in networks.items() if network.is_fiat for asset in network.assets}
     quotes = FeeQuotes(pool)
     fees = make_fee_services(
         settings,
@@ -74,10 +77,10 @@ async def make_fund_services(
     repeat(frame, "delete expired quotes of fees", fees.network.delete_expired, CLEAN_UP_INTERVAL_S)
     return FundServices(
         accounts=accounts,
-        portfolio=PortfolioService(PortfolioStore(pool), system_clock),
+        portfolio=PortfolioService(PortfolioStore(pool), fair_prices, system_clock),
         withdrawals=WithdrawalService(
             custody=custody,
-            store=WithdrawalStore(pool),
+            store=WithdrawalStore(pool, banks),
             addresses=saved,
             verification=kyc,
             second_factor=second_factor,
@@ -92,6 +95,7 @@ async def make_fund_services(
             custody,
             second_factor,
             networks,
+            PlanLimits(bus),
             timedelta(seconds=settings.withdrawal_address_wait_s),
             system_clock,
         ),

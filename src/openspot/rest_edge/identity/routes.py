@@ -7,11 +7,12 @@ from openspot.rest_edge.identity.auth.routes import auth_routes
 from openspot.rest_edge.identity.second_factor.routes import mfa_routes
 from openspot.rest_edge.identity.service import KeyServices, UserServices
 from openspot.rest_edge.identity.sessions.routes import session_routes
+from openspot.rest_edge.identity.users.role_routes import role_routes
 from openspot.rest_edge.identity.users.routes import user_routes
 
 
 def identity_routes(prefix: str, users: UserServices, keys: KeyServices) -> list[Router]:
-    """`/auth`, `/users/me` and `/api-keys`, below `prefix`."""
+    """`/auth`, `/users` and `/api-keys`, below `prefix`."""
     return [
         auth_routes(prefix, users.auth, users.mail_proof),
         user_routes(
@@ -22,6 +23,7 @@ def identity_routes(prefix: str, users: UserServices, keys: KeyServices) -> list
             mail_proof=users.mail_proof,
             deletion=users.deletion,
         ),
+        role_routes(prefix, users.roles, users.ended, users.second_factor),
         activity_routes(prefix, users.activity),
         session_routes(prefix, users.sessions),
         mfa_routes(prefix, users.mfa),

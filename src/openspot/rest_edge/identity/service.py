@@ -18,6 +18,7 @@ from openspot.kit.clock import system_clock, utc_now
 from openspot.kit.database import Pool
 from openspot.kit.sealing import Sealer
 from openspot.kit.service_frame import ServiceFrame
+from openspot.rest_edge.common.plan_limits import PlanLimits
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.identity.activity.log import ActivityLog
 from openspot.rest_edge.identity.api_keys.service import ApiKeyService
@@ -39,6 +40,7 @@ from openspot.rest_edge.identity.users.deletion import AccountDeletion, Balances
 from openspot.rest_edge.identity.users.demo_accounts import keep_demo_accounts
 from openspot.rest_edge.identity.users.password_change import PasswordChange
 from openspot.rest_edge.identity.users.profile import Profiles
+from openspot.rest_edge.identity.users.roles import Roles
 from openspot.rest_edge.mail.service import MailServices
 from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.settings import RestEdgeSettings
@@ -64,6 +66,8 @@ class UserServices:
     sessions: SessionList
     password_change: PasswordChange
     deletion: AccountDeletion
+    roles: Roles
+    ended: EndedSessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +177,8 @@ async def make_user_services(
             activity=activity,
         ),
         deletion=deletion,
+        roles=Roles(pool, activity, ended.life),
+        ended=ended,
     )
 
 
@@ -195,5 +201,6 @@ def make_key_services(
     uses.start()
     frame.at_end(uses.stop)
     return KeyServices(
-        ApiKeyService(store, vault, changes, users.second_factor, users.activity, system_clock), ApiKeys(checker)
+        ApiKeyService(store, vault, changes, users.second_factor, users.activity, PlanLimits(bus), system_clock),
+        ApiKeys(checker),
     )

@@ -25,7 +25,7 @@ _REFUSALS = {
     400: "the body is not valid, or the paying account does not cover the amount",
     404: "you have no margin account, or no such position or loan",
     409: "the margin account does not allow it, or the lending pool is empty",
-    503: "the margin service does not respond, or an asset has no current mark price",
+    503: "the margin service does not respond, or a price is missing or not sure",
     504: "the outcome is not known yet: repeat the request with its requestId or Idempotency-Key",
 }
 
@@ -35,9 +35,9 @@ def margin_routes(prefix: str, margin: MarginClient) -> Router:
     router = Router(f"{prefix}/margin", tag="margin")
 
     @router.get(
-        "/account", _READ, response=MarginAccount,
-        refusals={404: "you have no margin account", 503: "the margin service does not respond"},
-        summary="Your margin account with its level, positions and loans",
+        "/account", _READ, response=MarginAccount | None,
+        refusals={503: "the margin service does not respond"},
+        summary="Your margin account with its level, positions and loans; null if you have none",
     )  # fmt: skip
     async def get_margin_account(request: Request) -> Response:
         return json_response(await margin.account(caller(request).user_id))

@@ -40,6 +40,7 @@ _STATUS = {
     RefusalCode.MARGIN_REFUSED: 409,
     RefusalCode.POOL_EMPTY: 409,
     RefusalCode.NO_MARK_PRICE: 503,
+    RefusalCode.PRICE_NOT_SURE: 503,
 }
 
 
@@ -53,9 +54,14 @@ class MarginClient:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def account(self, user_id: str) -> MarginAccount:
-        """The user's margin account."""
-        return (await self._ask(subjects.RISK_MARGIN_ACCOUNT, GetMarginAccount(user_id), None)).account
+    async def account(self, user_id: str) -> MarginAccount | None:
+        """The user's margin account, or None: most users have none, so that is no error."""
+        try:
+            return (await self._ask(subjects.RISK_MARGIN_ACCOUNT, GetMarginAccount(user_id), None)).account
+        except HttpError as error:
+            if error.status_code == 404:
+                return None
+            raise
 
     async def transfer(self, user_id: str, body: CollateralBody, operation: IdempotentOperation) -> MarginResult:
         """Move collateral."""

@@ -14,7 +14,7 @@ from openspot.http.policy import PUBLIC
 from openspot.http.responses import json_response, page_response
 from openspot.http.routing import Router
 from openspot.http.validation import Symbol, UtcDatetime
-from openspot.rest_edge.markets.schemas import Market, OrderBook
+from openspot.rest_edge.markets.schemas import Market, MarketFairPrice, OrderBook
 from openspot.rest_edge.markets.service import MarketService
 
 DEPTH_DEFAULT = 50
@@ -22,7 +22,7 @@ DEPTH_MAX = 1000
 MILLISECONDS_MAX = 253_402_300_799_999
 """The last millisecond of the year 9999."""
 
-SymbolPath = Annotated[Symbol, Path()]
+SymbolPath = Annotated[Symbol, Path(description="The market, for example BTC-USD")]
 Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=MILLISECONDS_MAX)]
 EngineSequence = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 Depth = Annotated[int, Query(ge=1, le=DEPTH_MAX, description="Levels a side at most")]
@@ -50,6 +50,12 @@ def market_routes(prefix: str, markets: MarketService) -> Router:
     @router.get("/{symbol}/ticker", PUBLIC, response=Ticker, refusals=_UNKNOWN, summary="One market's ticker")
     async def get_ticker(symbol: SymbolPath) -> Response:
         return json_response(await markets.ticker(symbol))
+
+    @router.get(
+        "/{symbol}/fair-price", PUBLIC, response=MarketFairPrice, refusals=_UNKNOWN, summary="One market's fair price"
+    )
+    async def get_fair_price(symbol: SymbolPath) -> Response:
+        return json_response(await markets.fair_price(symbol))
 
     @router.get("/{symbol}/orderbook", PUBLIC, response=OrderBook, refusals=_UNKNOWN, summary="Level-2 book")
     async def get_order_book(symbol: SymbolPath, depth: Depth = DEPTH_DEFAULT) -> Response:

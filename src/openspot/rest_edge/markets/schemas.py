@@ -1,7 +1,9 @@
 """Shapes that only the market routes have. Decimals are texts, times are milliseconds since 1970."""
 
+from typing import Annotated
+
 from openspot.contracts.messages.market_data import Level
-from openspot.contracts.messages.message import Count, DecimalText, Message
+from openspot.contracts.messages.message import Count, DecimalText, Message, listed
 
 
 class Market(Message, frozen=True):
@@ -9,6 +11,11 @@ class Market(Message, frozen=True):
 
     A price is a multiple of the tick, a quantity of the lot. The limits are null if the pre-trade check has none for
     the symbol. It then rejects all orders for it.
+
+    The price of a limit order may be `deviation_bps_max` basis points from the reference, and `slippage_bps_max` is the
+    most that a market order may have as `maxSlippageBps`. `price_reference` says what the reference is: the last trade,
+    or the fair price, which `reference_price` shows. Around a fair price that is not good the present deviation is
+    wider than usual.
     """
 
     symbol: str
@@ -25,6 +32,26 @@ class Market(Message, frozen=True):
     quantity_max: DecimalText | None = None
     notional_min: DecimalText | None = None
     notional_max: DecimalText | None = None
+    deviation_bps_max: Count | None = None
+    slippage_bps_max: Count | None = None
+    price_reference: Annotated[str, listed("last_trade", "fair_price")] = "last_trade"
+    reference_price: DecimalText | None = None
+
+
+class MarketFairPrice(Message, frozen=True):
+    """What a market's base is worth in its quote, for every decision about money (docs/protocol/fair-price.md).
+
+    `state` says how sure that is, and `reason` why it is not `good` and what is waited for. What somebody owns is
+    valued at `low`, what somebody owes at `high`.
+    """
+
+    symbol: str
+    price: DecimalText
+    low: DecimalText
+    high: DecimalText
+    state: Annotated[str, listed("good", "thin", "stale", "disputed")]
+    reason: str
+    timestamp: Count
 
 
 class OrderBook(Message, frozen=True):

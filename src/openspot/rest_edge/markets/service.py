@@ -1,7 +1,7 @@
 """Markets: specifications from the engine; books, trades, tickers and candles from the market data service.
 
-Specifications are the same for everybody, so they are cached for a second or more. Everything else comes from market
-data at the time of the request.
+Specifications and fair prices change at most once a second, so they are cached for a second or more. Everything else
+comes from market data at the time of the request.
 """
 
 import time
@@ -9,8 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Generic, TypeVar
 
+import msgspec
+
 from openspot.contracts.messages import Candle, GetCandles, MarketTrade, Ticker, TickerEvent
 from openspot.domain.candles import Interval, window_of
+from openspot.domain.fair_price.band import PriceReference
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import decimal_to_text
 from openspot.engine_client.errors import EngineError
@@ -19,8 +22,9 @@ from openspot.http.errors import HttpError, service_unavailable
 from openspot.kit.clock import ms_from_datetime, utc_now
 from openspot.kit.single_flight import SingleFlight
 from openspot.market_data_client.errors import MarketDataUnavailableError, UnknownMarketError
+from openspot.market_data_client.price_bands import PriceBands
 from openspot.market_data_client.requests import MarketDataClient
-from openspot.rest_edge.markets.schemas import Market, OrderBook
+from openspot.rest_edge.markets.schemas import Market, MarketFairPrice, OrderBook
 
 Value = TypeVar("Value")
 
@@ -62,15 +66,24 @@ async def provided(reply: Awaitable[Value]) -> Value:
 
 
 class MarketService:
-    """Handles the requests to the market routes. Methods raise HttpError to refuse a request."""
+    """Handles the requests to the market routes. Methods raise HttpError to refuse a request.
+
+    `bands` are the bands around fair prices; None if the last trade is the reference.
+    """
 
     def __init__(
-        self, engine: EngineQueries, market_data: MarketDataClient, limits: Mapping[str, MarketLimits]
+        self,
+        engine: EngineQueries,
+        market_data: MarketDataClient,
+        limits: Mapping[str, MarketLimits],
+        bands: PriceBands | None,
     ) -> None:
         self._engine = engine
         self._market_data = market_data
         self._limits = limits
+        self._bands = bands
         self._specifications: Kept[dict[str, EngineMarket]] = Kept(self._load)
+        self._fair_prices: Kept[dict[str, MarketFairPrice]] = Kept(self._load_fair_prices)
 
     async def markets(self) -> list[Market]:
         """All markets, by symbol. 503 if the engine does not respond."""
@@ -115,6 +128,22 @@ class MarketService:
         known = await self._known()
         return [_figures(ticker) for ticker in await provided(self._market_data.tickers()) if ticker.symbol in known]
 
+    async def fair_price(self, symbol: str) -> MarketFairPrice:
+        """One market's fair price. 404 for an unknown symbol, 503 for a market that has no fair price yet."""
+        price = (await provided(self._fair_prices.get())).get(symbol)
+        if price is None:
+            await self._specification(symbol)
+            raise service_unavailable(f"nobody has made a price of {symbol} yet")
+        return price
+
+    async def _load_fair_prices(self) -> dict[str, MarketFairPrice]:
+        return {
+            event.symbol: MarketFairPrice(
+                event.symbol, event.price, event.low, event.high, event.state, event.reason, event.timestamp
+            )
+            for event in await self._market_data.fair_prices()
+        }
+
     async def _not_found_or_new(self, symbol: str) -> HttpError:
         """The refusal: 404, or 503 for a market that the engine has and market data does not have yet."""
         await self._specification(symbol)
@@ -136,8 +165,7 @@ class MarketService:
         return {market.symbol: market for market in await self._engine.markets()}
 
     def _market(self, specification: EngineMarket) -> Market:
-        limits = self._limits.get(specification.symbol)
-        return Market(
+        market = Market(
             specification.symbol,
             specification.base_currency,
             specification.quote_currency,
@@ -148,14 +176,23 @@ class MarketService:
             specification.maker_fee,
             specification.base_scale_k,
             specification.quote_scale_k,
-            *(
-                decimal_to_text(limit)
-                for limit in (
-                    (limits.quantity_min, limits.quantity_max, limits.notional_min, limits.notional_max)
-                    if limits is not None
-                    else ()
-                )
-            ),
+            price_reference=PriceReference.LAST_TRADE if self._bands is None else PriceReference.FAIR_PRICE,
+        )
+        limits = self._limits.get(specification.symbol)
+        if limits is None:
+            return market
+        width, centre = limits.deviation_bps_max, None
+        if self._bands is not None:
+            centre, width = self._bands.of(specification.symbol, width)
+        return msgspec.structs.replace(
+            market,
+            quantity_min=decimal_to_text(limits.quantity_min),
+            quantity_max=decimal_to_text(limits.quantity_max),
+            notional_min=decimal_to_text(limits.notional_min),
+            notional_max=decimal_to_text(limits.notional_max),
+            deviation_bps_max=width,
+            slippage_bps_max=limits.slippage_bps_max,
+            reference_price=None if centre is None else decimal_to_text(centre),
         )
 
 

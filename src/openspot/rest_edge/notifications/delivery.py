@@ -1,8 +1,8 @@
 """Reads the sources of notifications, and notifies each user by mail and on the `notifications` channel.
 
-Other services send `notifications.send`. Deposits, withdrawals, transfers and filled orders need no such message: their
-own events are read. A notification counts once for its id. While the database or the outbox takes nothing, the bus
-delivers the events again, with growing pauses, until they are too old for its stream.
+Other services send `notifications.send`. Deposits, withdrawals, transfers, orders and margin need no such
+message: their own events are read. A notification counts once for its id. While the database or the outbox takes
+nothing, the bus delivers the events again, with growing pauses, until they are too old for its stream.
 """
 
 import asyncio
@@ -15,39 +15,43 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import (
     DepositConfirmed,
     ExecutedTransfer,
+    MarginPositionClosed,
+    MarginWarning,
     OrderEvent,
+    RiskCheckFailed,
     SendNotification,
     UserNotification,
     WithdrawalOutcome,
     WithdrawalRequested,
 )
 from openspot.contracts.messages.message import Message
-from openspot.contracts.streams import NOTIFICATIONS
+from openspot.contracts.streams import NOTIFICATIONS, StreamConsumer
 from openspot.kit.bus import Bus, Consumption, DurableConsumer
 from openspot.kit.clock import DateClock, ms_from_datetime, utc_now
 from openspot.kit.database import TRANSIENT_ERRORS, Pool
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import is_set_within
 from openspot.rest_edge.notifications import templates
+from openspot.rest_edge.notifications.preferences import NotificationEvent
 from openspot.rest_edge.notifications.rules import InvalidNotificationError, checked
 from openspot.rest_edge.notifications.sources import (
+    CLOSED,
     COMPLETED,
     DEPOSITS,
     EXECUTED,
     FAILED,
     FILLS,
+    REFUSALS,
     REQUESTED,
     SENT,
-    NotificationSource,
+    WARNINGS,
 )
 from openspot.rest_edge.notifications.store import TAKEN, NotificationStore, OutboxFullError
 
 log = get_logger("notifications")
 
-BATCH_MAX = 50
-FILLS_MAX = 500
-FILL_MAIL_GAP_S = 60.0
-"""After a mail about a filled order, the user's next filled orders within this time come on the screen only."""
+ORDER_MAIL_GAP_S = 60.0
+"""After a mail about an order, what happens to the user's orders within this time comes on the screen only."""
 MAILED_USERS_MAX = 10_000
 POLL_INTERVAL_S = 1.0
 """The table is read at least this often for notifications to announce, because other processes add some too."""
@@ -68,9 +72,9 @@ class NotificationDelivery:
         self._store = store
         self._now = now
         self._mailed: dict[str, float] = {}
-        """The time of the last mail about a filled order, by user."""
+        """The time of the last mail about an order, by user."""
         self._consumers: tuple[DurableConsumer[Any], ...] = (
-            self._consumer(SENT, SendNotification, self.take, BATCH_MAX),
+            self._consumer(SENT, SendNotification, self.take),
             self._notifying(
                 DEPOSITS, DepositConfirmed, lambda event: templates.deposit_credited(event, assets, self._now_ms)
             ),
@@ -82,7 +86,10 @@ class NotificationDelivery:
             ),
             self._notifying(FAILED, WithdrawalOutcome, lambda event: templates.withdrawal_failed(event, self._now_ms)),
             self._notifying(EXECUTED, ExecutedTransfer, templates.transfer_executed),
-            self._consumer(FILLS, OrderEvent, self.take_fills, FILLS_MAX),
+            self._consumer(FILLS, OrderEvent, self.take_fills),
+            self._consumer(REFUSALS, RiskCheckFailed, self.take_refusals),
+            self._notifying(WARNINGS, MarginWarning, templates.margin_warning),
+            self._notifying(CLOSED, MarginPositionClosed, templates.margin_position_closed),
         )
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -99,15 +106,23 @@ class NotificationDelivery:
 
     async def take_fills(self, events: Sequence[OrderEvent]) -> Collection[int]:
         """Notify users of filled orders, if they want that. Returns the indexes of events that must come again."""
-        wanting = await self._store.who_wants_fills([event.order.user_id for event in events])
+        return await self._take_wanted(NotificationEvent.ORDER_FILLED, [templates.order_filled(one) for one in events])
+
+    async def take_refusals(self, events: Sequence[RiskCheckFailed]) -> Collection[int]:
+        """Notify users of refused orders, if they want that. Returns the indexes of events that must come again."""
+        return await self._take_wanted(
+            NotificationEvent.ORDER_REFUSED, [templates.order_refused(one) for one in events]
+        )
+
+    async def _take_wanted(self, event: NotificationEvent, told: Sequence[SendNotification]) -> Collection[int]:
+        wanting = await self._store.who_wants(event, [notification.user_id for notification in told])
         failed = []
-        for place, event in enumerate(events):
-            user_id = event.order.user_id
-            notification = templates.order_filled(event)
+        for place, notification in enumerate(told):
+            user_id = notification.user_id
             if user_id not in wanting or self._is_old(notification):
                 continue
             now_s = self._now().timestamp()
-            may_mail = now_s - self._mailed.get(user_id, 0) >= FILL_MAIL_GAP_S
+            may_mail = now_s - self._mailed.get(user_id, 0) >= ORDER_MAIL_GAP_S
             if not await self._is_taken(notification, may_mail=may_mail):
                 failed.append(place)
             elif may_mail:
@@ -161,7 +176,7 @@ class NotificationDelivery:
             await is_set_within(self._store.added, POLL_INTERVAL_S)
 
     def _notifying(
-        self, source: NotificationSource, event_type: type[Event], notify: Callable[[Event], SendNotification | None]
+        self, source: StreamConsumer, event_type: type[Event], notify: Callable[[Event], SendNotification | None]
     ) -> DurableConsumer[Event]:
         async def take(events: Sequence[Event]) -> Collection[int]:
             notifications = [notify(event) for event in events]
@@ -169,18 +184,8 @@ class NotificationDelivery:
                 [None if self._is_old(notification) else notification for notification in notifications]
             )
 
-        return self._consumer(source, event_type, take, BATCH_MAX)
+        return self._consumer(source, event_type, take)
 
-    def _consumer(
-        self, source: NotificationSource, event_type: type[Event], take: Take[Event], batch_max: int
-    ) -> DurableConsumer[Event]:
-        consumption = Consumption(
-            source.stream,
-            source.subject,
-            source.durable,
-            event_type,
-            batch_max,
-            # Orders and money do not depend on notifications.
-            is_essential=False,
-        )
-        return DurableConsumer(self._bus, consumption, take)
+    def _consumer(self, source: StreamConsumer, event_type: type[Event], take: Take[Event]) -> DurableConsumer[Event]:
+        # Orders and money do not depend on notifications.
+        return DurableConsumer(self._bus, Consumption.of(source, event_type, is_essential=False), take)

@@ -8,18 +8,23 @@ class NotificationEvent(StrEnum):
     """The events that a user can be notified of."""
 
     ORDER_FILLED = "order_filled"
+    ORDER_REFUSED = "order_refused"
     DEPOSIT_CREDITED = "deposit_credited"
     WITHDRAWAL_COMPLETED = "withdrawal_completed"
     WITHDRAWAL_FAILED = "withdrawal_failed"
     PAYMENT_COMPLETED = "payment_completed"
     CONVERSION_COMPLETED = "conversion_completed"
     STAKING_PAYOUT = "staking_payout"
+    SUBSCRIPTION_CHARGED = "subscription_charged"
+    SUBSCRIPTION_FAILED = "subscription_failed"
     NEW_LOGIN = "new_login"
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 (the name of an event)
     MFA_CHANGED = "mfa_changed"
     API_KEY_CHANGED = "api_key_changed"
     WITHDRAWAL_REQUESTED = "withdrawal_requested"
+    MARGIN_WARNING = "margin_warning"
     MARGIN_LIQUIDATION = "margin_liquidation"
+    MARGIN_POSITION_CLOSED = "margin_position_closed"
 
 
 SECURITY_EVENTS = frozenset(
@@ -33,6 +38,10 @@ SECURITY_EVENTS = frozenset(
 )
 """The mail of these events cannot be turned off: it warns the owner of an account of a thief."""
 
+WANTED_EVENTS = frozenset({NotificationEvent.ORDER_FILLED, NotificationEvent.ORDER_REFUSED})
+"""Users are told of these only if they ask for it: a trading program has thousands of them a day, and hears of a
+refusal in the reply to its order."""
+
 
 @dataclass(frozen=True, slots=True)
 class NotificationPreference:
@@ -43,8 +52,8 @@ class NotificationPreference:
 
 
 def default_preference(event: str) -> NotificationPreference:
-    """The preference until the user chooses. Fills are off, because a trading program has thousands of them a day."""
-    is_on = event != NotificationEvent.ORDER_FILLED
+    """The preference until the user chooses: on, but for WANTED_EVENTS."""
+    is_on = event not in WANTED_EVENTS
     return NotificationPreference(is_on, is_on)
 
 

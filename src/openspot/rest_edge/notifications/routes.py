@@ -23,7 +23,7 @@ from openspot.rest_edge.notifications.schemas import (
 from openspot.rest_edge.notifications.service import NotificationServices
 from openspot.rest_edge.notifications.store import NotificationStore
 
-EventPath = Annotated[NotificationEvent, Path()]
+EventPath = Annotated[NotificationEvent, Path(description="The kind of event")]
 
 _READ = Policy(Access.USER)
 """There is no scope: API keys have no access to personal data."""

@@ -2,6 +2,7 @@
 
 from pydantic import StrictBool
 
+from openspot.contracts.messages.message import TimeText
 from openspot.http.validation import Body, ResponseBody, example
 
 
@@ -12,7 +13,7 @@ class NotificationResponse(ResponseBody):
     kind: str
     title: str
     text: str
-    created_at: str
+    created_at: TimeText
 
 
 class NotificationPreferenceBody(Body):

@@ -102,13 +102,13 @@ class NotificationStore:
         if is_mailed and not await self._outbox.add(MailKind.NOTIFICATION, user["email"], detail, connection):
             raise OutboxFullError("the outbox is full")
 
-    async def who_wants_fills(self, user_ids: Sequence[str]) -> frozenset[str]:
-        """Those of the users who want to be notified of filled orders."""
+    async def who_wants(self, event: NotificationEvent, user_ids: Sequence[str]) -> frozenset[str]:
+        """Those of the users who have asked to be notified of `event`."""
         rows = await self._pool.fetch(
             "SELECT user_id FROM notification_settings"
             " WHERE user_id = ANY($1::text[]) AND event = $2 AND (email OR websocket)",
             list(set(user_ids)),
-            NotificationEvent.ORDER_FILLED.value,
+            event.value,
         )
         return frozenset(row["user_id"] for row in rows)
 

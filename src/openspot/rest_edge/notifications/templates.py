@@ -1,21 +1,25 @@
-"""The texts of notifications about custody, transfers and orders. Pure.
+"""The texts of notifications about custody, transfers, orders and margin. Pure.
 
 Each function returns None for an event without a notification. The id of a notification is made from the id of its
 event. So an event that comes twice notifies the user once.
 """
 
 from collections.abc import Collection, Sequence
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 
 from openspot.contracts.messages import (
     DepositConfirmed,
     ExecutedTransfer,
+    MarginPositionClosed,
+    MarginWarning,
     OrderEvent,
+    RiskCheckFailed,
     SendNotification,
     TransferMovement,
     WithdrawalOutcome,
     WithdrawalRequested,
 )
+from openspot.domain.accounts import user_of_account
 from openspot.domain.ids import HOUSE_PREFIX
 from openspot.domain.money import MoneyError, decimal_to_text, parse_decimal
 from openspot.domain.transfer import TransferKind
@@ -68,8 +72,10 @@ def withdrawal_failed(event: WithdrawalOutcome, now_ms: int) -> SendNotification
 
 
 def transfer_executed(event: ExecutedTransfer) -> SendNotification | None:
-    """The notification of a conversion, a payment, or a stake or reward that is paid out."""
+    """The notification of a conversion, a payment, a charge for a plan, or a stake or reward that is paid out."""
     movements = [movement for movement in event.movements if not _is_within_house(movement)]
+    if event.kind == TransferKind.SUBSCRIPTION:
+        return _plan_charged(event, movements)
     received = next((movement for movement in movements if movement.source.startswith(HOUSE_PREFIX)), None)
     if received is None:
         return None
@@ -87,11 +93,27 @@ def transfer_executed(event: ExecutedTransfer) -> SendNotification | None:
             about = "staking.payout", "Stake returned", f"Your stake of {amount} is in your account again."
         case TransferKind.REWARD:
             about = "staking.payout", "Staking reward paid", f"Staking earned you {amount}."
+        case TransferKind.REFUND:
+            about = (
+                "subscription.charged",
+                "Plan refunded",
+                f"The rest of your plan's credit, {amount}, is yours again.",
+            )
         case _:
             return None
     if amount is None:
         return None
     return SendNotification(f"{event.kind}:{event.id}", received.destination, *about, event.timestamp)
+
+
+def _plan_charged(event: ExecutedTransfer, movements: Sequence[TransferMovement]) -> SendNotification | None:
+    amount = _sum(movements) if movements else None
+    if amount is None:
+        return None
+    text = f"{amount} were taken from your spot account for your plan."
+    user_id = movements[0].source
+    kind, title = "subscription.charged", "Plan charged"
+    return SendNotification(f"{event.kind}:{event.id}", user_id, kind, title, text, event.timestamp)
 
 
 def order_filled(event: OrderEvent) -> SendNotification:
@@ -106,6 +128,50 @@ def order_filled(event: OrderEvent) -> SendNotification:
         "order.filled",
         f"Order filled: {order.symbol}",
         f"You {verb} {order.filled_quantity} {base}{price}.",
+        event.timestamp,
+    )
+
+
+def order_refused(event: RiskCheckFailed) -> SendNotification:
+    """The notification of an order that a check refused, of the user's spot or margin account."""
+    return SendNotification(
+        f"order.refused:{event.user_id}:{event.order_id}",
+        user_of_account(event.user_id),
+        "order.refused",
+        f"Order refused: {event.symbol}",
+        f"Order {event.order_id} was not placed: {event.reason}.",
+        event.timestamp,
+    )
+
+
+def margin_warning(event: MarginWarning) -> SendNotification | None:
+    """The notification that a margin account comes near its liquidation. None for a level that is no number above 0."""
+    level = _percent(event.margin_level)
+    if level is None:
+        return None
+    return SendNotification(
+        f"margin.warning:{event.id}",
+        event.user_id,
+        "margin.warning",
+        "Your margin account is at risk",
+        f"The level of margin account {event.margin_account_id} fell to {level}. Add collateral or repay a loan: if it "
+        "falls further, the account is liquidated.",
+        event.timestamp,
+    )
+
+
+def margin_position_closed(event: MarginPositionClosed) -> SendNotification | None:
+    """The notification that a liquidation closes a position. None for a quantity that is no number above 0."""
+    quantity = _amount(event.quantity, event.symbol.partition("-")[0])
+    if quantity is None:
+        return None
+    return SendNotification(
+        f"margin.position_closed:{event.id}",
+        event.user_id,
+        "margin.position_closed",
+        f"Margin position closed: {event.symbol}",
+        f"A liquidation closes your {'long' if event.side == 'buy' else 'short'} position of {quantity} "
+        f"({event.position_id}).",
         event.timestamp,
     )
 
@@ -136,3 +202,12 @@ def _amount(amount: str, asset: str) -> str | None:
     except MoneyError:
         return None
     return f"{decimal_to_text(value)} {asset}" if value > 0 else None
+
+
+def _percent(ratio: str) -> str | None:
+    """A ratio in percent, rounded down to two places: 1.5 is 150 %. None if it is no number above 0."""
+    try:
+        value = parse_decimal(ratio)
+    except MoneyError:
+        return None
+    return f"{decimal_to_text((value * 100).quantize(Decimal('0.01'), ROUND_DOWN))} %" if value > 0 else None

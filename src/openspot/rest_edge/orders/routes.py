@@ -45,16 +45,24 @@ from openspot.rest_edge.orders.store import OrderPosition
 
 HISTORY_STATUSES = tuple(status.value for status in OrderStatus if status in TERMINAL)
 
-OrderIdPath = Annotated[str, Path(alias="orderId", pattern=ORDER_ID_PATTERN)]
+OrderIdPath = Annotated[str, Path(alias="orderId", pattern=ORDER_ID_PATTERN, description="Id of the order")]
 StatusQuery = Annotated[
     str | None, Query(description="One status, or several with commas between them", examples=["open"])
 ]
-SymbolQuery = Annotated[Symbol | None, Query()]
-SideQuery = Annotated[OrderSide | None, LowerCase, Query()]
-ClientOrderIdQuery = Annotated[str | None, Query(alias="clientOrderId", max_length=64), PrintableText]
+SymbolQuery = Annotated[Symbol | None, Query(description="Only those of this market")]
+SideQuery = Annotated[OrderSide | None, LowerCase, Query(description="Only those of this side")]
+ClientOrderIdQuery = Annotated[
+    str | None,
+    Query(alias="clientOrderId", max_length=64, description="Only orders with this clientOrderId; several may have it"),
+    PrintableText,
+]
 
-ClientOrderIdPath = Annotated[str, Path(alias="clientOrderId", max_length=64), PrintableText]
-OrderIdQuery = Annotated[str | None, Query(alias="orderId", pattern=ORDER_ID_PATTERN)]
+ClientOrderIdPath = Annotated[
+    str, Path(alias="clientOrderId", max_length=64, description="Your own reference"), PrintableText
+]
+OrderIdQuery = Annotated[
+    str | None, Query(alias="orderId", pattern=ORDER_ID_PATTERN, description="Only trades of this order")
+]
 SinceQuery = Annotated[UtcDatetime | None, Query(alias="from", description="Orders created then or later")]
 UntilQuery = Annotated[UtcDatetime | None, Query(alias="to", description="Orders created before that")]
 
@@ -206,7 +214,10 @@ def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) 
 
     @router.delete(
         "", _CANCEL, response=BulkCancel,
-        refusals={400: "a condition is not valid, or stands in the query and in the body"},
+        refusals={
+            400: "a condition is not valid, or stands in the query and in the body",
+            409: "too many bulk cancels of yours wait for their turn: BULK_CANCEL_IN_PROGRESS",
+        },
         summary="Cancel your open orders that fit every condition; without any, all",
     )  # fmt: skip
     async def cancel_orders(
@@ -217,18 +228,23 @@ def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) 
         order_ids: Annotated[
             str | None, Query(alias="orderIds", max_length=20_000, description="Ids with commas between them")
         ] = None,
+        client_order_id: ClientOrderIdQuery = None,
     ) -> Response:
-        if body is not None and not (symbol is None and side is None and order_ids is None):
+        in_query = (symbol, side, order_ids, client_order_id)
+        if body is not None and any(condition is not None for condition in in_query):
             raise validation_error(["give the conditions in the query or in the body, not in both"])
         if body is not None:
             symbol, side, wanted = body.symbol, body.side, body.order_ids
+            client_order_id = body.client_order_id
         else:
             wanted = order_ids.split(",") if order_ids is not None else None
             if wanted is not None and len(wanted) > ORDER_IDS_MAX:
                 raise validation_error([f"orderIds must have at most {ORDER_IDS_MAX} entries"])
             if wanted is not None and not all(re.match(ORDER_ID_PATTERN, order_id) for order_id in wanted):
                 raise validation_error(["orderIds must be order ids with commas between them"])
-        outcome = await orders.cancel_many(caller(request).user_id, symbol, side, wanted)
+        if wanted is not None and client_order_id is not None:
+            raise validation_error(["give orderIds or clientOrderId, not both"])
+        outcome = await orders.cancel_many(caller(request).user_id, symbol, side, wanted, client_order_id)
         return json_response(outcome)
 
     return router

@@ -75,8 +75,8 @@ class OrderBody(Body):
     """An order. Decimals may be text or JSON numbers; `side`, `type` and `timeInForce` in any letter case.
 
     A limit order needs `price` and `quantity`. A market order needs `quantity`; a market buy may have `quoteQuantity`
-    instead, the amount to spend. A stop order may name its `stopPrice`. Stop orders are not yet supported: the
-    pre-trade check rejects them.
+    instead, the amount to spend. A stop order may name its `stopPrice`. Stop orders pass this schema, but the
+    pre-trade check rejects every one of them: 400, `Stop orders are not yet supported`.
     """
 
     model_config = example(
@@ -92,11 +92,15 @@ class OrderBody(Body):
 
     symbol: Symbol
     side: Annotated[OrderSide, LowerCase]
-    type: Annotated[OrderType, LowerCase]
+    type: Annotated[OrderType, LowerCase] = Field(
+        description="`limit` or `market`. The pre-trade check always refuses `stop_limit` and `stop_market`"
+    )
     quantity: PositiveDecimal | None = None
     price: PositiveDecimal | None = None
     quote_quantity: PositiveDecimal | None = None
-    stop_price: PositiveDecimal | None = None
+    stop_price: PositiveDecimal | None = Field(
+        default=None, description="Of stop orders, which the pre-trade check always refuses"
+    )
     time_in_force: Annotated[TimeInForce, LowerCase] | None = Field(
         default=None, description="Stored; the default is `ioc` for market orders, else `gtc`"
     )
@@ -226,13 +230,17 @@ class BatchEntry(Message, frozen=True):
 
 
 class BulkCancelBody(Body):
-    """Cancels the caller's open orders that match every given property. Without any, it cancels all of them."""
+    """Cancels the caller's open orders that match every given property. Without any, it cancels all of them.
+
+    Several orders may have one `clientOrderId`: all that are open are cancelled.
+    """
 
     model_config = example({"symbol": "BTC-USD", "side": "buy"})
 
     symbol: Symbol | None = None
     side: Annotated[OrderSide, LowerCase] | None = None
     order_ids: Annotated[list[OrderId], Field(min_length=1, max_length=ORDER_IDS_MAX)] | None = None
+    client_order_id: Annotated[str, PrintableText, StringConstraints(max_length=64)] | None = None
 
 
 class CancelFailure(Message, frozen=True):

@@ -33,9 +33,11 @@ from openspot.http.errors import HttpError, service_unavailable, validation_erro
 from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
+from openspot.rest_edge.orders.bulk_cancel import BulkCancelTurns, OpenOrderCancels
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrderRecords, newer_record
 from openspot.rest_edge.orders.schemas import (
+    ORDER_IDS_MAX,
     BatchEntry,
     BatchRefusal,
     BulkCancel,
@@ -51,6 +53,7 @@ log = get_logger("orders")
 OPEN_STATUSES = tuple(status.value for status in OrderStatus if status not in TERMINAL)
 CANCELS_AT_A_TIME = 32
 CANCEL_PAGE = 500
+NOT_TRIED = f"one request cancels at most {ORDER_IDS_MAX} orders by clientOrderId: repeat it"
 _INVALID = frozenset({RefusalCode.VALIDATION, RefusalCode.MALFORMED})
 
 
@@ -63,6 +66,8 @@ class OrderService:
         self._timeout_s = timeout_s
         self._store = store
         self._recent = RecentOrderRecords()
+        self._bulk_turns = BulkCancelTurns()
+        self._open_cancels = OpenOrderCancels(bus)
 
     # Place
 
@@ -218,11 +223,26 @@ class OrderService:
         return record
 
     async def cancel_many(
-        self, user_id: str, symbol: str | None, side: str | None, order_ids: Sequence[str] | None
+        self,
+        user_id: str,
+        symbol: str | None,
+        side: str | None,
+        order_ids: Sequence[str] | None,
+        client_order_id: str | None = None,
     ) -> BulkCancel:
-        """Cancel the caller's open orders that match every given property. Each order is tried once."""
-        outcome = BulkCancel([], [])
-        if order_ids is not None:
+        """Cancel the caller's open orders that match every given property. Each order is tried once.
+
+        A client order id may repeat (fact A2.1-04), so it may cancel several orders. It does not go with
+        `order_ids`.
+
+        Waits while another bulk cancel of the caller runs; 409 if too many wait.
+        """
+        async with self._bulk_turns.of(user_id):
+            if order_ids is None and client_order_id is not None:
+                return await self._cancel_named(user_id, OrderFilter(OPEN_STATUSES, symbol, side, client_order_id))
+            if order_ids is None:
+                return await self._cancel_open(user_id, symbol, side)
+            outcome = BulkCancel([], [])
             wanted = list(dict.fromkeys(order_ids))
             rows = await self._store.owners_of(wanted)
             chosen = [
@@ -232,7 +252,34 @@ class OrderService:
             ]
             await self._cancel_each(user_id, chosen, outcome)
             return outcome
+
+    async def _cancel_open(self, user_id: str, symbol: str | None, side: str | None) -> BulkCancel:
+        """Cancel what is open in the engine, then try the rows that still look open one by one."""
+        outcome = BulkCancel([], [])
+        failure = await self._open_cancels.cancel(user_id, symbol, side, outcome.cancelled)
+        cancelled = set(outcome.cancelled)
+        for order_id in outcome.cancelled:
+            sent = self._recent.get(user_id, order_id)
+            if sent is not None:
+                await self._after_cancel(order_id, sent)
         async for page in self._open_orders(user_id, OrderFilter(OPEN_STATUSES, symbol, side)):
+            # The row of an order that was just cancelled may be older than the cancel.
+            rest = [(row.order_id, row) for row in page if row.order_id not in cancelled]
+            if failure is None:
+                await self._cancel_each(user_id, rest, outcome)
+            else:
+                outcome.failed.extend(CancelFailure(order_id, failure) for order_id, _ in rest)
+        return outcome
+
+    async def _cancel_named(self, user_id: str, wanted: OrderFilter) -> BulkCancel:
+        """Cancel the open orders that pass the filter one by one: the engine knows no client order ids."""
+        outcome = BulkCancel([], [])
+        tried = 0
+        async for page in self._open_orders(user_id, wanted):
+            if tried >= ORDER_IDS_MAX:
+                outcome.failed.extend(CancelFailure(row.order_id, NOT_TRIED) for row in page)
+                continue
+            tried += len(page)
             await self._cancel_each(user_id, [(row.order_id, row) for row in page], outcome)
         return outcome
 

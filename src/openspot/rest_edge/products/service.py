@@ -16,8 +16,10 @@ from openspot.kit.database import Pool
 from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.configuration import read_configuration
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
+from openspot.rest_edge.products.conversions.exposure import ExposureLimits
 from openspot.rest_edge.products.conversions.pricing import pairs_of
-from openspot.rest_edge.products.conversions.service import ConversionRules, ConversionService
+from openspot.rest_edge.products.conversions.service import ConversionRules, ConversionService, FairPriceSource
+from openspot.rest_edge.products.conversions.standing import SAMPLE_EVERY_S
 from openspot.rest_edge.products.conversions.store import ConversionStore
 from openspot.rest_edge.products.metrics import TRANSFERS
 from openspot.rest_edge.products.payments.payment_routes import PaymentRoute, routes_of
@@ -52,11 +54,13 @@ class ProductServices:
     payment_routes: Sequence[PaymentRoute]
 
     def start(self, frame: ServiceFrame) -> None:
-        """Resume transfers, pay out, accrue rewards and delete expired quotes until the edge ends, in every edge."""
+        """In every edge until it ends: resume transfers, pay out, accrue, sample books and delete what has expired."""
         frame.start("resume transfers", self.runner.run(), is_essential=False)
         repeat(frame, "pay out unstakes", self.staking.pay_due, PAY_OUT_INTERVAL_S)
         repeat(frame, "accrue staking rewards", self.staking.accrue_due, ACCRUE_INTERVAL_S)
+        repeat(frame, "sample books", self.conversions.sample_books, SAMPLE_EVERY_S)
         repeat(frame, "forget expired quotes", self.conversions.delete_expired, CLEAN_UP_INTERVAL_S)
+        repeat(frame, "forget unpaid payments", self.payments.delete_unpaid, CLEAN_UP_INTERVAL_S)
 
 
 def make_product_services(
@@ -66,6 +70,7 @@ def make_product_services(
     bus: Bus,
     engine: EngineQueries,
     transfers: TransferEngine,
+    fair_prices: FairPriceSource,
     configuration: MarketConfiguration,
     clock: Clock,
 ) -> ProductServices:
@@ -93,11 +98,14 @@ def make_product_services(
             conversion_store,
             engine,
             runner,
+            fair_prices,
             pairs_of(configuration.limits, assets),
             assets,
             clock,
             spread_bps=settings.conversion_spread_bps,
             quote_life=timedelta(seconds=settings.conversion_quote_s),
+            limits=ExposureLimits(settings.conversion_user_limit * 100, settings.conversion_asset_limit * 100),
+            standing_s=settings.conversion_standing_s,
         ),
         staking=StakingService(staking_store, runner, products, assets, clock),
         payments=PaymentService(
@@ -109,6 +117,8 @@ def make_product_services(
             secret=settings.payment_callback_secret,
             return_origins=origins_of(settings.payment_return_origins),
             page_url=f"{settings.rest_url}/api/v1/payments/development",
+            open_max=settings.payments_open_max,
+            kept=timedelta(days=settings.payments_unpaid_kept_days),
         ),
         active_stake=staking_store.active,
         cancel_unpaid=payment_store.cancel_unpaid,

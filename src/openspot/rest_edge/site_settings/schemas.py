@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from openspot.contracts.messages.message import TimeText
 from openspot.http.validation import ResponseBody
 
 
@@ -42,7 +43,7 @@ class SystemResponse(ResponseBody):
     """The settings of this edge that concern clients."""
 
     version: str
-    server_time: str
+    server_time: TimeText
     throttling_enabled: bool
     throttle_tiers: list[ThrottleTierResponse]
     body_bytes_max: int

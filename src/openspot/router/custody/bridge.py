@@ -23,7 +23,7 @@ from openspot.contracts.messages import (
     WithdrawalOutcome,
     WithdrawalRequested,
 )
-from openspot.contracts.streams import CUSTODY
+from openspot.contracts.streams import StreamConsumer
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERENCE_TEXT, RESERVED_SUFFIXES
 from openspot.domain.market import AssetScale
 from openspot.domain.money import MoneyError, parse_decimal, scaled_to_text, to_amount, to_scaled
@@ -34,6 +34,7 @@ from openspot.kit.bus import Bus, Consumption, DurableConsumer, PublishError, Re
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.router.custody.withdrawal_decisions import Decision, DecisionsUnavailableError, WithdrawalDecisions
+from openspot.router.descriptor import COMPLETE, DEPOSIT, RELEASE, RESERVE
 from openspot.router.metrics import CUSTODY_EVENTS, LEDGER_ALERTS
 
 log = get_logger("custody_bridge")
@@ -43,9 +44,6 @@ REFERENCE_LENGTH_MAX = 128
 ECHO_LENGTH_MAX = 128
 """An answer repeats at most this many characters of a field, so that it never exceeds the bus's size limit."""
 LOGGED_LENGTH_MAX = 500
-BATCH_MAX = 100
-ACKNOWLEDGE_WAIT_S = 10.0
-"""After this time without an acknowledgement the bus gives the event to another router, in case this one died."""
 RESERVATION_WAIT_S_MAX = 60.0
 """A completion or failure waits this long for its reservation, which another router may still be making."""
 WAITING_OUTCOMES_MAX = 10_000
@@ -75,10 +73,10 @@ class CustodyBridge:
         self._decisions = WithdrawalDecisions(bus)
         self._waiting_since: dict[str, float] = {}
         self._consumers: tuple[DurableConsumer[Any], ...] = (
-            self._consumer(subjects.CUSTODY_DEPOSIT_CONFIRMED, "deposit", DepositConfirmed, self.deposit),
-            self._consumer(subjects.CUSTODY_WITHDRAWAL_REQUESTED, "reserve", WithdrawalRequested, self.reserve),
-            self._consumer(subjects.CUSTODY_WITHDRAWAL_COMPLETED, "complete", WithdrawalOutcome, self.complete),
-            self._consumer(subjects.CUSTODY_WITHDRAWAL_FAILED, "release", WithdrawalOutcome, self.release),
+            self._consumer(DEPOSIT, "deposit", DepositConfirmed, self.deposit),
+            self._consumer(RESERVE, "reserve", WithdrawalRequested, self.reserve),
+            self._consumer(COMPLETE, "complete", WithdrawalOutcome, self.complete),
+            self._consumer(RELEASE, "release", WithdrawalOutcome, self.release),
         )
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -160,16 +158,17 @@ class CustodyBridge:
             self._check_end(event.withdrawal_id, await self._engine.release_withdrawal(event.withdrawal_id))
 
     def _consumer(
-        self, subject: str, kind: str, event_type: type[Event], carry_out: Callable[[Event], Awaitable[None]]
+        self,
+        consumer: StreamConsumer,
+        kind: str,
+        event_type: type[Event],
+        carry_out: Callable[[Event], Awaitable[None]],
     ) -> DurableConsumer[Event]:
         async def take(events: list[Event]) -> Sequence[int]:
             outcomes = await asyncio.gather(*(_is_done(kind, event, carry_out) for event in events))
             return [place for place, done in enumerate(outcomes) if not done]
 
-        consumption = Consumption(
-            CUSTODY, subject, f"router-{kind}", event_type, BATCH_MAX, acknowledge_wait_s=ACKNOWLEDGE_WAIT_S
-        )
-        return DurableConsumer(self._bus, consumption, take)
+        return DurableConsumer(self._bus, Consumption.of(consumer, event_type), take)
 
     def _amount(self, user_id: str, asset: str, amount: str) -> str:
         """The amount at the asset's fixed scale. Raises CustodyError if that would cut digits."""

@@ -37,7 +37,8 @@ class OrderSide(StrEnum):
 class OrderDraft:
     """An order request whose fields have their types.
 
-    Quantities are in the base asset, `quote_quantity` is in the quote asset.
+    Quantities are in the base asset, `quote_quantity` is in the quote asset. With `is_immediate`, the engine gets the
+    order's own time in force.
     """
 
     user_id: str
@@ -52,6 +53,7 @@ class OrderDraft:
     max_slippage_bps: Decimal | None
     margin_mode: str | None
     client_order_id: str | None
+    is_immediate: bool = False
 
     @property
     def is_buy(self) -> bool:
@@ -81,13 +83,19 @@ def draft_of(request: SubmitOrder) -> OrderDraft:
         max_slippage_bps=_slippage(order.max_slippage_bps),
         margin_mode=_text("marginMode", order.margin_mode, MARGIN_MODE_LENGTH_MAX),
         client_order_id=_text("clientOrderId", order.client_order_id, CLIENT_ORDER_ID_LENGTH_MAX),
+        is_immediate=request.is_immediate,
     )
+
+
+def check_user_id(user_id: str) -> None:
+    """Raise InvalidRequestError unless `user_id` has the form of an id."""
+    if not PARTICIPANT_ID_TEXT.fullmatch(user_id):
+        raise InvalidRequestError("userId must be 1 to 64 letters, digits, '_', ':' or '-'")
 
 
 def check_ids(user_id: str, order_id: str) -> None:
     """Raise InvalidRequestError unless both have the form of an id."""
-    if not PARTICIPANT_ID_TEXT.fullmatch(user_id):
-        raise InvalidRequestError("userId must be 1 to 64 letters, digits, '_', ':' or '-'")
+    check_user_id(user_id)
     if not ORDER_ID_TEXT.fullmatch(order_id):
         raise InvalidRequestError("orderId must be 1 to 64 letters, digits, '_', ':' or '-'")
 

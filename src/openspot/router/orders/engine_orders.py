@@ -1,8 +1,8 @@
 """Converts orders for the engine and back: the PlaceOrder request, and the order that its response describes.
 
 A limit order is sent as GTC, a market order as IOC (facts A1.2-07 to A1.2-15). With `honour_time_in_force`, IOC and FOK
-limit orders are sent as such. A market order has a price bound. A buy has the price at which the engine reserves funds
-(fact A1.3-29).
+limit orders are sent as such, and so are those of a liquidation (`is_immediate`). A market order has a price bound. A
+buy has the price at which the engine reserves funds (fact A1.3-29).
 """
 
 from decimal import Decimal
@@ -37,7 +37,8 @@ def engine_type(draft: OrderDraft, *, honour_time_in_force: bool) -> orders_pb2.
     if draft.is_market:
         fok = honour_time_in_force and draft.time_in_force is TimeInForce.FOK
         return orders_pb2.FOK if fok else orders_pb2.IOC
-    return _TYPE_BY_TIME_IN_FORCE[draft.time_in_force] if honour_time_in_force else orders_pb2.GTC
+    is_own = honour_time_in_force or draft.is_immediate
+    return _TYPE_BY_TIME_IN_FORCE[draft.time_in_force] if is_own else orders_pb2.GTC
 
 
 def place_request(

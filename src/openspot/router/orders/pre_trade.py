@@ -14,18 +14,21 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
 
+from openspot.domain.fair_price.band import PriceReference
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import BASIS_POINTS, EXACT, MoneyError, decimal_to_text, scaled_to_text, to_scaled
 from openspot.domain.order import OrderType
 from openspot.domain.symbol import SymbolSpec
 from openspot.router.orders.draft import OrderDraft
 
+_WORDS = {PriceReference.LAST_TRADE: "last trade price", PriceReference.FAIR_PRICE: "fair price"}
 _STOP_ORDERS = frozenset({OrderType.STOP_LIMIT, OrderType.STOP_MARKET})
 
 
 class PreTradeCheck(StrEnum):
-    """The names of the steps, as `risk.check.failed` has them."""
+    """The names of the steps, as `risk.check.failed` has them. OPENING comes before all others, if it is set."""
 
+    OPENING = "opening"
     STOP_ORDER = "stop_order"
     MARKET = "market"
     QUANTITY = "quantity"
@@ -42,6 +45,20 @@ class PreTradeFailure(NamedTuple):
     reason: str
 
 
+class Reference(NamedTuple):
+    """What an order's price is compared with; `price` is None if there is nothing to compare it with.
+
+    `deviation_bps_max` takes the place of the market's own limit; None leaves that in force.
+    """
+
+    price: Decimal | None
+    kind: PriceReference = PriceReference.LAST_TRADE
+    deviation_bps_max: int | None = None
+
+
+NO_REFERENCE = Reference(None)
+
+
 @dataclass(frozen=True, slots=True)
 class MarketRules:
     """A market that can be traded: the platform's limits and the engine's specification."""
@@ -54,18 +71,22 @@ class MarketRules:
 class Candidate:
     """An order on its way through the check.
 
-    The caller sets the draft, the markets, and the symbol's recent reference price, or None. The steps set the market,
+    The caller sets the draft, the markets, and what the symbol's prices are compared with. The steps set the market,
     the base quantity, and the worst price at which the order can trade (a limit order's price, a market order's
     bound). `available` is the user's balance of the asset that the order spends; None if it is not known.
     """
 
     draft: OrderDraft
     markets: Mapping[str, MarketRules]
-    reference_price: Decimal | None
+    reference: Reference = NO_REFERENCE
     found_market: MarketRules | None = None
     found_quantity: Decimal | None = None
     found_price: Decimal | None = None
     available: Decimal | None = None
+
+    @property
+    def reference_price(self) -> Decimal | None:
+        return self.reference.price
 
     @property
     def market(self) -> MarketRules:
@@ -168,14 +189,16 @@ def _check_notional(candidate: Candidate) -> str | None:
 
 
 def _check_deviation(candidate: Candidate) -> str | None:
-    reference, bps_max = candidate.reference_price, candidate.market.limits.deviation_bps_max
+    reference, bps_max = candidate.reference_price, candidate.reference.deviation_bps_max
     if candidate.draft.is_market or reference is None:
         return None
+    if bps_max is None:
+        bps_max = candidate.market.limits.deviation_bps_max
     distance = EXACT.abs(EXACT.subtract(candidate.price, reference))
     if EXACT.multiply(distance, Decimal(BASIS_POINTS)) <= EXACT.multiply(reference, Decimal(bps_max)):
         return None
     return (
-        f"price {_text(candidate.price)} deviates from the last trade price {_text(reference)} "
+        f"price {_text(candidate.price)} deviates from the {_WORDS[candidate.reference.kind]} {_text(reference)} "
         f"by more than {bps_max} bps on {candidate.market.spec.symbol}"
     )
 
@@ -185,6 +208,8 @@ def _check_slippage(candidate: Candidate) -> str | None:
     if not draft.is_market:
         return None
     if candidate.reference_price is None:
+        if candidate.reference.kind is PriceReference.FAIR_PRICE:
+            return f"no fair price for {spec.symbol} yet: a market order needs one, a limit order does not"
         return f"no recent trade price for {spec.symbol}: a market order needs one"
     if draft.max_slippage_bps is not None and draft.max_slippage_bps > limits.slippage_bps_max:
         return (

@@ -2,12 +2,19 @@
 
 They are only in memory, so after a restart there are none until a trade is seen. A trade that was published late,
 because no router was running, keeps the time at which it happened.
+
+With the setting `OPENSPOT_PRICE_BAND=fair_price` the references are fair prices instead: market data keeps them, so a
+restart has them at once, and no trade that somebody made with themselves moves them.
 """
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from openspot.domain.fair_price.band import PriceReference
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
+from openspot.market_data_client.price_bands import PriceBands
+from openspot.router.orders.pre_trade import MarketRules, Reference
 
 
 def price_of(text: str) -> Decimal:
@@ -16,6 +23,13 @@ def price_of(text: str) -> Decimal:
     if to_amount(price) <= 0:
         raise MoneyError("must be positive")
     return price
+
+
+class References(Protocol):
+    """Finds what the price of an order is compared with."""
+
+    def reference(self, symbol: str, now_ms: int) -> Reference:
+        """The reference of a symbol, which may be one that does not exist."""
 
 
 class _LastTrade(NamedTuple):
@@ -42,3 +56,23 @@ class ReferencePrices:
         if last is None or now_ms - last.timestamp_ms > self._age_ms_max:
             return None
         return last.price
+
+    def reference(self, symbol: str, now_ms: int) -> Reference:
+        """The newest trade's price."""
+        return Reference(self.recent(symbol, now_ms))
+
+
+class FairReferences:
+    """The fair price of each market, with the width of its band."""
+
+    def __init__(self, bands: PriceBands, markets: Mapping[str, MarketRules]) -> None:
+        self._bands = bands
+        self._markets = markets
+
+    def reference(self, symbol: str, now_ms: int) -> Reference:
+        """The fair price, whatever its age: its band is wider then."""
+        market = self._markets.get(symbol)
+        if market is None:
+            return Reference(None, PriceReference.FAIR_PRICE)
+        band = self._bands.of(symbol, market.limits.deviation_bps_max)
+        return Reference(band.centre, PriceReference.FAIR_PRICE, band.width_bps)

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping
+from decimal import Decimal
 
 import msgspec
 
+from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.contracts.messages import SubmitOrder, SubmitOrderReply
 from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
 from openspot.domain.order import OrderStatus
@@ -16,18 +18,26 @@ from openspot.router.metrics import ORDERS
 from openspot.router.orders.available_funds import AvailableFunds
 from openspot.router.orders.draft import OrderDraft, draft_of
 from openspot.router.orders.engine_order_ids import OrderIds, OrderIdsUnavailableError
-from openspot.router.orders.engine_orders import order_in_response, pending_order, place_request, refused_order
+from openspot.router.orders.engine_orders import (
+    engine_type,
+    order_in_response,
+    pending_order,
+    place_request,
+    refused_order,
+)
+from openspot.router.orders.opening import Opening
 from openspot.router.orders.placements import Placements
 from openspot.router.orders.pre_trade import (
     BALANCE_ONLY,
     BEFORE_BALANCE,
     Candidate,
     MarketRules,
+    PreTradeCheck,
     PreTradeFailure,
     first_failure,
 )
 from openspot.router.orders.recent_orders import RecentOrder, RecentOrders
-from openspot.router.orders.reference_prices import ReferencePrices
+from openspot.router.orders.reference_prices import References
 from openspot.router.orders.rejections import Rejections, Slot
 from openspot.router.tracked_order import TrackedOrder, record_of
 
@@ -43,7 +53,7 @@ class Submission:
         self,
         *,
         markets: Mapping[str, MarketRules],
-        reference_prices: ReferencePrices,
+        reference_prices: References,
         funds: AvailableFunds,
         order_ids: OrderIds,
         recent_orders: RecentOrders,
@@ -51,6 +61,7 @@ class Submission:
         rejections: Rejections,
         clock: Clock,
         honour_time_in_force: bool,
+        opening: Opening,
     ) -> None:
         self._markets = markets
         self._reference_prices = reference_prices
@@ -61,6 +72,7 @@ class Submission:
         self._rejections = rejections
         self._clock = clock
         self._honour_time_in_force = honour_time_in_force
+        self._opening = opening
         self._under_way: set[str] = set()
 
     async def submit(self, request: SubmitOrder) -> SubmitOrderReply:
@@ -87,8 +99,12 @@ class Submission:
 
     async def _checked(self, draft: OrderDraft, deadline: int | None, slot: Slot) -> SubmitOrderReply:
         now_ms = self._now_ms()
-        candidate = Candidate(draft, self._markets, self._reference_prices.recent(draft.symbol, now_ms))
-        failure = first_failure(candidate, BEFORE_BALANCE) or await self._balance_failure(candidate)
+        candidate = Candidate(draft, self._markets, self._reference_prices.reference(draft.symbol, now_ms))
+        failure = (
+            self._opening_failure(draft, candidate.reference_price)
+            or first_failure(candidate, BEFORE_BALANCE)
+            or await self._balance_failure(candidate)
+        )
         if failure is not None:
             return await self._refuse(draft, failure, now_ms, slot)
         try:
@@ -102,6 +118,12 @@ class Submission:
             ORDERS.labels("not_sent", "too_late").inc()
             return _refused(RefusalCode.TOO_LATE, TOO_LATE)
         return await self._place(candidate, engine_order_id, slot)
+
+    def _opening_failure(self, draft: OrderDraft, reference: Decimal | None) -> PreTradeFailure | None:
+        rests = engine_type(draft, honour_time_in_force=self._honour_time_in_force) == orders_pb2.GTC
+        price = draft.price if rests else None
+        reason = self._opening.refusal(draft.symbol, is_buy=draft.is_buy, price=price, reference=reference)
+        return PreTradeFailure(PreTradeCheck.OPENING, reason) if reason else None
 
     async def _balance_failure(self, candidate: Candidate) -> PreTradeFailure | None:
         candidate.available = await self._funds.available(

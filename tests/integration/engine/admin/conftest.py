@@ -9,11 +9,6 @@ from tests.support.admin_client import AdminClient, Transport
 from tests.support.engine_client import EngineClient, engine_settings
 
 
-@pytest.fixture(autouse=True)
-def _quick_logins(cheap_passwords: None) -> None:
-    """Use cheap password hashes, because nearly every test logs in. tests/unit/kit/test_passwords.py tests the cost."""
-
-
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Settings of the engine, including the password of the first administrator."""

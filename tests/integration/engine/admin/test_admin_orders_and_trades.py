@@ -4,9 +4,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from openspot.contracts.engine_events import EngineEvent
 from openspot.contracts.gen.exchange.v1 import orders_pb2
+from openspot.contracts.messages import OrderEvent
+from openspot.router.translation.order_state_machine import OrderStateMachine
 from tests.support.admin_client import AdminClient, CallFailedError, Transport
 from tests.support.engine_client import EngineClient, engine_settings, order, running_engine
 
@@ -141,6 +145,29 @@ async def test_a_list_refuses_a_bad_filter_with_the_name_of_its_field(admin: Adm
             await admin.call(method, **fields)
         assert caught.value.status == "invalid_argument", (method, fields)
         assert caught.value.message.startswith(message), (method, fields)
+
+
+@pytest.mark.spec("A1.4-09")
+async def test_the_router_makes_orders_cancelled_of_the_events_that_the_engine_emits(funded: AdminClient) -> None:
+    engine = funded.engine
+    first = await engine.last_sequence() + 1
+    placed = await engine.place("buy", "100", "2")
+    await funded.call("CancelOrderAdmin", orderId=str(placed.order_id), participantId="alice", symbol="BTC-USD")
+    state = OrderStateMachine("epoch", [])
+    events = await engine.events(first, await engine.last_sequence())
+    publications = [
+        publication
+        for event in msgspec.convert(events, list[EngineEvent])
+        for publication in state.apply(event).publications
+    ]
+    assert [publication.targets[0].subject for publication in publications] == ["orders.created", "orders.cancelled"]
+    assert [target.subject for target in publications[1].targets] == ["orders.cancelled", "orders.cancelled.alice"]
+    cancelled = publications[1].message
+    assert isinstance(cancelled, OrderEvent)
+    assert (cancelled.event, cancelled.reason) == ("cancelled", "CANCELLED_BY_ADMIN")
+    record = cancelled.order
+    assert (record.order_id, record.user_id, record.status) == (f"external-{placed.order_id}", "alice", "cancelled")
+    assert (record.quantity, record.filled_quantity, record.remaining_quantity) == ("2", "0", "0")
 
 
 @pytest.mark.spec("A1.4-07", "A1.4-08", "B4.4-50")

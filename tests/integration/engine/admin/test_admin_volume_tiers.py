@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from openspot.contracts.gen.exchange.v1 import accounts_pb2 as pb
+from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
 from openspot.engine.admin.volume_charging import VolumeCharging
 from openspot.engine.core.records import CommandKind
 from openspot.engine.engine import Engine
@@ -47,6 +49,13 @@ class Exchange:
         """Trade a quantity of BTC at 100,000 USD."""
         await self.engine.intake.place([order("sell", "100000", quantity, maker)]).future  # type: ignore[misc]
         await self.engine.intake.place([order("buy", "100000", quantity, taker)]).future  # type: ignore[misc]
+
+    async def link(self, *pairs: tuple[str, str]) -> None:
+        """Let these be all links of owners."""
+        links = [pb.OwnerLink(first_participant_id=one, second_participant_id=other) for one, other in pairs]
+        future = self.engine.intake.set_owners(links).future
+        assert future is not None
+        await future
 
     def fees(self, participant: str) -> tuple[int | None, int | None]:
         state = self.engine.machine.core.account(self.engine.machine.directory.account(participant))
@@ -93,6 +102,51 @@ async def test_a_trade_with_oneself_adds_no_volume(exchange: Exchange) -> None:
     await exchange.trade("5", "maker", "maker")
     await exchange.charging.turn()
     assert exchange.fees("maker") == (None, None)
+
+
+async def test_a_trade_between_the_accounts_of_one_user_adds_no_volume(exchange: Exchange) -> None:
+    await exchange.fund("margin:maker", "margin:maker:2")
+    await exchange.trade("5", "maker", "margin:maker")
+    await exchange.trade("5", "margin:maker", "margin:maker:2")
+    await exchange.charging.turn()
+    assert exchange.fees("maker") == exchange.fees("margin:maker") == exchange.fees("margin:maker:2") == (None, None)
+    await exchange.fund("margin:taker")
+    await exchange.trade("0.5", "maker", "margin:taker")
+    await exchange.charging.turn()
+    assert exchange.fees("maker") == exchange.fees("margin:taker") == (22, 12)
+
+
+async def test_an_owner_has_one_tier_by_the_sum_of_all_accounts(exchange: Exchange) -> None:
+    await exchange.fund("margin:taker", "friend", "margin:friend")
+    await exchange.trade("0.3", taker="margin:taker")
+    await exchange.trade("0.3", taker="friend")
+    await exchange.charging.turn()
+    accounts = ("taker", "margin:taker", "friend", "margin:friend")
+    assert [exchange.fees(name) for name in accounts] == [(None, None)] * 4
+    assert exchange.fees("maker") == (22, 12)
+    await exchange.link(("taker", "friend"))
+    await exchange.charging.turn()
+    assert [exchange.fees(name) for name in accounts] == [(22, 12)] * 4
+    # What linked users trade with each other counts for nobody.
+    await exchange.trade("10", "margin:friend", "taker")
+    await exchange.charging.turn()
+    assert [exchange.fees(name) for name in accounts] == [(22, 12)] * 4
+    # Without the link each has the own volume again, which was kept by account.
+    await exchange.trade("0.2", taker="friend")
+    await exchange.link()
+    await exchange.charging.turn()
+    assert [exchange.fees(name) for name in accounts] == [(None, None)] * 2 + [(22, 12)] * 2
+
+
+async def test_an_account_that_the_core_does_not_know_gets_no_fees(exchange: Exchange) -> None:
+    # The core refuses the deposit, with which all accounts together would have too much.
+    too_much = str(AMOUNT_MAX // AMOUNT_SCALE)
+    await exchange.engine.intake.money(CommandKind.DEPOSIT, "margin:taker", "USD", too_much, "")
+    await exchange.trade("0.5")
+    commands = exchange.engine.machine.core.command_sequence
+    await exchange.charging.turn()
+    assert exchange.fees("taker") == exchange.fees("maker") == (22, 12)
+    assert exchange.engine.machine.core.command_sequence == commands + 2
 
 
 async def test_a_volume_counts_for_thirty_days(exchange: Exchange) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.engine.admin.volume_store import VolumeStore
-from openspot.engine.admin.volumes import VolumeBook, VolumeKey, tier_above_base, usd_rates
+from openspot.engine.admin.volumes import VolumeBook, VolumeKey, tier_above_base, usd_rates, weighted_median
 
 RATES = {"USD": Decimal(1), "BTC": Decimal(60_000)}
 
@@ -49,7 +49,7 @@ def test_a_tier_above_base_has_its_own_fees(volume: str, taker: int | None, make
     assert (tier.taker_bps if tier else None, tier.maker_bps if tier else None) == (taker, maker)
 
 
-def test_currencies_are_valued_by_last_prices() -> None:
+def test_currencies_are_valued_by_usual_prices() -> None:
     prices = {"BTC-USD": "60000", "ETH-BTC": "0.05", "BTC-BRL": "300000", "USDT-USD": "0.99", "SOL-EUR": "100"}
     rates = usd_rates({symbol: Decimal(price) for symbol, price in prices.items()})
     assert rates == {
@@ -62,6 +62,14 @@ def test_currencies_are_valued_by_last_prices() -> None:
     assert usd_rates({}) == {"USD": 1, "USDT": 1, "USDC": 1}
     # BTC has no trade against USD, so it is valued through ETH.
     assert usd_rates({"ETH-USD": Decimal(3000), "ETH-BTC": Decimal("0.05")})["BTC"] == 60_000
+
+
+def test_a_few_prints_do_not_move_the_usual_price() -> None:
+    honest = [(100, 5), (101, 5), (99, 5)]
+    assert weighted_median(honest) == 100
+    assert weighted_median([*honest, (1, 1), (10**6, 7)]) == 101
+    assert weighted_median([(7, 1), (9, 1)]) == 7
+    assert weighted_median([]) is None
 
 
 def test_the_file_keeps_only_volumes_of_this_journal(tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from openspot.engine.core.records import RESULT_SIZE, decode_results
-from openspot.engine.intake.sequencer import EngineBusyError, EngineStoppedError, Sequencer
+from openspot.engine.core.reference import ReferenceCore
+from openspot.engine.intake.sequencer import EngineBusyError, EngineStoppedError, NotStoredError, Sequencer
 from openspot.engine.journal.journal import FIRST_CHECKSUM, Journal, JournalError, JournalUncertainError
+from openspot.engine.journal.mark import MARK, Mark, read_mark
 from openspot.engine.state.directory import Note
 from openspot.engine.state.state_machine import AppliedBatch, StateMachine
 from tests.support.engine_state import SEED, Commands, cancel, deposit, new_machine, place, together
@@ -38,6 +40,7 @@ class Setup:
         self.applied: list[AppliedBatch] = []
         self.time_ns = 100
         self.blocked = False
+        self.refusal = ""
         self.sequencer = Sequencer(
             self.machine,
             self.journal,
@@ -46,6 +49,7 @@ class Setup:
             queue_max=queue_max,
             on_applied=self.applied.append,
             blocked=lambda: self.blocked,
+            refusal=lambda: self.refusal,
         )
 
     def submit(self, batch: Commands) -> asyncio.Future:
@@ -137,6 +141,8 @@ async def test_a_refused_commit_acknowledges_nothing_and_stops_the_engine(setup:
         await setup.sequencer.settle()
     assert setup.machine.core.command_sequence == setup.journal.last_sequence == 19
     assert not setup.sequencer.fault.done()
+    assert setup.sequencer.is_short_of_space, "the engine can start anew once there is space"
+    assert all(isinstance(outcome, NotStoredError) for outcome in outcomes), "the callers may send them again"
 
 
 async def test_an_uncertain_commit_is_a_fault_that_ends_the_process(setup: Setup) -> None:
@@ -144,8 +150,53 @@ async def test_an_uncertain_commit_is_a_fault_that_ends_the_process(setup: Setup
     setup.journal.failure = JournalUncertainError("disk I/O error")
     with pytest.raises(EngineStoppedError, match="I/O"):
         await setup.submit(deposit(2, "alice", 1))
-    with pytest.raises(EngineStoppedError, match="I/O"):
+    with pytest.raises(EngineStoppedError, match="I/O") as fault:
         await setup.sequencer.fault
+    assert not isinstance(fault.value, NotStoredError)
+    assert not setup.sequencer.is_short_of_space
+
+
+async def test_commands_are_refused_while_there_is_a_reason_and_taken_afterwards(setup: Setup) -> None:
+    await setup.submit(SEED)
+    setup.refusal = "the disk is full"
+    for attempt in (lambda: setup.sequencer.admit(1), setup.sequencer.check):
+        with pytest.raises(NotStoredError, match="the engine accepts no commands: the disk is full"):
+            attempt()
+    setup.refusal = ""
+    setup.sequencer.admit(1)
+    await setup.submit(deposit(2, "alice", 1))
+    assert setup.journal.last_sequence == 20
+
+
+async def test_a_broken_invariant_ends_the_process_and_acknowledges_nothing_more(setup: Setup) -> None:
+    await setup.submit(together(SEED, deposit(2, "alice", 1000), place(5, 2)))
+    mark = read_mark(setup.journal.path.with_name(MARK))
+    core = setup.machine.core
+    assert isinstance(core, ReferenceCore)
+    core._state.accounts[2].held.clear()
+    waiting = [setup.submit(cancel(5)), setup.submit(deposit(2, "alice", 1))]
+    outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+    for outcome in outcomes:
+        assert isinstance(outcome, EngineStoppedError)
+        assert "broken invariant of the matching core: more is released than is held, in command 22" in str(outcome)
+    with pytest.raises(EngineStoppedError, match="broken invariant"):
+        await setup.sequencer.fault
+    with pytest.raises(EngineStoppedError, match="broken invariant"):
+        setup.sequencer.admit(1)
+    assert setup.sequencer.failed
+    assert len(setup.applied) == 1
+    assert read_mark(setup.journal.path.with_name(MARK)) == mark
+
+
+async def test_the_mark_names_the_last_command_and_event_before_a_caller_gets_a_response(setup: Setup) -> None:
+    path = setup.journal.path.with_name(MARK)
+    seen: list[Mark | None] = []
+    for batch in (SEED, together(deposit(2, "alice", 1000), place(5, 2)), cancel(77)):
+        future = setup.submit(batch)
+        future.add_done_callback(lambda _: seen.append(read_mark(path)))
+        await future
+    await setup.sequencer.settle()
+    assert seen == [Mark(setup.journal.epoch, *place) for place in ((19, 0), (21, 2), (22, 2))]
 
 
 async def test_a_cancelled_caller_does_not_affect_the_others(setup: Setup) -> None:
@@ -159,13 +210,13 @@ async def test_a_cancelled_caller_does_not_affect_the_others(setup: Setup) -> No
 
 async def test_settle_waits_for_all_earlier_commands_without_a_commit(setup: Setup) -> None:
     future = setup.submit(SEED)
-    assert setup.sequencer.pending_order_ids() == set()
+    assert setup.sequencer.pending_engine_order_ids() == set()
     placing = setup.submit(place(5, 2))
-    assert setup.sequencer.pending_order_ids() == {5}
+    assert setup.sequencer.pending_engine_order_ids() == {5}
     await setup.sequencer.settle()
     assert future.done()
     assert placing.done()
-    assert setup.sequencer.pending_order_ids() == set()
+    assert setup.sequencer.pending_engine_order_ids() == set()
     commits = setup.journal.commits
     await setup.sequencer.settle()
     assert setup.journal.commits == commits

@@ -8,12 +8,12 @@ import pytest
 from openspot.engine.journal.journal import (
     FIRST_CHECKSUM,
     Journal,
-    JournalDamagedError,
     JournalError,
     JournalLockedError,
     JournalReader,
     JournalUncertainError,
 )
+from openspot.engine.journal.rows import JournalDamagedError
 from tests.support.engine_state import Commands, cancel, together
 
 

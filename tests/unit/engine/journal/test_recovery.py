@@ -4,65 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from openspot.engine.core.reference import ReferenceCore
 from openspot.engine.journal.inspection import export, verify
-from openspot.engine.journal.journal import Journal, JournalDamagedError
-from openspot.engine.journal.recovery import Recovered, recover
+from openspot.engine.journal.rows import JournalDamagedError
 from openspot.engine.journal.snapshots import (
     KEPT,
-    Snapshot,
     SnapshotError,
-    SnapshotHeader,
     read_snapshot,
     snapshot_paths,
-    write_snapshot,
 )
-from openspot.engine.state.state_machine import StateMachine
-from openspot.engine.stream.event_store import EventStore
-from tests.support.engine_state import SEED, Commands, cancel, deposit, feed, new_machine, place
-
-ORDERS = [place(number, 2, price=1000 + number) for number in range(1, 21)]
-HISTORY: list[Commands] = [SEED, deposit(2, "alice", 10**6), *ORDERS, cancel(3), cancel(7)]
-
-
-class Files:
-    """The files of an engine."""
-
-    def __init__(self, folder: Path) -> None:
-        self.snapshots = folder / "snapshots"
-        self.journal = Journal(folder / "journal.sqlite")
-        self.store = EventStore(folder / "events.sqlite", self.journal.epoch)
-        self.machine = new_machine()
-
-    def write(self, history: list[Commands], *, stored: bool = True) -> None:
-        for commands, notes in history:
-            self.journal.append(self.journal.last_sequence + 1, 1, commands, notes)
-            events = feed(self.machine, (commands, notes)).events
-            if stored:
-                self.store.append([events], 10_000)
-
-    def snapshot(self, machine: StateMachine | None = None) -> Path:
-        machine = machine or self.machine
-        core, rest = machine.snapshot()
-        header = SnapshotHeader(
-            self.journal.epoch,
-            machine.core.command_sequence,
-            machine.core.event_sequence,
-            machine.core.state_hash(),
-            self.journal.checksum,
-            len(core),
-        )
-        return write_snapshot(self.snapshots, Snapshot(header, core, rest))
-
-    def recover(self) -> Recovered:
-        return recover(
-            self.journal,
-            self.store,
-            self.snapshots,
-            ReferenceCore,
-            orders_remembered=1000,
-            event_retention=10_000,
-        )
+from openspot.engine.state.event_batch import EventBatch
+from tests.support.engine_files import HISTORY, Files
+from tests.support.engine_state import cancel, feed, new_machine
 
 
 @pytest.fixture
@@ -146,19 +98,30 @@ def test_events_that_the_store_lacks_are_recreated(files: Files) -> None:
     assert stored == expected
 
 
-def test_a_store_ahead_of_the_journal_is_rebuilt_from_the_journal(files: Files) -> None:
+def test_a_store_that_knows_later_commands_prevents_the_start(files: Files) -> None:
     files.write(HISTORY[:-1])
     extra = feed(files.machine, HISTORY[-1]).events
     files.store.append([extra], 10_000)
+    with pytest.raises(JournalDamagedError, match=r"events\.sqlite proves.* 1 commands are lost.*--accept-loss 1`"):
+        files.recover()
+    assert files.store.last_sequence == extra.last_sequence
+
+
+def test_a_store_with_other_events_of_the_same_commands_is_made_again(files: Files) -> None:
+    files.write(HISTORY)
+    wrong = files.store.read(files.store.last_sequence)
+    assert wrong is not None
+    doubled = wrong.records[:8] + (files.store.last_sequence + 1).to_bytes(8, "little") + wrong.records[16:]
+    files.store.append([EventBatch(files.store.last_sequence + 1, doubled, wrong.texts)], 10_000)
     recovered = files.recover()
-    assert files.store.last_sequence == recovered.machine.core.event_sequence == extra.first_sequence - 1
+    assert files.store.last_sequence == recovered.machine.core.event_sequence
 
 
 def test_a_snapshot_ahead_of_the_journal_prevents_the_start(files: Files) -> None:
     files.write(HISTORY[:-1])
     feed(files.machine, HISTORY[-1])
     files.snapshot()
-    with pytest.raises(JournalDamagedError, match=r"the end of the journal is lost.*removing the newer files"):
+    with pytest.raises(JournalDamagedError, match=r"end of the journal is lost.*42\.snapshot proves.*--accept-loss 1`"):
         files.recover()
 
 

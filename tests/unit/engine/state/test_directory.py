@@ -4,6 +4,7 @@ import pytest
 
 from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.symbol import SymbolSpec
+from openspot.engine.core.protocol import spot_account_of
 from openspot.engine.core.records import Command, CommandKind
 from openspot.engine.state.directory import DESCRIBE_CURRENCY, UNKNOWN_ACCOUNT, Currency, Directory, NameTakenError
 from tests.support.engine_state import SEED, cancel, deposit, feed, new_machine, place
@@ -125,3 +126,37 @@ def test_a_snapshot_restores_all_durable_names() -> None:
 def test_a_malformed_snapshot_is_refused(content: bytes) -> None:
     with pytest.raises(ValueError, match="not a snapshot"):
         Directory().restore(content)
+
+
+def test_a_margin_account_names_its_user_and_has_a_place_of_its_own() -> None:
+    directory = Directory()
+    alice, margin, second = (directory.account_or_new(name) for name in ("alice", "margin:alice", "margin:alice:2"))
+    assert (alice, margin, second) == (2, 2 << 32 | 3, 2 << 32 | 4)
+    assert {spot_account_of(number) for number in (alice, margin, second)} == {alice}
+    # One whose user the engine does not know is its own owner.
+    stranger = directory.account_or_new("margin:bob")
+    assert (stranger, spot_account_of(stranger)) == (5, 5)
+    assert directory.margin_accounts == [margin, second, stranger]
+    assert directory.stray_margin_accounts == {"bob": ["margin:bob"]}
+    restored = Directory()
+    restored.restore(directory.snapshot(5))
+    assert restored.margin_accounts == directory.margin_accounts
+    assert restored.stray_margin_accounts == directory.stray_margin_accounts
+    restored.restore(directory.snapshot(4))
+    assert (restored.margin_accounts, restored.stray_margin_accounts) == ([margin, second], {})
+    assert [directory.participant(number) for number in (2, 2 << 32 | 3, 5)] == ["alice", "margin:alice", "margin:bob"]
+    assert [directory.participant(number) for number in (3, 5 << 32 | 3, 2 << 32, UNKNOWN_ACCOUNT)] == [""] * 4
+
+
+def test_numbers_of_margin_accounts_survive_a_snapshot_and_those_of_older_journals_stay() -> None:
+    directory = Directory()
+    directory.account_or_new("alice")
+    assert directory.register("margin:alice", 3) == 3
+    new = directory.account_or_new("margin:alice:2")
+    again = Directory()
+    again.restore(directory.snapshot(4))
+    assert (
+        again.accounts == directory.accounts == {"house:fees": 1, "alice": 2, "margin:alice": 3, "margin:alice:2": new}
+    )
+    assert again.account_or_new("bob") == 5
+    assert directory.snapshot(3) != directory.snapshot(4)

@@ -2,7 +2,7 @@
 
 from openspot.domain.order import Side
 from openspot.engine.state.order_memory import CANCELLED, FILLED, REJECTED
-from openspot.engine.state.state_machine import RECENT_TRADES_MAX, placed_order_ids
+from openspot.engine.state.state_machine import RECENT_TRADES_MAX, placed_engine_order_ids
 from tests.support.engine_state import SEED, Commands, cancel, deposit, feed, new_machine, place, together
 
 HISTORY: list[Commands] = [
@@ -14,7 +14,7 @@ HISTORY: list[Commands] = [
     place(3, 9),
     place(4, 3, Side.SELL, 20_000),
     cancel(4),
-    place(5, 2, quantity=10**7, external=""),
+    place(5, 2, quantity=10**7, order_id=""),
 ]
 
 
@@ -39,13 +39,13 @@ def test_events_carry_the_texts_of_their_orders_and_commands() -> None:
     assert texts == [
         ("alice", ""),
         ("bob", ""),
-        ("external-1", "{}"),
-        ("external-2", "{}"),
-        ("external-2", "external-1"),
-        ("external-3", "{}"),
-        ("external-4", "{}"),
-        ("external-4",),
-        ("external-5", "{}"),
+        ("order-1", "{}"),
+        ("order-2", "{}"),
+        ("order-2", "order-1"),
+        ("order-3", "{}"),
+        ("order-4", "{}"),
+        ("order-4",),
+        ("order-5", "{}"),
     ]
 
 
@@ -93,7 +93,7 @@ def test_a_snapshot_omits_what_is_not_durable_yet() -> None:
     durable = machine.snapshot()
     commands, notes = together(deposit(4, "carol", 7), place(6, 4))
     machine.register(commands, notes)
-    assert machine.snapshot(placed_order_ids(commands)) == durable
+    assert machine.snapshot(placed_engine_order_ids(commands)) == durable
     machine.apply(commands, notes)
     assert machine.snapshot() != durable
 

@@ -1,5 +1,6 @@
 /** What an operator is told when something fails: what happened, the error itself, and what to do next. */
 import type { Problem } from "#lib/components/states.tsx";
+import { isOffline } from "#lib/network.ts";
 import {
   EngineError,
   RefusedError,
@@ -192,17 +193,17 @@ export function explain(thrown: unknown): Problem {
     return { ...(WEB_SERVER[error.status] ?? WEB_SERVER_OTHER), detail: error.message };
   }
   if (error instanceof UnreachableError) {
-    return navigator.onLine
+    return isOffline(error.address)
       ? {
+          title: "This computer is offline",
+          detail: error.message,
+          advice: "Check its network. The console goes on by itself as soon as the engine responds.",
+        }
+      : {
           title: "The engine does not respond",
           detail: error.message,
           advice:
             "See that the platform runs (`openspot status`) and that OPENSPOT_CONSOLE_ORIGINS names this page's address. The console tries again by itself.",
-        }
-      : {
-          title: "This computer is offline",
-          detail: error.message,
-          advice: "Check its network. The console goes on by itself as soon as the engine responds.",
         };
   }
   if (error instanceof EngineError) {

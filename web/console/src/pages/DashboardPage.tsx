@@ -194,7 +194,7 @@ function Markets({
       id: "notional",
       title: "Notional",
       align: "right",
-      cell: (row) => <Amount value={row.notional} unit={row.symbol.split("-")[1]} places={2} />,
+      cell: (row) => <Amount value={row.notional} unit={row.symbol.split("-")[1]} places={2} placesMax={8} />,
       compare: (a, b) => compareDecimals(a.notional, b.notional),
     },
   ];

@@ -47,6 +47,7 @@ export function CancelOrderDialog({ order, onClose }: { order: AdminOrder; onClo
       asksReason
       typed="CANCEL"
       confirm="Cancel the order"
+      dismiss="Keep it"
       danger
       isBusy={cancel.isPending}
       problem={explainIfAny(cancel.error)}

@@ -7,7 +7,7 @@ import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { Pager } from "#lib/components/Pager.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { formatCount } from "#lib/counts.ts";
-import { compareDecimals, shareOf } from "#lib/decimal.ts";
+import { compareDecimals, formatDecimal, shareOf } from "#lib/decimal.ts";
 import { clampPage } from "#lib/paging.ts";
 import { arrange, type UrlState } from "#lib/urlState.ts";
 import { useRiskMetrics } from "../engine/queries.ts";
@@ -73,7 +73,7 @@ function Utilisation({ percent }: { percent: string }) {
           style={{ width: `${share * 100}%` }}
         />
       </span>
-      <span className="figures">{percent} %</span>
+      <span className="figures">{formatDecimal(percent)} %</span>
     </span>
   );
 }

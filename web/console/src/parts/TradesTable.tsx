@@ -13,6 +13,9 @@ import { explainIfAny } from "../engine/messages.ts";
 import { Side } from "./badges.tsx";
 import { ParticipantLink } from "./ParticipantLink.tsx";
 
+/** Enough to see a fee; the pointer shows all of its digits. */
+const FEE_PLACES_MAX = 8;
+
 function columnsOf(placesOf: (symbol: string) => Places): Column<AdminTrade>[] {
   return [
     { id: "trade", title: "Trade", cell: (trade) => <CopyText text={trade.tradeId} name="trade id" /> },
@@ -36,13 +39,13 @@ function columnsOf(placesOf: (symbol: string) => Places): Column<AdminTrade>[] {
       id: "takerFee",
       title: "Taker fee",
       align: "right",
-      cell: (trade) => <Amount value={trade.takerFee} unit={trade.feeCurrency} />,
+      cell: (trade) => <Amount value={trade.takerFee} unit={trade.feeCurrency} placesMax={FEE_PLACES_MAX} />,
     },
     {
       id: "makerFee",
       title: "Maker fee",
       align: "right",
-      cell: (trade) => <Amount value={trade.makerFee} unit={trade.feeCurrency} />,
+      cell: (trade) => <Amount value={trade.makerFee} unit={trade.feeCurrency} placesMax={FEE_PLACES_MAX} />,
     },
     { id: "time", title: "Time", cell: (trade) => <TimeText milliseconds={trade.timestamp} /> },
   ];

@@ -7,6 +7,7 @@ import {
   placesOf,
   subtractDecimals,
 } from "#lib/decimal.ts";
+import { withDecimalSign } from "#lib/separators.ts";
 
 export type AdjustmentType = "DEPOSIT" | "WITHDRAW";
 
@@ -22,7 +23,7 @@ const AMOUNT_PLACES_MAX = 18;
 /** Why a text is no amount, or an empty text. */
 export function amountFault(amount: string): string {
   if (amount === "") return "Enter an amount.";
-  if (!isDecimal(amount)) return "Enter a plain decimal, such as 12.50.";
+  if (!isDecimal(amount)) return `Enter a plain decimal, such as ${withDecimalSign("12.50")}.`;
   if (!isPositive(amount)) return "The amount must be more than zero; the type says which way it goes.";
   if (placesOf(amount) > AMOUNT_PLACES_MAX) return `At most ${AMOUNT_PLACES_MAX} digits after the point.`;
   return "";

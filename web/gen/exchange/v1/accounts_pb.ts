@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file exchange/v1/accounts.proto.
  */
 export const file_exchange_v1_accounts: GenFile = /*@__PURE__*/
-  fileDesc("ChpleGNoYW5nZS92MS9hY2NvdW50cy5wcm90bxILZXhjaGFuZ2UudjEiXQoORGVwb3NpdFJlcXVlc3QSFgoOcGFydGljaXBhbnRfaWQYASABKAkSEAoIY3VycmVuY3kYAiABKAkSDgoGYW1vdW50GAMgASgJEhEKCXJlZmVyZW5jZRgEIAEoCSJaCg9EZXBvc2l0UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBITCgtyZXN1bHRfY29kZRgCIAEoCRIPCgdiYWxhbmNlGAMgASgJEhAKCHNlcXVlbmNlGAQgASgEIl4KD1dpdGhkcmF3UmVxdWVzdBIWCg5wYXJ0aWNpcGFudF9pZBgBIAEoCRIQCghjdXJyZW5jeRgCIAEoCRIOCgZhbW91bnQYAyABKAkSEQoJcmVmZXJlbmNlGAQgASgJIlsKEFdpdGhkcmF3UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBITCgtyZXN1bHRfY29kZRgCIAEoCRIPCgdiYWxhbmNlGAMgASgJEhAKCHNlcXVlbmNlGAQgASgEImcKGFJlc2VydmVXaXRoZHJhd2FsUmVxdWVzdBIWCg5wYXJ0aWNpcGFudF9pZBgBIAEoCRIQCghjdXJyZW5jeRgCIAEoCRIOCgZhbW91bnQYAyABKAkSEQoJcmVmZXJlbmNlGAQgASgJImQKGVJlc2VydmVXaXRoZHJhd2FsUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBITCgtyZXN1bHRfY29kZRgCIAEoCRIPCgdiYWxhbmNlGAMgASgJEhAKCHNlcXVlbmNlGAQgASgEIi0KGFJlbGVhc2VXaXRoZHJhd2FsUmVxdWVzdBIRCglyZWZlcmVuY2UYASABKAkiQQoZUmVsZWFzZVdpdGhkcmF3YWxSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhMKC3Jlc3VsdF9jb2RlGAIgASgJImgKGUNvbXBsZXRlV2l0aGRyYXdhbFJlcXVlc3QSEQoJcmVmZXJlbmNlGAEgASgJEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEhAKCGN1cnJlbmN5GAMgASgJEg4KBmFtb3VudBgEIAEoCSJCChpDb21wbGV0ZVdpdGhkcmF3YWxSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhMKC3Jlc3VsdF9jb2RlGAIgASgJIlwKD1RyYW5zZmVyUmVxdWVzdBIRCglyZWZlcmVuY2UYASABKAkSDAoEa2luZBgCIAEoCRIoCgltb3ZlbWVudHMYAyADKAsyFS5leGNoYW5nZS52MS5Nb3ZlbWVudCJkCghNb3ZlbWVudBIbChNmcm9tX3BhcnRpY2lwYW50X2lkGAEgASgJEhkKEXRvX3BhcnRpY2lwYW50X2lkGAIgASgJEhAKCGN1cnJlbmN5GAMgASgJEg4KBmFtb3VudBgEIAEoCSJbChBUcmFuc2ZlclJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSEwoLcmVzdWx0X2NvZGUYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQSDwoHbWVzc2FnZRgEIAEoCSIsChJHZXRCYWxhbmNlc1JlcXVlc3QSFgoOcGFydGljaXBhbnRfaWQYASABKAkiPQoTR2V0QmFsYW5jZXNSZXNwb25zZRImCghiYWxhbmNlcxgBIAMoCzIULmV4Y2hhbmdlLnYxLkJhbGFuY2UidwoHQmFsYW5jZRIWCg5wYXJ0aWNpcGFudF9pZBgBIAEoCRIQCghjdXJyZW5jeRgCIAEoCRINCgV0b3RhbBgDIAEoCRIRCglhdmFpbGFibGUYBCABKAkSDgoGbG9ja2VkGAUgASgJEhAKCHJlc2VydmVkGAYgASgJMukECg5BY2NvdW50U2VydmljZRJECgdEZXBvc2l0EhsuZXhjaGFuZ2UudjEuRGVwb3NpdFJlcXVlc3QaHC5leGNoYW5nZS52MS5EZXBvc2l0UmVzcG9uc2USRwoIV2l0aGRyYXcSHC5leGNoYW5nZS52MS5XaXRoZHJhd1JlcXVlc3QaHS5leGNoYW5nZS52MS5XaXRoZHJhd1Jlc3BvbnNlEmIKEVJlc2VydmVXaXRoZHJhd2FsEiUuZXhjaGFuZ2UudjEuUmVzZXJ2ZVdpdGhkcmF3YWxSZXF1ZXN0GiYuZXhjaGFuZ2UudjEuUmVzZXJ2ZVdpdGhkcmF3YWxSZXNwb25zZRJiChFSZWxlYXNlV2l0aGRyYXdhbBIlLmV4Y2hhbmdlLnYxLlJlbGVhc2VXaXRoZHJhd2FsUmVxdWVzdBomLmV4Y2hhbmdlLnYxLlJlbGVhc2VXaXRoZHJhd2FsUmVzcG9uc2USZQoSQ29tcGxldGVXaXRoZHJhd2FsEiYuZXhjaGFuZ2UudjEuQ29tcGxldGVXaXRoZHJhd2FsUmVxdWVzdBonLmV4Y2hhbmdlLnYxLkNvbXBsZXRlV2l0aGRyYXdhbFJlc3BvbnNlEkcKCFRyYW5zZmVyEhwuZXhjaGFuZ2UudjEuVHJhbnNmZXJSZXF1ZXN0Gh0uZXhjaGFuZ2UudjEuVHJhbnNmZXJSZXNwb25zZRJQCgtHZXRCYWxhbmNlcxIfLmV4Y2hhbmdlLnYxLkdldEJhbGFuY2VzUmVxdWVzdBogLmV4Y2hhbmdlLnYxLkdldEJhbGFuY2VzUmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("ChpleGNoYW5nZS92MS9hY2NvdW50cy5wcm90bxILZXhjaGFuZ2UudjEiXQoORGVwb3NpdFJlcXVlc3QSFgoOcGFydGljaXBhbnRfaWQYASABKAkSEAoIY3VycmVuY3kYAiABKAkSDgoGYW1vdW50GAMgASgJEhEKCXJlZmVyZW5jZRgEIAEoCSJaCg9EZXBvc2l0UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBITCgtyZXN1bHRfY29kZRgCIAEoCRIPCgdiYWxhbmNlGAMgASgJEhAKCHNlcXVlbmNlGAQgASgEIl4KD1dpdGhkcmF3UmVxdWVzdBIWCg5wYXJ0aWNpcGFudF9pZBgBIAEoCRIQCghjdXJyZW5jeRgCIAEoCRIOCgZhbW91bnQYAyABKAkSEQoJcmVmZXJlbmNlGAQgASgJIlsKEFdpdGhkcmF3UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBITCgtyZXN1bHRfY29kZRgCIAEoCRIPCgdiYWxhbmNlGAMgASgJEhAKCHNlcXVlbmNlGAQgASgEImcKGFJlc2VydmVXaXRoZHJhd2FsUmVxdWVzdBIWCg5wYXJ0aWNpcGFudF9pZBgBIAEoCRIQCghjdXJyZW5jeRgCIAEoCRIOCgZhbW91bnQYAyABKAkSEQoJcmVmZXJlbmNlGAQgASgJImQKGVJlc2VydmVXaXRoZHJhd2FsUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBITCgtyZXN1bHRfY29kZRgCIAEoCRIPCgdiYWxhbmNlGAMgASgJEhAKCHNlcXVlbmNlGAQgASgEIi0KGFJlbGVhc2VXaXRoZHJhd2FsUmVxdWVzdBIRCglyZWZlcmVuY2UYASABKAkiQQoZUmVsZWFzZVdpdGhkcmF3YWxSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhMKC3Jlc3VsdF9jb2RlGAIgASgJImgKGUNvbXBsZXRlV2l0aGRyYXdhbFJlcXVlc3QSEQoJcmVmZXJlbmNlGAEgASgJEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEhAKCGN1cnJlbmN5GAMgASgJEg4KBmFtb3VudBgEIAEoCSJCChpDb21wbGV0ZVdpdGhkcmF3YWxSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhMKC3Jlc3VsdF9jb2RlGAIgASgJIlwKD1RyYW5zZmVyUmVxdWVzdBIRCglyZWZlcmVuY2UYASABKAkSDAoEa2luZBgCIAEoCRIoCgltb3ZlbWVudHMYAyADKAsyFS5leGNoYW5nZS52MS5Nb3ZlbWVudCJkCghNb3ZlbWVudBIbChNmcm9tX3BhcnRpY2lwYW50X2lkGAEgASgJEhkKEXRvX3BhcnRpY2lwYW50X2lkGAIgASgJEhAKCGN1cnJlbmN5GAMgASgJEg4KBmFtb3VudBgEIAEoCSJbChBUcmFuc2ZlclJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSEwoLcmVzdWx0X2NvZGUYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQSDwoHbWVzc2FnZRgEIAEoCSIsChJHZXRCYWxhbmNlc1JlcXVlc3QSFgoOcGFydGljaXBhbnRfaWQYASABKAkiPQoTR2V0QmFsYW5jZXNSZXNwb25zZRImCghiYWxhbmNlcxgBIAMoCzIULmV4Y2hhbmdlLnYxLkJhbGFuY2UidwoHQmFsYW5jZRIWCg5wYXJ0aWNpcGFudF9pZBgBIAEoCRIQCghjdXJyZW5jeRgCIAEoCRINCgV0b3RhbBgDIAEoCRIRCglhdmFpbGFibGUYBCABKAkSDgoGbG9ja2VkGAUgASgJEhAKCHJlc2VydmVkGAYgASgJIjkKEFNldE93bmVyc1JlcXVlc3QSJQoFbGlua3MYASADKAsyFi5leGNoYW5nZS52MS5Pd25lckxpbmsiSAoJT3duZXJMaW5rEhwKFGZpcnN0X3BhcnRpY2lwYW50X2lkGAEgASgJEh0KFXNlY29uZF9wYXJ0aWNpcGFudF9pZBgCIAEoCSJuChFTZXRPd25lcnNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhMKC3Jlc3VsdF9jb2RlGAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDwoHY2hhbmdlZBgEIAEoDRIRCglyZW1haW5pbmcYBSABKA0ytQUKDkFjY291bnRTZXJ2aWNlEkQKB0RlcG9zaXQSGy5leGNoYW5nZS52MS5EZXBvc2l0UmVxdWVzdBocLmV4Y2hhbmdlLnYxLkRlcG9zaXRSZXNwb25zZRJHCghXaXRoZHJhdxIcLmV4Y2hhbmdlLnYxLldpdGhkcmF3UmVxdWVzdBodLmV4Y2hhbmdlLnYxLldpdGhkcmF3UmVzcG9uc2USYgoRUmVzZXJ2ZVdpdGhkcmF3YWwSJS5leGNoYW5nZS52MS5SZXNlcnZlV2l0aGRyYXdhbFJlcXVlc3QaJi5leGNoYW5nZS52MS5SZXNlcnZlV2l0aGRyYXdhbFJlc3BvbnNlEmIKEVJlbGVhc2VXaXRoZHJhd2FsEiUuZXhjaGFuZ2UudjEuUmVsZWFzZVdpdGhkcmF3YWxSZXF1ZXN0GiYuZXhjaGFuZ2UudjEuUmVsZWFzZVdpdGhkcmF3YWxSZXNwb25zZRJlChJDb21wbGV0ZVdpdGhkcmF3YWwSJi5leGNoYW5nZS52MS5Db21wbGV0ZVdpdGhkcmF3YWxSZXF1ZXN0GicuZXhjaGFuZ2UudjEuQ29tcGxldGVXaXRoZHJhd2FsUmVzcG9uc2USRwoIVHJhbnNmZXISHC5leGNoYW5nZS52MS5UcmFuc2ZlclJlcXVlc3QaHS5leGNoYW5nZS52MS5UcmFuc2ZlclJlc3BvbnNlElAKC0dldEJhbGFuY2VzEh8uZXhjaGFuZ2UudjEuR2V0QmFsYW5jZXNSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuR2V0QmFsYW5jZXNSZXNwb25zZRJKCglTZXRPd25lcnMSHS5leGNoYW5nZS52MS5TZXRPd25lcnNSZXF1ZXN0Gh4uZXhjaGFuZ2UudjEuU2V0T3duZXJzUmVzcG9uc2ViBnByb3RvMw");
 
 /**
  * @generated from message exchange.v1.DepositRequest
@@ -317,7 +317,7 @@ export type TransferRequest = Message<"exchange.v1.TransferRequest"> & {
   reference: string;
 
   /**
-   * conversion, staking, unstaking, reward, payment, loan or network-fee.
+   * conversion, staking, unstaking, reward, payment, loan, subscription or refund.
    *
    * @generated from field: string kind = 2;
    */
@@ -487,6 +487,92 @@ export const BalanceSchema: GenMessage<Balance> = /*@__PURE__*/
   messageDesc(file_exchange_v1_accounts, 15);
 
 /**
+ * All links that count: a link that is not among them ends. At most 10,000.
+ *
+ * @generated from message exchange.v1.SetOwnersRequest
+ */
+export type SetOwnersRequest = Message<"exchange.v1.SetOwnersRequest"> & {
+  /**
+   * @generated from field: repeated exchange.v1.OwnerLink links = 1;
+   */
+  links: OwnerLink[];
+};
+
+/**
+ * Describes the message exchange.v1.SetOwnersRequest.
+ * Use `create(SetOwnersRequestSchema)` to create a new message.
+ */
+export const SetOwnersRequestSchema: GenMessage<SetOwnersRequest> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_accounts, 16);
+
+/**
+ * Two users who are one owner. Links join transitively. A user need not have an account yet.
+ *
+ * @generated from message exchange.v1.OwnerLink
+ */
+export type OwnerLink = Message<"exchange.v1.OwnerLink"> & {
+  /**
+   * @generated from field: string first_participant_id = 1;
+   */
+  firstParticipantId: string;
+
+  /**
+   * @generated from field: string second_participant_id = 2;
+   */
+  secondParticipantId: string;
+};
+
+/**
+ * Describes the message exchange.v1.OwnerLink.
+ * Use `create(OwnerLinkSchema)` to create a new message.
+ */
+export const OwnerLinkSchema: GenMessage<OwnerLink> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_accounts, 17);
+
+/**
+ * @generated from message exchange.v1.SetOwnersResponse
+ */
+export type SetOwnersResponse = Message<"exchange.v1.SetOwnersResponse"> & {
+  /**
+   * @generated from field: bool success = 1;
+   */
+  success: boolean;
+
+  /**
+   * @generated from field: string result_code = 2;
+   */
+  resultCode: string;
+
+  /**
+   * Why the request was refused, with the field's name. Empty after success.
+   *
+   * @generated from field: string message = 3;
+   */
+  message: string;
+
+  /**
+   * Accounts that have another owner now.
+   *
+   * @generated from field: uint32 changed = 4;
+   */
+  changed: number;
+
+  /**
+   * Accounts that the next call changes, because one call changes at most 256.
+   *
+   * @generated from field: uint32 remaining = 5;
+   */
+  remaining: number;
+};
+
+/**
+ * Describes the message exchange.v1.SetOwnersResponse.
+ * Use `create(SetOwnersResponseSchema)` to create a new message.
+ */
+export const SetOwnersResponseSchema: GenMessage<SetOwnersResponse> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_accounts, 18);
+
+/**
  * Deposits, withdrawals and balances of the engine's accounts (facts B4.4-25, B4.4-26). Amounts are decimal strings.
  *
  * @generated from service exchange.v1.AccountService
@@ -557,6 +643,16 @@ export const AccountService: GenService<{
     methodKind: "unary";
     input: typeof GetBalancesRequestSchema;
     output: typeof GetBalancesResponseSchema;
+  },
+  /**
+   * Sets which users are one owner, by the whole list of links. Repeating it changes nothing.
+   *
+   * @generated from rpc exchange.v1.AccountService.SetOwners
+   */
+  setOwners: {
+    methodKind: "unary";
+    input: typeof SetOwnersRequestSchema;
+    output: typeof SetOwnersResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_exchange_v1_accounts, 0);

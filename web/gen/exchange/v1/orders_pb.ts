@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file exchange/v1/orders.proto.
  */
 export const file_exchange_v1_orders: GenFile = /*@__PURE__*/
-  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxIoMCChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCSL6AQoSUGxhY2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQSEQoJdGltZXN0YW1wGAcgASgDEhAKCG5vdGlvbmFsGAggASgJEgsKA2ZlZRgJIAEoCRIaChJpc19vcmRlcl9jb21wbGV0ZWQYCiABKAgiRAoSUGxhY2VPcmRlcnNSZXF1ZXN0Ei4KBm9yZGVycxgBIAMoCzIeLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXF1ZXN0IkYKE1BsYWNlT3JkZXJzUmVzcG9uc2USLwoGb3JkZXJzGAEgAygLMh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlc3BvbnNlImMKEkNhbmNlbE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSEwoLZXh0ZXJuYWxfaWQYBCABKAkilAEKE0NhbmNlbE9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSGgoSY2FuY2VsbGVkX3F1YW50aXR5GAQgASgDEhAKCHNlcXVlbmNlGAUgASgEIlsKEE1vdmVPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEg0KBXByaWNlGAQgASgDIqsBChFNb3ZlT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIXCg9maWxsZWRfcXVhbnRpdHkYBCABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAUgASgDEhAKCHNlcXVlbmNlGAYgASgEImAKElJlZHVjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSEAoIcXVhbnRpdHkYBCABKAMilAEKE1JlZHVjZU9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSGgoScmVtYWluaW5nX3F1YW50aXR5GAQgASgDEhAKCHNlcXVlbmNlGAUgASgEIjgKD0dldE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBITCgtleHRlcm5hbF9pZBgCIAEoCSLeAQoQR2V0T3JkZXJSZXNwb25zZRINCgVmb3VuZBgBIAEoCBIQCghvcmRlcl9pZBgCIAEoBBITCgtleHRlcm5hbF9pZBgDIAEoCRIWCg5wYXJ0aWNpcGFudF9pZBgEIAEoCRIOCgZzeW1ib2wYBSABKAkSHwoEc2lkZRgGIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSDgoGc3RhdHVzGAcgASgJEg0KBXByaWNlGAggASgDEhAKCHF1YW50aXR5GAkgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgKIAEoAyovCgRTaWRlEhQKEFNJREVfVU5TUEVDSUZJRUQQABIHCgNCVVkQARIICgRTRUxMEAIqUgoJT3JkZXJUeXBlEhoKFk9SREVSX1RZUEVfVU5TUEVDSUZJRUQQABIHCgNHVEMQARIHCgNJT0MQAhIHCgNGT0sQAxIOCgpGT0tfQlVER0VUEAQqVgoLT3JkZXJBbnN3ZXISHAoYT1JERVJfQU5TV0VSX1VOU1BFQ0lGSUVEEAASDAoIQUNDRVBURUQQARIMCghSRUpFQ1RFRBACEg0KCUNBTkNFTExFRBADMugDCgxPcmRlclNlcnZpY2USTQoKUGxhY2VPcmRlchIeLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXF1ZXN0Gh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlc3BvbnNlElAKC1BsYWNlT3JkZXJzEh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlcnNSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUGxhY2VPcmRlcnNSZXNwb25zZRJQCgtDYW5jZWxPcmRlchIfLmV4Y2hhbmdlLnYxLkNhbmNlbE9yZGVyUmVxdWVzdBogLmV4Y2hhbmdlLnYxLkNhbmNlbE9yZGVyUmVzcG9uc2USSgoJTW92ZU9yZGVyEh0uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVxdWVzdBoeLmV4Y2hhbmdlLnYxLk1vdmVPcmRlclJlc3BvbnNlElAKC1JlZHVjZU9yZGVyEh8uZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXNwb25zZRJHCghHZXRPcmRlchIcLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVxdWVzdBodLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxIoMCChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCSL6AQoSUGxhY2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQSEQoJdGltZXN0YW1wGAcgASgDEhAKCG5vdGlvbmFsGAggASgJEgsKA2ZlZRgJIAEoCRIaChJpc19vcmRlcl9jb21wbGV0ZWQYCiABKAgiRAoSUGxhY2VPcmRlcnNSZXF1ZXN0Ei4KBm9yZGVycxgBIAMoCzIeLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXF1ZXN0IkYKE1BsYWNlT3JkZXJzUmVzcG9uc2USLwoGb3JkZXJzGAEgAygLMh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlc3BvbnNlImMKEkNhbmNlbE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSEwoLZXh0ZXJuYWxfaWQYBCABKAkilAEKE0NhbmNlbE9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSGgoSY2FuY2VsbGVkX3F1YW50aXR5GAQgASgDEhAKCHNlcXVlbmNlGAUgASgEIl4KE0NhbmNlbE9yZGVyc1JlcXVlc3QSFgoOcGFydGljaXBhbnRfaWQYASABKAkSDgoGc3ltYm9sGAIgASgJEh8KBHNpZGUYAyABKA4yES5leGNoYW5nZS52MS5TaWRlImUKDkNhbmNlbGxlZE9yZGVyEhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJEhoKEmNhbmNlbGxlZF9xdWFudGl0eRgDIAEoAxIQCghzZXF1ZW5jZRgEIAEoBCKXAQoUQ2FuY2VsT3JkZXJzUmVzcG9uc2USKAoGc3RhdHVzGAEgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAiABKAkSKwoGb3JkZXJzGAMgAygLMhsuZXhjaGFuZ2UudjEuQ2FuY2VsbGVkT3JkZXISEwoLbW9yZV9yZW1haW4YBCABKAgiWwoQTW92ZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSDQoFcHJpY2UYBCABKAMiqwEKEU1vdmVPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQiYAoSUmVkdWNlT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRIQCghxdWFudGl0eRgEIAEoAyKUAQoTUmVkdWNlT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIaChJyZW1haW5pbmdfcXVhbnRpdHkYBCABKAMSEAoIc2VxdWVuY2UYBSABKAQiOAoPR2V0T3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJIt4BChBHZXRPcmRlclJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEhAKCG9yZGVyX2lkGAIgASgEEhMKC2V4dGVybmFsX2lkGAMgASgJEhYKDnBhcnRpY2lwYW50X2lkGAQgASgJEg4KBnN5bWJvbBgFIAEoCRIfCgRzaWRlGAYgASgOMhEuZXhjaGFuZ2UudjEuU2lkZRIOCgZzdGF0dXMYByABKAkSDQoFcHJpY2UYCCABKAMSEAoIcXVhbnRpdHkYCSABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAogASgDKi8KBFNpZGUSFAoQU0lERV9VTlNQRUNJRklFRBAAEgcKA0JVWRABEggKBFNFTEwQAipSCglPcmRlclR5cGUSGgoWT1JERVJfVFlQRV9VTlNQRUNJRklFRBAAEgcKA0dUQxABEgcKA0lPQxACEgcKA0ZPSxADEg4KCkZPS19CVURHRVQQBCpWCgtPcmRlckFuc3dlchIcChhPUkRFUl9BTlNXRVJfVU5TUEVDSUZJRUQQABIMCghBQ0NFUFRFRBABEgwKCFJFSkVDVEVEEAISDQoJQ0FOQ0VMTEVEEAMyvQQKDE9yZGVyU2VydmljZRJNCgpQbGFjZU9yZGVyEh4uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlcXVlc3QaHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVzcG9uc2USUAoLUGxhY2VPcmRlcnMSHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyc1JlcXVlc3QaIC5leGNoYW5nZS52MS5QbGFjZU9yZGVyc1Jlc3BvbnNlElAKC0NhbmNlbE9yZGVyEh8uZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXNwb25zZRJTCgxDYW5jZWxPcmRlcnMSIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXF1ZXN0GiEuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJzUmVzcG9uc2USSgoJTW92ZU9yZGVyEh0uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVxdWVzdBoeLmV4Y2hhbmdlLnYxLk1vdmVPcmRlclJlc3BvbnNlElAKC1JlZHVjZU9yZGVyEh8uZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXNwb25zZRJHCghHZXRPcmRlchIcLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVxdWVzdBodLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVzcG9uc2ViBnByb3RvMw");
 
 /**
  * @generated from message exchange.v1.PlaceOrderRequest
@@ -270,6 +270,111 @@ export const CancelOrderResponseSchema: GenMessage<CancelOrderResponse> = /*@__P
   messageDesc(file_exchange_v1_orders, 5);
 
 /**
+ * @generated from message exchange.v1.CancelOrdersRequest
+ */
+export type CancelOrdersRequest = Message<"exchange.v1.CancelOrdersRequest"> & {
+  /**
+   * @generated from field: string participant_id = 1;
+   */
+  participantId: string;
+
+  /**
+   * Empty: on every symbol.
+   *
+   * @generated from field: string symbol = 2;
+   */
+  symbol: string;
+
+  /**
+   * SIDE_UNSPECIFIED: both sides.
+   *
+   * @generated from field: exchange.v1.Side side = 3;
+   */
+  side: Side;
+};
+
+/**
+ * Describes the message exchange.v1.CancelOrdersRequest.
+ * Use `create(CancelOrdersRequestSchema)` to create a new message.
+ */
+export const CancelOrdersRequestSchema: GenMessage<CancelOrdersRequest> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 6);
+
+/**
+ * An order that the call cancelled.
+ *
+ * @generated from message exchange.v1.CancelledOrder
+ */
+export type CancelledOrder = Message<"exchange.v1.CancelledOrder"> & {
+  /**
+   * @generated from field: uint64 order_id = 1;
+   */
+  orderId: bigint;
+
+  /**
+   * @generated from field: string external_id = 2;
+   */
+  externalId: string;
+
+  /**
+   * The quantity that was still open.
+   *
+   * @generated from field: int64 cancelled_quantity = 3;
+   */
+  cancelledQuantity: bigint;
+
+  /**
+   * @generated from field: uint64 sequence = 4;
+   */
+  sequence: bigint;
+};
+
+/**
+ * Describes the message exchange.v1.CancelledOrder.
+ * Use `create(CancelledOrderSchema)` to create a new message.
+ */
+export const CancelledOrderSchema: GenMessage<CancelledOrder> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 7);
+
+/**
+ * @generated from message exchange.v1.CancelOrdersResponse
+ */
+export type CancelOrdersResponse = Message<"exchange.v1.CancelOrdersResponse"> & {
+  /**
+   * REJECTED if no order was looked for. A participant without open orders is ACCEPTED.
+   *
+   * @generated from field: exchange.v1.OrderAnswer status = 1;
+   */
+  status: OrderAnswer;
+
+  /**
+   * @generated from field: string result_code = 2;
+   */
+  resultCode: string;
+
+  /**
+   * Without the orders that ended before the call reached them.
+   *
+   * @generated from field: repeated exchange.v1.CancelledOrder orders = 3;
+   */
+  orders: CancelledOrder[];
+
+  /**
+   * Whether the participant had more such orders than the call took.
+   *
+   * @generated from field: bool more_remain = 4;
+   */
+  moreRemain: boolean;
+};
+
+/**
+ * Describes the message exchange.v1.CancelOrdersResponse.
+ * Use `create(CancelOrdersResponseSchema)` to create a new message.
+ */
+export const CancelOrdersResponseSchema: GenMessage<CancelOrdersResponse> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 8);
+
+/**
  * @generated from message exchange.v1.MoveOrderRequest
  */
 export type MoveOrderRequest = Message<"exchange.v1.MoveOrderRequest"> & {
@@ -299,7 +404,7 @@ export type MoveOrderRequest = Message<"exchange.v1.MoveOrderRequest"> & {
  * Use `create(MoveOrderRequestSchema)` to create a new message.
  */
 export const MoveOrderRequestSchema: GenMessage<MoveOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 6);
+  messageDesc(file_exchange_v1_orders, 9);
 
 /**
  * @generated from message exchange.v1.MoveOrderResponse
@@ -341,7 +446,7 @@ export type MoveOrderResponse = Message<"exchange.v1.MoveOrderResponse"> & {
  * Use `create(MoveOrderResponseSchema)` to create a new message.
  */
 export const MoveOrderResponseSchema: GenMessage<MoveOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 7);
+  messageDesc(file_exchange_v1_orders, 10);
 
 /**
  * @generated from message exchange.v1.ReduceOrderRequest
@@ -375,7 +480,7 @@ export type ReduceOrderRequest = Message<"exchange.v1.ReduceOrderRequest"> & {
  * Use `create(ReduceOrderRequestSchema)` to create a new message.
  */
 export const ReduceOrderRequestSchema: GenMessage<ReduceOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 8);
+  messageDesc(file_exchange_v1_orders, 11);
 
 /**
  * @generated from message exchange.v1.ReduceOrderResponse
@@ -412,7 +517,7 @@ export type ReduceOrderResponse = Message<"exchange.v1.ReduceOrderResponse"> & {
  * Use `create(ReduceOrderResponseSchema)` to create a new message.
  */
 export const ReduceOrderResponseSchema: GenMessage<ReduceOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 9);
+  messageDesc(file_exchange_v1_orders, 12);
 
 /**
  * @generated from message exchange.v1.GetOrderRequest
@@ -434,7 +539,7 @@ export type GetOrderRequest = Message<"exchange.v1.GetOrderRequest"> & {
  * Use `create(GetOrderRequestSchema)` to create a new message.
  */
 export const GetOrderRequestSchema: GenMessage<GetOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 10);
+  messageDesc(file_exchange_v1_orders, 13);
 
 /**
  * @generated from message exchange.v1.GetOrderResponse
@@ -498,7 +603,7 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
  * Use `create(GetOrderResponseSchema)` to create a new message.
  */
 export const GetOrderResponseSchema: GenMessage<GetOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 11);
+  messageDesc(file_exchange_v1_orders, 14);
 
 /**
  * @generated from enum exchange.v1.Side
@@ -627,6 +732,16 @@ export const OrderService: GenService<{
     methodKind: "unary";
     input: typeof CancelOrderRequestSchema;
     output: typeof CancelOrderResponseSchema;
+  },
+  /**
+   * Cancels a participant's open orders in one commit, at most 500 in a call. Repeat it while more remain.
+   *
+   * @generated from rpc exchange.v1.OrderService.CancelOrders
+   */
+  cancelOrders: {
+    methodKind: "unary";
+    input: typeof CancelOrdersRequestSchema;
+    output: typeof CancelOrdersResponseSchema;
   },
   /**
    * Changes the limit of an order, which loses its time priority.

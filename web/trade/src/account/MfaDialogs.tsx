@@ -1,13 +1,14 @@
 import { Button, Modal, PasswordInput, Skeleton, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
-import { copyAndTell, CopyText } from "#lib/components/CopyText.tsx";
+import { CopyText } from "#lib/components/CopyText.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
 import classes from "./MfaDialogs.module.css";
 import { ACTIVITY, MFA, PROFILE } from "./queries.ts";
+import { RecoveryCodes } from "./RecoveryCodes.tsx";
 
 const QrCode = lazy(() => import("../parts/QrCode.tsx"));
 
@@ -24,6 +25,7 @@ export function EnableMfaDialog({ onClose }: { onClose: () => void }) {
   const refresh = useRefresh();
   const [setup, setSetup] = useState<Schemas["MfaSetupResponse"] | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const [asks, setAsks] = useState(false);
   const [password, setPassword] = useState("");
   const [code, setCode] = useState("");
   const begin = useMutation({
@@ -39,30 +41,17 @@ export function EnableMfaDialog({ onClose }: { onClose: () => void }) {
     },
     onError: () => setCode(""),
   });
-  const title = codes ? "Keep your recovery codes" : "Set up the second factor";
+  const title = codes ? "Keep your recovery codes" : "Set up two-factor authentication";
   return (
     <Modal
       opened
-      onClose={onClose}
+      onClose={codes ? () => setAsks(true) : onClose}
       title={title}
       closeOnClickOutside={codes === null}
       closeButtonProps={{ "aria-label": "Close" }}
     >
       {codes ? (
-        <Stack gap="md">
-          <WarningNote>
-            These are shown once. Each logs you in once if you lose your phone: keep them somewhere else.
-          </WarningNote>
-          <ul className={classes.codes} aria-label="Recovery codes">
-            {codes.map((one) => (
-              <li key={one}>{one}</li>
-            ))}
-          </ul>
-          <Button variant="default" onClick={() => copyAndTell(codes.join("\n"))}>
-            Copy all
-          </Button>
-          <Button onClick={onClose}>I have kept them</Button>
-        </Stack>
+        <RecoveryCodes codes={codes} asks={asks} onBack={() => setAsks(false)} onClose={onClose} />
       ) : setup ? (
         <form
           onSubmit={(event) => {
@@ -130,7 +119,7 @@ export function DisableMfaDialog({ onClose }: { onClose: () => void }) {
       returned(rest.POST("/api/v1/users/me/mfa/disable", { body: { password, code: code.trim() } })),
     onSuccess: () => {
       refresh();
-      toastDone("The second factor is off");
+      toastDone("Two-factor authentication is off");
       onClose();
     },
   });
@@ -139,7 +128,7 @@ export function DisableMfaDialog({ onClose }: { onClose: () => void }) {
     <Modal
       opened
       onClose={onClose}
-      title="Switch the second factor off?"
+      title="Switch two-factor authentication off?"
       closeButtonProps={{ "aria-label": "Close" }}
     >
       <form
@@ -159,7 +148,7 @@ export function DisableMfaDialog({ onClose }: { onClose: () => void }) {
             onChange={(event) => setPassword(event.currentTarget.value)}
           />
           <TextInput
-            label="Code"
+            label="Two-factor authentication code"
             description="Of your app, or one of your recovery codes."
             value={code}
             autoComplete="one-time-code"
@@ -171,6 +160,62 @@ export function DisableMfaDialog({ onClose }: { onClose: () => void }) {
           </Button>
         </Stack>
       </form>
+    </Modal>
+  );
+}
+
+/** Replaces the recovery codes, with a code; the earlier ones end. */
+export function RenewCodesDialog({ onClose }: { onClose: () => void }) {
+  const { rest } = useExchange();
+  const refresh = useRefresh();
+  const [code, setCode] = useState("");
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const [asks, setAsks] = useState(false);
+  const renew = useMutation({
+    mutationFn: () =>
+      returned(rest.POST("/api/v1/users/me/mfa/recovery-codes", { body: { code: code.trim() } })),
+    onSuccess: ({ recoveryCodes }) => {
+      setCodes(recoveryCodes);
+      refresh();
+    },
+    onError: () => setCode(""),
+  });
+  const isReady = code.trim().length >= 6;
+  return (
+    <Modal
+      opened
+      onClose={codes ? () => setAsks(true) : onClose}
+      title={codes ? "Keep your recovery codes" : "New recovery codes"}
+      closeOnClickOutside={codes === null}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {codes ? (
+        <RecoveryCodes codes={codes} asks={asks} onBack={() => setAsks(false)} onClose={onClose} />
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (isReady && !renew.isPending) renew.mutate();
+          }}
+        >
+          <Stack gap="md">
+            <WarningNote>The codes that you have now stop working.</WarningNote>
+            {renew.error && <ProblemNote problem={explain(renew.error)} />}
+            <TextInput
+              label="Two-factor authentication code"
+              description="Of your app, or one of your recovery codes."
+              value={code}
+              autoComplete="one-time-code"
+              maxLength={40}
+              data-autofocus
+              onChange={(event) => setCode(event.currentTarget.value)}
+            />
+            <Button type="submit" loading={renew.isPending} disabled={!isReady}>
+              Make new codes
+            </Button>
+          </Stack>
+        </form>
+      )}
     </Modal>
   );
 }

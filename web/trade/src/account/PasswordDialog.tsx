@@ -8,7 +8,7 @@ import { explain } from "../api/messages.ts";
 import { PASSWORD_RULE, passwordFault } from "../parts/credentials.ts";
 import { ACTIVITY, SESSIONS } from "./queries.ts";
 
-/** The old password, the new one, and a code where the account has a second factor. */
+/** The old password, the new one, and a code where the account has two-factor authentication. */
 export function PasswordDialog({ asksCode, onClose }: { asksCode: boolean; onClose: () => void }) {
   const { rest } = useExchange();
   const client = useQueryClient();
@@ -64,7 +64,7 @@ export function PasswordDialog({ asksCode, onClose }: { asksCode: boolean; onClo
           />
           {asksCode && (
             <TextInput
-              label="Code"
+              label="Two-factor authentication code"
               description="Of your app, or one of your recovery codes."
               value={code}
               autoComplete="one-time-code"

@@ -5,6 +5,7 @@ import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { floorTo, scaledText } from "#lib/scaled.ts";
 import { attemptKey, returned, type SubscriptionClient } from "../api/client.ts";
+import { RefusedError } from "../api/errors.ts";
 import { explainIfAny } from "../api/messages.ts";
 import { type Plan, priceOf, type Subscription, upgradeCost } from "./plans.ts";
 import { SUBSCRIPTION } from "./subscriptionQueries.ts";
@@ -21,10 +22,16 @@ function useRefresh(): () => void {
   return () => void client.invalidateQueries({ queryKey: SUBSCRIPTION });
 }
 
-/** The header of a request with a key that stays for all tries, so that it is carried out once. */
+/**
+ * The header of a request with a key that stays for all tries, so that it is carried out once. A refusal is final under
+ * its key: the next try, with more funds perhaps, is a new one.
+ */
 function useAttempt() {
-  const [key] = useState(attemptKey);
-  return { header: { "Idempotency-Key": key } };
+  const [key, setKey] = useState(attemptKey);
+  const onError = (error: Error) => {
+    if (error instanceof RefusedError && error.status < 500) setKey(attemptKey());
+  };
+  return { params: { header: { "Idempotency-Key": key } }, onError };
 }
 
 interface DialogProps {
@@ -43,13 +50,14 @@ export function SubscribeDialog({
   onClose,
 }: DialogProps & { asset: string }) {
   const refresh = useRefresh();
-  const params = useAttempt();
+  const { params, onError } = useAttempt();
   const subscribe = useMutation({
     mutationFn: () => returned(service.POST("/api/subscribe", { params, body: { planId: plan.id, asset } })),
     onSuccess: () => {
-      toastDone(`You have ${plan.name}`, "Its features are yours from now on.");
+      toastDone(`You have ${plan.name}`, "Its limits are yours from now on.");
       onClose();
     },
+    onError,
     onSettled: refresh,
   });
   const price = priceOf(plan, asset, discount);
@@ -65,7 +73,7 @@ export function SubscribeDialog({
     >
       <p>
         You pay {price !== null && <Price value={price} asset={asset} />} now for the first period, and for
-        each that follows until you cancel.
+        each that follows until you cancel. It is taken from the {asset} balance of your spot account.
       </p>
     </ConfirmDialog>
   );
@@ -81,7 +89,7 @@ export function UpgradeDialog({
   onClose,
 }: DialogProps & { current: string; subscription: Subscription }) {
   const refresh = useRefresh();
-  const params = useAttempt();
+  const { params, onError } = useAttempt();
   const [now] = useState(Date.now);
   const upgrade = useMutation({
     mutationFn: () => returned(service.POST("/api/upgrade", { params, body: { planId: plan.id } })),
@@ -89,6 +97,7 @@ export function UpgradeDialog({
       toastDone(`You have ${plan.name}`, "A new period begins today.");
       onClose();
     },
+    onError,
     onSettled: refresh,
   });
   const cost = upgradeCost(subscription, plan, discount, now);
@@ -127,7 +136,10 @@ export function UpgradeDialog({
       onConfirm={() => upgrade.mutate()}
       onClose={onClose}
     >
-      <p>A new period begins today. What is left of the paid one is credited against its price.</p>
+      <p>
+        A new period begins today. What is left of the paid one is credited against its price, and the rest is
+        taken from the {asset} balance of your spot account.
+      </p>
       {subscription.cancelAtPeriodEnd && <p>The upgrade withdraws your cancellation.</p>}
     </ConfirmDialog>
   );
@@ -146,13 +158,14 @@ export function CancelDialog({
   onClose: () => void;
 }) {
   const refresh = useRefresh();
-  const params = useAttempt();
+  const { params, onError } = useAttempt();
   const cancel = useMutation({
     mutationFn: () => returned(service.POST("/api/cancel", { params })),
     onSuccess: ({ accessUntil }) => {
       toastDone(`${name} is cancelled`, accessUntil === null ? undefined : `It lasts until ${accessUntil}.`);
       onClose();
     },
+    onError,
     onSettled: refresh,
   });
   return (
@@ -160,6 +173,7 @@ export function CancelDialog({
       title={`Cancel ${name}?`}
       operator=""
       confirm="Cancel the subscription"
+      dismiss="Keep it"
       danger
       isBusy={cancel.isPending}
       problem={explainIfAny(cancel.error)}

@@ -6,7 +6,7 @@ import { useMfa } from "./queries.ts";
 const CODE_LENGTH_MIN = 6;
 
 interface SecondFactor {
-  /** The field for the code; null where the account has no second factor. */
+  /** The field for the code; null where the account has no two-factor authentication. */
   field: ReactNode;
   /** What a request carries of it. */
   body: { mfaCode?: string };
@@ -15,7 +15,7 @@ interface SecondFactor {
   clear: () => void;
 }
 
-/** The code that a request needs where the account has a second factor. `error` is what the last request met. */
+/** The code that a request needs where the account has two-factor authentication. `error` is what the last request met. */
 export function useSecondFactor(error: unknown): SecondFactor {
   const mfa = useMfa();
   const [code, setCode] = useState("");
@@ -26,7 +26,7 @@ export function useSecondFactor(error: unknown): SecondFactor {
   return {
     field: isWanted ? (
       <TextInput
-        label="Code"
+        label="Two-factor authentication code"
         description="Of your authenticator app, or one of your recovery codes."
         value={code}
         autoComplete="one-time-code"

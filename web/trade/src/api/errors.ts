@@ -41,17 +41,20 @@ export class RefusedError extends Error {
 
 /** No response came. The request may have arrived or not. */
 export class UnreachableError extends Error {
+  readonly address: string;
+
   constructor(address: string) {
     super(`no response from ${address}`);
     this.name = "UnreachableError";
+    this.address = address;
   }
 }
 
-/** The only code with status 503 that is a decision: nothing was done. */
-const NO_MARK_PRICE = "NO_MARK_PRICE";
+/** The codes with status 503 that are decisions: nothing was done. */
+const DECISIONS: ReadonlySet<string | undefined> = new Set(["NO_MARK_PRICE", "PRICE_NOT_SURE"]);
 
 /** Whether a request that failed with this error may have been carried out. */
 export function isOutcomeUnknown(error: unknown): boolean {
-  if (error instanceof RefusedError) return error.status >= 500 && error.code !== NO_MARK_PRICE;
+  if (error instanceof RefusedError) return error.status >= 500 && !DECISIONS.has(error.code);
   return error instanceof UnreachableError;
 }

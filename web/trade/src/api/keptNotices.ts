@@ -5,7 +5,7 @@
 import { createStore, keep, readKept, type Store, useStore } from "#lib/store.ts";
 import { toastNews } from "#lib/components/toasts.tsx";
 import type { Schemas } from "./client.ts";
-import { isUrgent, type Notice, readNotice, readNotices, withNotice } from "./notices.ts";
+import { isUrgent, type Notice, readNotice, readNotices, withNotice, withShownAmounts } from "./notices.ts";
 
 const KEY = "openspot.trade.notices.";
 const storage = () => localStorage;
@@ -36,7 +36,7 @@ export function tell(userId: string, data: unknown): void {
   if (!notice || notice.id === lastTold) return;
   lastTold = notice.id;
   change(userId, (notices) => withNotice(notices, { ...notice, isRead: false }));
-  toastNews(notice.title, notice.text, { stays: isUrgent(notice.kind) });
+  toastNews(withShownAmounts(notice.title), withShownAmounts(notice.text), { stays: isUrgent(notice.kind) });
 }
 
 /** Take in what the exchange has told the user, here or elsewhere. What this browser did not know is unread. */

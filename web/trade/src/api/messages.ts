@@ -1,6 +1,7 @@
 /** Every failure that a trader can meet: what happened, the exchange's own words, and what to do next. */
 import type { Problem } from "#lib/components/states.tsx";
 import { plural } from "#lib/counts.ts";
+import { isOffline } from "#lib/network.ts";
 import { RefusedError, UnreachableError } from "./errors.ts";
 
 type Words = readonly [title: string, advice: string];
@@ -32,11 +33,15 @@ const CODES: Readonly<Record<string, Words>> = {
     "Enter the newest code of your app. Each works once, so wait for the next one.",
   ],
   MFA_REQUIRED: ["A code is needed", "Enter the newest code of your authenticator app, or a recovery code."],
+  OPEN_ORDERS_REMAIN: ["Orders are open", "Cancel them first: the list of open orders has “Cancel all”."],
+  BALANCES_REMAIN: ["There are balances left", "Withdraw or convert them first, to the last digit."],
+  MARGIN_ACCOUNT_REMAINS: ["There is a margin account", "Empty and close it first, on the page Margin."],
+  OBLIGATIONS_REMAIN: ["Something is under way", "Wait until what the reason names is settled."],
   MFA_CHALLENGE_INVALID: [
     "The login took too long",
     "Go back to the password. There are five minutes for the code.",
   ],
-  MFA_ALREADY_ENABLED: ["The second factor is on already", "Reload the page to see it."],
+  MFA_ALREADY_ENABLED: ["Two-factor authentication is on already", "Reload the page to see it."],
   UNAUTHENTICATED: ["Your session has ended", "Log in again. The page that you were on opens afterwards."],
   TOO_MANY_REQUESTS: ["Too many requests", "Wait a moment. Nothing was done."],
   RISK_NSF: ["Not enough funds", "Lower the amount: what an order may spend is held together with its fee."],
@@ -62,7 +67,10 @@ const CODES: Readonly<Record<string, Words>> = {
   WITHDRAWALS_DISABLED: ["Withdrawals are switched off", "The operator says when they come back."],
   ADDRESS_INVALID: ["The address is not valid", "Copy it once more from where you want to receive."],
   ADDRESS_EXISTS: ["The address is saved already", "Choose it from the list of addresses."],
-  TOO_MANY_ADDRESSES: ["Too many addresses are saved", "Delete one that you do not need any more."],
+  TOO_MANY_ADDRESSES: [
+    "Too many addresses are saved",
+    "Delete one that you do not need any more, or choose a plan with more.",
+  ],
   USER_DAILY_LIMIT: [
     "That is more than your limit",
     "Withdraw less, wait until earlier withdrawals are 24 hours old, or verify yourself further.",
@@ -76,7 +84,7 @@ const CODES: Readonly<Record<string, Words>> = {
     "Nobody knows the asset's price yet",
     "Limits are in US dollars, so a withdrawal needs a price. Come back after the first trade.",
   ],
-  FEE_QUOTE_INVALID: ["The fee has changed", "Close this and look the withdrawal over again."],
+  FEE_QUOTE_INVALID: ["The fee has changed", "Close this and review the withdrawal again."],
   NOT_CANCELLABLE: ["It cannot be cancelled any more", "It is approved already, or has ended."],
   ADDRESS_NOT_AVAILABLE: ["The address cannot be used yet", "The list of addresses shows from when on."],
   KYC_REQUIRED: [
@@ -100,8 +108,20 @@ const CODES: Readonly<Record<string, Words>> = {
     "Your plan cannot be changed now",
     "The reason says why. Reload the page to see where it stands.",
   ],
+  INSUFFICIENT_FUNDS: [
+    "Not enough funds",
+    "Nothing was charged. Deposit or convert, or cancel an order that holds funds, and try again.",
+  ],
+  CHARGE_UNDER_WAY: [
+    "A payment is under way",
+    "Wait a moment and reload the page: it shows what came of it.",
+  ],
+  CHARGE_REFUSED: ["The payment was refused", "Nothing was charged. Ask the operator what the reason means."],
   PLAN_NOT_OFFERED: ["The plan is no longer offered", "Choose another one of the list."],
-  TOO_MANY_API_KEYS: ["You have as many keys as a user may have", "Revoke one that you no longer use."],
+  TOO_MANY_API_KEYS: [
+    "You have as many keys as you may have",
+    "Revoke one that you no longer use, or choose a plan with more.",
+  ],
   API_KEY_NOT_FOUND: ["There is no such key", "It may have been revoked elsewhere. Reload the list."],
   KYC_BASIC_INFO_REQUIRED: ["Your details are needed first", "Fill in name, date of birth and address."],
   QUOTE_EXPIRED: ["The quote has expired", "Prices move: ask for a new one and confirm it in time."],
@@ -183,16 +203,16 @@ const STATUSES: Readonly<Record<number, Words>> = {
 /** Explains any error to the user. */
 export function explain(error: unknown, own?: OwnWords): Problem {
   if (error instanceof UnreachableError) {
-    return navigator.onLine
+    return isOffline(error.address)
       ? {
-          title: "The exchange does not respond",
-          detail: error.message,
-          advice: "It may be restarting. The page tries again by itself; what you see may be old until then.",
-        }
-      : {
           title: "This computer is offline",
           detail: error.message,
           advice: "Check its network. The page goes on by itself; orders that rest in the book stay there.",
+        }
+      : {
+          title: "The exchange does not respond",
+          detail: error.message,
+          advice: "It may be restarting. The page tries again by itself; what you see may be old until then.",
         };
   }
   if (error instanceof RefusedError) {

@@ -7,6 +7,7 @@ import {
   readNotice,
   readNotices,
   withNotice,
+  withShownAmounts,
 } from "./notices.ts";
 
 const notice = (number: number, isRead = false): Notice => ({
@@ -41,6 +42,17 @@ describe("notices", () => {
   it("survive being kept", () => {
     const all = [notice(2, true), notice(1)];
     expect(readNotices(JSON.stringify(all))).toEqual(all);
+  });
+
+  it("are kept as they came, and shown with their amounts in groups, once", () => {
+    const came = "1234567.5 USDT";
+    expect(readNotice({ ...notice(1), text: came })?.text).toBe(came);
+    const text = withShownAmounts;
+    expect(text("1234567.5 USDT and 0.12345 BTC arrived on 22 Nov 2026 UTC")).toBe(
+      "1,234,567.5 USDT and 0.12345 BTC arrived on 22 Nov 2026 UTC",
+    );
+    expect(text("1,234,567.5 USDT")).toBe("1,234,567.5 USDT");
+    expect(text("in 2026 from 127.0.0.1:30001 as n-12345")).toBe("in 2026 from 127.0.0.1:30001 as n-12345");
   });
 
   it.each([null, "", "{", "null", "{}", '"text"', "[1, null, []]", '[{"id": "n-1"}]'])(

@@ -1,4 +1,5 @@
 /** Notices that the exchange has sent to a user. Pure. */
+import { formatDecimal } from "#lib/decimal.ts";
 
 export interface Notice {
   id: string;
@@ -22,6 +23,14 @@ export function readNotice(value: unknown): Notice | null {
   if (typeof title !== "string" || typeof text !== "string") return null;
   if (typeof createdAt !== "number" || !(createdAt >= 0 && createdAt <= TIME_MAX)) return null;
   return { id, kind, title, text, createdAt, isRead: isRead === true };
+}
+
+/** An amount of money before the name of its asset; years, ids and ports have none behind them. */
+const AMOUNT = /(?<![\w.,:/-])\d+(\.\d+)?(?= (?!UTC)[A-Z][A-Z0-9]{1,9}\b)/g;
+
+/** A text of the exchange with its amounts as the pages write them. */
+export function withShownAmounts(text: string): string {
+  return text.replace(AMOUNT, (amount) => formatDecimal(amount));
 }
 
 /** The notices that a kept text holds. */

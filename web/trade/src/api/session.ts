@@ -15,7 +15,7 @@ export interface Session {
 }
 
 /** Why there is no session any more. */
-export type Ending = "logout" | "unconfirmed" | "expired" | "elsewhere";
+export type Ending = "logout" | "unconfirmed" | "expired" | "elsewhere" | "deleted";
 
 export interface SessionState {
   session: Session | null;

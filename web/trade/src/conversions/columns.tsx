@@ -1,9 +1,9 @@
 /** The columns of conversions, and the name of a row. */
-import { Amount } from "#lib/components/Amount.tsx";
 import { Badge } from "#lib/components/Badge.tsx";
 import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import type { Conversion } from "./queries.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 export const CONVERSION_COLUMNS: Column<Conversion>[] = [
   { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
@@ -11,13 +11,13 @@ export const CONVERSION_COLUMNS: Column<Conversion>[] = [
     id: "from",
     title: "Given",
     align: "right",
-    cell: ({ fromAmount, fromAsset }) => <Amount value={fromAmount} unit={fromAsset} />,
+    cell: ({ fromAmount, fromAsset }) => <AssetAmount value={fromAmount} asset={fromAsset} />,
   },
   {
     id: "to",
     title: "Got",
     align: "right",
-    cell: ({ toAmount, toAsset }) => <Amount value={toAmount} unit={toAsset} />,
+    cell: ({ toAmount, toAsset }) => <AssetAmount value={toAmount} asset={toAsset} />,
   },
   {
     id: "state",

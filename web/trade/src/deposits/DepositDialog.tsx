@@ -1,6 +1,5 @@
 import { Modal, Select, Skeleton, Stack } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { CopyText } from "#lib/components/CopyText.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { plural } from "#lib/counts.ts";
@@ -9,6 +8,7 @@ import classes from "./DepositDialog.module.css";
 import { type Network, useNetworks } from "../api/queries.ts";
 import { useBankDetails, useDepositAddress, useSimulatesDeposits } from "./queries.ts";
 import { SimulatedDeposit } from "./SimulatedDeposit.tsx";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const QrCode = lazy(() => import("../parts/QrCode.tsx"));
 
@@ -71,7 +71,7 @@ function Address({ entry }: { entry: Network }) {
       <dl className={classes.facts}>
         <Fact name="Network">{data.network}</Fact>
         <Fact name="At least">
-          <Amount value={data.minimum} unit={asset} />
+          <AssetAmount value={data.minimum} asset={asset} />
         </Fact>
         <Fact name="Credited after">{plural(data.confirmations, "confirmation")}</Fact>
       </dl>
@@ -104,7 +104,7 @@ function BankDetails({ entry }: { entry: Network }) {
           <CopyText text={data.reference} name="reference" />
         </Fact>
         <Fact name="At least">
-          <Amount value={data.minimum} unit={asset} />
+          <AssetAmount value={data.minimum} asset={asset} />
         </Fact>
       </dl>
       <WarningNote>

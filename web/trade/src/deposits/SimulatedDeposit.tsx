@@ -6,6 +6,7 @@ import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { readScaled } from "#lib/scaled.ts";
+import { decimalForm } from "#lib/separators.ts";
 import { useExchange } from "../api/client.ts";
 import { RefusedError, UnreachableError } from "../api/errors.ts";
 import { BALANCES } from "../api/live.ts";
@@ -21,7 +22,7 @@ export function SimulatedDeposit({ entry, minimum }: { entry: Network; minimum: 
   const client = useQueryClient();
   const [amount, setAmount] = useState("");
   const { asset, network, fiat } = entry;
-  const play = useMutation({
+  const simulate = useMutation({
     mutationFn: async () => {
       const token = await freshToken();
       const response = await fetch("/simulated-deposits", {
@@ -54,39 +55,39 @@ export function SimulatedDeposit({ entry, minimum }: { entry: Network; minimum: 
       aria-label="Simulated deposit"
       onSubmit={(event) => {
         event.preventDefault();
-        if (fault === null && !play.isPending) play.mutate();
+        if (fault === null && !simulate.isPending) simulate.mutate();
       }}
     >
       <div className={classes.row}>
         <DecimalField
-          label={`Play a deposit in ${asset}`}
+          label={`Simulate a deposit in ${asset}`}
           value={amount}
           onValue={(text) => {
             setAmount(text);
-            play.reset();
+            simulate.reset();
           }}
         />
         <Button
           type="submit"
-          loading={play.isPending}
+          loading={simulate.isPending}
           disabled={fault !== null}
           aria-describedby="simulated-deposit-hint"
         >
-          Confirm it
+          Simulate
         </Button>
       </div>
-      {play.error && <ProblemNote problem={explain(play.error)} />}
+      {simulate.error && <ProblemNote problem={explain(simulate.error)} />}
       <p id="simulated-deposit-hint" className={classes.hint} role="status">
-        {fault ?? "This platform runs on your computer alone, so it lets you play deposits."}
+        {fault ?? "This platform runs on your computer alone, so it can simulate deposits."}
       </p>
     </form>
   );
 }
 
 function faultOf(amount: string, minimum: string, asset: string): string | null {
-  if (amount === "") return "Enter an amount: on your own computer you can play the sender.";
+  if (amount === "") return "Enter an amount: nothing real is sent.";
   const value = readScaled(amount);
-  if (value === null || value <= 0n) return "An amount is digits with a point, more than zero.";
+  if (value === null || value <= 0n) return `An amount is ${decimalForm()}, more than zero.`;
   return value < (readScaled(minimum) ?? 0n)
     ? `The least amount is ${formatDecimal(minimum)} ${asset}.`
     : null;

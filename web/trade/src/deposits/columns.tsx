@@ -1,11 +1,11 @@
 /** The columns of deposits, the id of a row, and its menu. */
-import { Amount } from "#lib/components/Amount.tsx";
 import { Badge } from "#lib/components/Badge.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
 import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { plural } from "#lib/counts.ts";
 import type { Deposit } from "./queries.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 export const DEPOSIT_COLUMNS: Column<Deposit>[] = [
   { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
@@ -13,9 +13,9 @@ export const DEPOSIT_COLUMNS: Column<Deposit>[] = [
     id: "amount",
     title: "Amount",
     align: "right",
-    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} />,
+    cell: ({ amount, asset }) => <AssetAmount value={amount} asset={asset} />,
   },
-  { id: "network", title: "Network", cell: ({ network }) => network },
+  { id: "network", title: "Network", cell: ({ network }) => network || "Booked by the exchange" },
   {
     id: "state",
     title: "State",
@@ -37,5 +37,5 @@ export const depositId = ({ txHash, asset }: Deposit) => `${txHash} ${asset}`;
 
 export const depositActions = ({ txHash, address }: Deposit) => [
   { label: "Copy transaction", onClick: () => copyAndTell(txHash) },
-  { label: "Copy address", onClick: () => copyAndTell(address) },
+  ...(address === "" ? [] : [{ label: "Copy address", onClick: () => copyAndTell(address) }]),
 ];

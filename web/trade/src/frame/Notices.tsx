@@ -6,7 +6,7 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { useTold } from "../account/queries.ts";
 import { learn, markNoticesRead, useNotices } from "../api/keptNotices.ts";
-import { type Notice, pageOf } from "../api/notices.ts";
+import { type Notice, pageOf, withShownAmounts } from "../api/notices.ts";
 import { PageLink } from "../parts/PageLink.tsx";
 import classes from "./Notices.module.css";
 
@@ -94,7 +94,7 @@ function Item({ notice, isNew, onLeave }: { notice: Notice; isNew: boolean; onLe
   return (
     <li className={classes.notice}>
       <p className={classes.head}>
-        <strong>{notice.title}</strong>
+        <strong>{withShownAmounts(notice.title)}</strong>
         {isNew && (
           <Badge tone="accent" shape="●">
             New
@@ -104,7 +104,7 @@ function Item({ notice, isNew, onLeave }: { notice: Notice; isNew: boolean; onLe
       <p className={classes.time}>
         <TimeText milliseconds={notice.createdAt} />
       </p>
-      <p className={classes.text}>{notice.text}</p>
+      <p className={classes.text}>{withShownAmounts(notice.text)}</p>
       {page && (
         <PageLink href={page.path} onClick={onLeave}>
           {page.title}

@@ -1,28 +1,56 @@
 import { Title } from "@mantine/core";
-import { Amount } from "#lib/components/Amount.tsx";
 import { type Column, DataTable, type ListState } from "#lib/components/DataTable.tsx";
 import { EmptyState, type Problem } from "#lib/components/states.tsx";
+import { scaledText } from "#lib/scaled.ts";
+import { countedOf, holdingsOf, marksOf } from "./figures.ts";
 import type { Move } from "./CollateralDialog.tsx";
 import classes from "./Margin.module.css";
 import type { MarginAccount, MarginBalance } from "./queries.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const COLUMNS: Column<MarginBalance>[] = [
   { id: "asset", title: "Asset", cell: ({ asset }) => <strong>{asset}</strong> },
-  { id: "total", title: "Total", align: "right", cell: ({ total }) => <Amount value={total} /> },
+  {
+    id: "total",
+    title: "Total",
+    align: "right",
+    cell: ({ total, asset }) => <AssetAmount value={total} asset={asset} hasUnit={false} />,
+  },
   {
     id: "available",
     title: "Available",
     align: "right",
-    cell: ({ available }) => <Amount value={available} />,
+    cell: ({ available, asset }) => <AssetAmount value={available} asset={asset} hasUnit={false} />,
   },
-  { id: "borrowed", title: "Borrowed", align: "right", cell: ({ borrowed }) => <Amount value={borrowed} /> },
+  {
+    id: "borrowed",
+    title: "Borrowed",
+    align: "right",
+    cell: ({ borrowed, asset }) => <AssetAmount value={borrowed} asset={asset} hasUnit={false} />,
+  },
   {
     id: "interest",
     title: "Interest owed",
     align: "right",
-    cell: ({ interest }) => <Amount value={interest} />,
+    cell: ({ interest, asset }) => <AssetAmount value={interest} asset={asset} hasUnit={false} />,
   },
 ];
+
+/** What an asset is worth to the account: how much of it secures debts, or why its price decides nothing now. */
+const countsColumn = (account: MarginAccount): Column<MarginBalance> => {
+  const [marks, holdings] = [marksOf(account), holdingsOf(account.balances)];
+  return {
+    id: "counts",
+    title: "Counts as collateral",
+    align: "right",
+    cell: ({ asset }) => {
+      const [price, holding] = [marks.get(asset), holdings.get(asset)];
+      if (price === undefined || holding === undefined) return "no price";
+      if (price.unsure !== null) return <span title={price.unsure}>price not sure</span>;
+      return <AssetAmount value={scaledText(countedOf(holding, price))} asset={asset} hasUnit={false} />;
+    },
+  };
+};
 
 /** What the account holds and owes of each asset. */
 export function Balances({
@@ -44,7 +72,7 @@ export function Balances({
           Balances
         </Title>
       }
-      columns={COLUMNS}
+      columns={[...COLUMNS, countsColumn(account)]}
       rows={account.balances}
       rowId={({ asset }) => asset}
       rowName={({ asset }) => asset}

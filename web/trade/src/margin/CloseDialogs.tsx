@@ -10,6 +10,7 @@ import { inCents, unrealised } from "./figures.ts";
 import classes from "./Margin.module.css";
 import { closeFault } from "./moves.ts";
 import { type MarginAccount, type MarginLoan, type MarginPosition, useMarginRequest } from "./queries.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const ASK_AGAIN = "Ask again what became of it";
 
@@ -17,18 +18,18 @@ const ASK_AGAIN = "Ask again what became of it";
 export function ClosePositionDialog({
   position,
   loan,
-  lastPrice,
+  fairPrice,
   onClose,
 }: {
   position: MarginPosition;
   loan: MarginLoan | undefined;
-  lastPrice: string | null;
+  fairPrice: bigint | null;
   onClose: () => void;
 }) {
   const { rest } = useExchange();
   const { positionId, symbol, quantity, side } = position;
   const [base = "", quote = ""] = symbol.split("-");
-  const result = unrealised(position, lastPrice);
+  const result = unrealised(position, fairPrice);
   const request = useMarginRequest(
     (requestId) => returned(rest.POST("/api/v1/margin/positions/close", { body: { positionId, requestId } })),
     ({ account }) => {
@@ -51,14 +52,14 @@ export function ClosePositionDialog({
       comparisons={[
         {
           name: "Quantity",
-          before: <Amount value={quantity} unit={base} />,
+          before: <AssetAmount value={quantity} asset={base} />,
           after: <Amount value="0" unit={base} />,
         },
         ...(loan
           ? [
               {
                 name: "Its loan",
-                before: <Amount value={loan.outstanding} unit={loan.asset} />,
+                before: <AssetAmount value={loan.outstanding} asset={loan.asset} />,
                 after: <Amount value="0" unit={loan.asset} />,
               },
             ]
@@ -74,7 +75,7 @@ export function ClosePositionDialog({
           "There is no price that tells the result."
         ) : (
           <>
-            At the last price the result is <Result value={inCents(result)} unit={quote} />, before fees and
+            At the fair price the result is <Result value={inCents(result)} unit={quote} />, before fees and
             interest.
           </>
         )}{" "}

@@ -1,6 +1,5 @@
 import { SegmentedControl, Select } from "@mantine/core";
 import { useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
@@ -9,11 +8,12 @@ import { scaledText, toScaled } from "#lib/scaled.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { useBalances } from "../api/queries.ts";
 import { PercentButtons } from "../parts/PercentButtons.tsx";
-import { useAssets, useMarks } from "./assets.ts";
-import { cutTo } from "./figures.ts";
+import { useAssets } from "./assets.ts";
+import { cutTo, marksOf } from "./figures.ts";
 import { LevelText } from "./LevelText.tsx";
 import { balanceOf, collateralFault, levelAfter, mostOut, readAmount } from "./moves.ts";
 import { type MarginAccount, useMarginRequest } from "./queries.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 export interface Move {
   direction: "in" | "out";
@@ -36,7 +36,7 @@ export function CollateralDialog({
   const balances = useBalances();
   const { names, placesOf } = useAssets();
   // Without an account there is no level to judge.
-  const marks = useMarks(account?.valuationAsset ?? "");
+  const marks = marksOf(account ?? { prices: [] });
   const [direction, setDirection] = useState(first.direction);
   const [chosen, setAsset] = useState(first.asset);
   const [text, setText] = useState("");
@@ -86,14 +86,18 @@ export function CollateralDialog({
           : [
               {
                 name: "Free in the wallet",
-                before: spot === null ? "–" : <Amount value={scaledText(spot)} unit={asset} />,
+                before: spot === null ? "–" : <AssetAmount value={scaledText(spot)} asset={asset} />,
                 after:
-                  spot === null || !isMoved ? "–" : <Amount value={scaledText(spot - moved)} unit={asset} />,
+                  spot === null || !isMoved ? (
+                    "–"
+                  ) : (
+                    <AssetAmount value={scaledText(spot - moved)} asset={asset} />
+                  ),
               },
               {
                 name: "In the margin account",
-                before: <Amount value={scaledText(held)} unit={asset} />,
-                after: isMoved ? <Amount value={scaledText(held + moved)} unit={asset} /> : "–",
+                before: <AssetAmount value={scaledText(held)} asset={asset} />,
+                after: isMoved ? <AssetAmount value={scaledText(held + moved)} asset={asset} /> : "–",
               },
               ...(level === null
                 ? []
@@ -145,7 +149,9 @@ export function CollateralDialog({
             ? "Choose an asset first."
             : free === null
               ? "What can be moved is not known yet."
-              : `${formatDecimal(cutTo(free, places))} ${asset} can be moved`
+              : typeof free === "bigint"
+                ? `${formatDecimal(cutTo(free, places))} ${asset} can be moved`
+                : `Nothing can be moved out now: ${free.reason}`
         }
         value={text}
         disabled={asset === "" || request.isUnknown}
@@ -156,8 +162,8 @@ export function CollateralDialog({
       />
       <PercentButtons
         of="what can be moved"
-        disabled={asset === "" || free === null || request.isUnknown}
-        onPercent={(percent) => free !== null && setText(cutTo((free * percent) / 100n, places))}
+        disabled={asset === "" || typeof free !== "bigint" || request.isUnknown}
+        onPercent={(percent) => typeof free === "bigint" && setText(cutTo((free * percent) / 100n, places))}
       />
     </ConfirmDialog>
   );

@@ -1,6 +1,5 @@
 import { SegmentedControl, Select } from "@mantine/core";
 import { useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { WarningNote } from "#lib/components/states.tsx";
@@ -10,11 +9,13 @@ import { scaledText, toScaled } from "#lib/scaled.ts";
 import { percentOfRate } from "#lib/rates.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { PercentButtons } from "../parts/PercentButtons.tsx";
-import { useAssets, useMarks } from "./assets.ts";
-import { cutTo, isUnderWay } from "./figures.ts";
+import { useAssets } from "./assets.ts";
+import { cutTo, isUnderWay, marksOf } from "./figures.ts";
 import { LevelText } from "./LevelText.tsx";
 import { balanceOf, borrowFault, levelAfter, mostBorrowed, owedOf, readAmount, repayFault } from "./moves.ts";
 import { type MarginAccount, type MarginLoan, useMarginRequest } from "./queries.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { amountText } from "../parts/assetPlaces.ts";
 
 const ASK_AGAIN = "Ask again what became of it";
 
@@ -22,11 +23,11 @@ const ASK_AGAIN = "Ask again what became of it";
 export function BorrowDialog({ account, onClose }: { account: MarginAccount; onClose: () => void }) {
   const { rest } = useExchange();
   const { names, placesOf } = useAssets();
-  const marks = useMarks(account.valuationAsset);
+  const marks = marksOf(account);
   const [asset, setAsset] = useState("");
   const [text, setText] = useState("");
   const places = placesOf(asset);
-  const most = asset === "" ? null : mostBorrowed(account, asset, marks);
+  const most = mostBorrowed(account, asset, marks);
   const amount = readAmount(text.trim(), places);
   const request = useMarginRequest(
     (requestId) =>
@@ -55,8 +56,9 @@ export function BorrowDialog({ account, onClose }: { account: MarginAccount; onC
           : [
               {
                 name: `Owed of ${asset}`,
-                before: <Amount value={scaledText(owed)} unit={asset} />,
-                after: borrowed === null ? "–" : <Amount value={scaledText(owed + borrowed)} unit={asset} />,
+                before: <AssetAmount value={scaledText(owed)} asset={asset} />,
+                after:
+                  borrowed === null ? "–" : <AssetAmount value={scaledText(owed + borrowed)} asset={asset} />,
               },
               {
                 name: "Level, about",
@@ -100,9 +102,9 @@ export function BorrowDialog({ account, onClose }: { account: MarginAccount; onC
         description={
           asset === ""
             ? "Choose an asset first."
-            : most === null
-              ? "It has no price yet, so nobody knows how much your equity carries."
-              : `Your equity carries ${formatDecimal(cutTo(most, places))} ${asset}, if the pool has it`
+            : typeof most === "bigint"
+              ? `You can borrow ${formatDecimal(cutTo(most, places))} ${asset}, if the pool has it`
+              : `Nothing can be borrowed now: ${most.reason}`
         }
         value={text}
         disabled={asset === "" || request.isUnknown}
@@ -111,9 +113,9 @@ export function BorrowDialog({ account, onClose }: { account: MarginAccount; onC
         onValue={setText}
       />
       <PercentButtons
-        of="what your equity carries"
-        disabled={most === null || request.isUnknown}
-        onPercent={(percent) => most !== null && setText(cutTo((most * percent) / 100n, places))}
+        of="what you can borrow"
+        disabled={asset === "" || typeof most !== "bigint" || request.isUnknown}
+        onPercent={(percent) => typeof most === "bigint" && setText(cutTo((most * percent) / 100n, places))}
       />
     </ConfirmDialog>
   );
@@ -130,7 +132,7 @@ export function RepayDialog({
   onClose: () => void;
 }) {
   const { rest } = useExchange();
-  const marks = useMarks(account.valuationAsset);
+  const marks = marksOf(account);
   const { placesOf } = useAssets();
   const [isWhole, setWhole] = useState(true);
   const [text, setText] = useState("");
@@ -161,7 +163,7 @@ export function RepayDialog({
   const level = levelAfter(account, marks, asset, {});
   return (
     <ConfirmDialog
-      title={`Repay the loan of ${formatDecimal(loan.principal)} ${asset}`}
+      title={`Repay the loan of ${amountText(loan.principal, asset)} ${asset}`}
       operator=""
       confirm={request.isUnknown ? ASK_AGAIN : isWhole ? "Repay all of it" : "Repay this part"}
       isBusy={request.isPending}
@@ -170,13 +172,13 @@ export function RepayDialog({
       comparisons={[
         {
           name: "Owed, with interest",
-          before: <Amount value={scaledText(owed)} unit={asset} />,
-          after: paid === null ? "–" : <Amount value={scaledText(owed - paid)} unit={asset} />,
+          before: <AssetAmount value={scaledText(owed)} asset={asset} />,
+          after: paid === null ? "–" : <AssetAmount value={scaledText(owed - paid)} asset={asset} />,
         },
         {
           name: "Free in the account, about",
-          before: <Amount value={scaledText(free)} unit={asset} />,
-          after: paid === null ? "–" : <Amount value={scaledText(free - paid)} unit={asset} />,
+          before: <AssetAmount value={scaledText(free)} asset={asset} />,
+          after: paid === null ? "–" : <AssetAmount value={scaledText(free - paid)} asset={asset} />,
         },
         {
           name: "Level, about",

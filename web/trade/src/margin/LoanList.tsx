@@ -1,17 +1,17 @@
 import { Button } from "@mantine/core";
 import { PlusIcon } from "@primer/octicons-react";
 import { type ReactNode, useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
 import { type Column, DataTable, type ListState } from "#lib/components/DataTable.tsx";
 import { EmptyState, type Problem } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
-import { formatDecimal } from "#lib/decimal.ts";
 import { percentOfRate } from "#lib/rates.ts";
 import { isRunning } from "./figures.ts";
 import { BorrowDialog, RepayDialog } from "./LoanDialogs.tsx";
 import type { MarginAccount, MarginLoan } from "./queries.ts";
 import { LoanState } from "./states.tsx";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { amountText } from "../parts/assetPlaces.ts";
 
 const FIRST: Column<MarginLoan>[] = [
   {
@@ -19,7 +19,7 @@ const FIRST: Column<MarginLoan>[] = [
     title: "Borrowed",
     cell: ({ principal, asset }) => (
       <strong>
-        <Amount value={principal} unit={asset} />
+        <AssetAmount value={principal} asset={asset} />
       </strong>
     ),
   },
@@ -39,7 +39,7 @@ const PAID: Column<MarginLoan> = {
   id: "paid",
   title: "Interest paid",
   align: "right",
-  cell: ({ interestPaid }) => <Amount value={interestPaid} />,
+  cell: ({ interestPaid, asset }) => <AssetAmount value={interestPaid} asset={asset} hasUnit={false} />,
 };
 const SINCE: Column<MarginLoan> = {
   id: "since",
@@ -53,13 +53,13 @@ const CURRENT: Column<MarginLoan>[] = [
     id: "outstanding",
     title: "Outstanding",
     align: "right",
-    cell: ({ outstanding }) => <Amount value={outstanding} />,
+    cell: ({ outstanding, asset }) => <AssetAmount value={outstanding} asset={asset} hasUnit={false} />,
   },
   {
     id: "interest",
     title: "Interest owed",
     align: "right",
-    cell: ({ interest }) => <Amount value={interest} />,
+    cell: ({ interest, asset }) => <AssetAmount value={interest} asset={asset} hasUnit={false} />,
   },
   PAID,
   RATE,
@@ -113,7 +113,7 @@ export function LoanList({ account, isEnded, toolbar, state, problem }: LoanList
         columns={isEnded ? ENDED : CURRENT}
         rows={account.loans.filter((loan) => isRunning(loan) !== isEnded)}
         rowId={({ loanId }) => loanId}
-        rowName={({ principal, asset }) => `the loan of ${formatDecimal(principal)} ${asset}`}
+        rowName={({ principal, asset }) => `the loan of ${amountText(principal, asset)} ${asset}`}
         actions={(loan) => [
           {
             label: "Repay…",

@@ -9,8 +9,7 @@ import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { ceilTo, ONE, readScaled, scaledText } from "#lib/scaled.ts";
 import { returned, useExchange } from "../api/client.ts";
-import { useTickerPushes } from "../api/live.ts";
-import { type Ticker, useMarkets } from "../api/queries.ts";
+import { useMarkets } from "../api/queries.ts";
 import { keptSymbol } from "../market/preferences.ts";
 import { explain } from "../api/messages.ts";
 import orderForm from "../orders/OrderForm.module.css";
@@ -27,12 +26,13 @@ import {
   reviewOpening,
 } from "./opening.ts";
 import { type MarginAccount, useMarginRequest } from "./queries.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const LEVERAGES = ["1", "2", "3", "5", "10"] as const;
 const CENT = ONE / 100n;
 
 /** Opens a position at the market price. Shows margin, loan and risk before the user confirms. */
-export function OpenForm({ account, tickers }: { account: MarginAccount; tickers: readonly Ticker[] }) {
+export function OpenForm({ account }: { account: MarginAccount }) {
   const { data: markets = [], error } = useMarkets();
   const hint = useId();
   const [chosen, setChosen] = useState(keptSymbol);
@@ -40,8 +40,7 @@ export function OpenForm({ account, tickers }: { account: MarginAccount; tickers
   const [asks, setAsks] = useState(false);
   const market = markets.find(({ symbol }) => symbol === chosen) ?? markets[0];
   const symbol = market?.symbol ?? "";
-  useTickerPushes([symbol].filter(Boolean));
-  const facts = { market, account, tickers };
+  const facts = { market, account };
   const { faults, blocked, estimate, body } = reviewOpening(draft, facts);
   const change = (changes: Partial<OpeningDraft>) => setDraft((before) => ({ ...before, ...changes }));
   const keys = (field: "quantity" | "leverage", step: string) => (event: KeyboardEvent) => {
@@ -143,7 +142,7 @@ export function OpenForm({ account, tickers }: { account: MarginAccount; tickers
           {blocked ?? ""}
         </p>
         <p className={classes.note}>
-          It trades at the market, so the price may be worse than the last one; beyond the exchange’s limit
+          It trades at the market, so the price may be worse than the fair one; beyond the exchange’s limit
           nothing is traded. What was borrowed for that and not needed is repaid at once.
         </p>
       </form>
@@ -206,7 +205,7 @@ function OpenDialog({
       onClose={onClose}
     >
       <p>
-        You {isBuy ? "buy" : "sell"} <Amount value={quantity} unit={base} /> at the market, at{" "}
+        You {isBuy ? "buy" : "sell"} <AssetAmount value={quantity} asset={base} /> at the market, at{" "}
         {formatDecimal(leverage)} times leverage.
       </p>
       <Figures estimate={estimate} account={account} quote={quote} />
@@ -234,7 +233,7 @@ function Figures({
 }) {
   const unit = account.valuationAsset;
   const rows: [name: string, value: ReactNode][] = [
-    ["Last price", estimate && <Amount value={scaledText(estimate.lastPrice)} unit={quote} />],
+    ["Fair price", estimate && <Amount value={readablePrice(estimate.price)} unit={quote} places={2} />],
     ["Worth, about", estimate && <Amount value={inCents(estimate.notional)} unit={quote} places={2} />],
     [
       "Your margin for it",

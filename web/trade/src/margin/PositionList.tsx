@@ -6,10 +6,10 @@ import { EmptyState, type Problem } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { scaledText, toScaled } from "#lib/scaled.ts";
-import type { Ticker } from "../api/queries.ts";
 import { Result } from "../positions/Result.tsx";
 import { ClosePositionDialog } from "./CloseDialogs.tsx";
 import {
+  fairPriceOf,
   holdingsOf,
   inCents,
   isUnderWay,
@@ -21,10 +21,10 @@ import {
 import classes from "./Margin.module.css";
 import type { MarginAccount, MarginPosition } from "./queries.ts";
 import { PositionState, Side } from "./states.tsx";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 interface PositionListProps {
   account: MarginAccount;
-  tickers: readonly Ticker[];
   marks: Marks;
   isEnded: boolean;
   toolbar: ReactNode;
@@ -77,17 +77,8 @@ const ENDED: Column<MarginPosition>[] = [
 ];
 
 /** The positions that run or those that have ended, and the way to close one. */
-export function PositionList({
-  account,
-  tickers,
-  marks,
-  isEnded,
-  toolbar,
-  state,
-  problem,
-}: PositionListProps) {
+export function PositionList({ account, marks, isEnded, toolbar, state, problem }: PositionListProps) {
   const [closing, setClosing] = useState<MarginPosition | null>(null);
-  const lastOf = (wanted: string) => tickers.find(({ symbol }) => symbol === wanted)?.lastPrice ?? null;
   const holdings = holdingsOf(account.balances);
   const open: Column<MarginPosition>[] = [
     {
@@ -112,26 +103,26 @@ export function PositionList({
       id: "quantity",
       title: "Quantity",
       align: "right",
-      cell: ({ quantity, symbol }) => <Amount value={quantity} unit={halves(symbol).base} />,
+      cell: ({ quantity, symbol }) => <AssetAmount value={quantity} asset={halves(symbol).base} />,
     },
     {
       id: "result",
       title: "Unrealised",
       align: "right",
       cell: (position) => {
-        const value = unrealised(position, lastOf(position.symbol));
+        const value = unrealised(position, fairPriceOf(position.symbol, marks));
         const { quote } = halves(position.symbol);
         return <Result value={value === null ? null : inCents(value)} unit={quote} />;
       },
     },
     ENTRY,
     {
-      id: "last",
-      title: "Last price",
+      id: "fair",
+      title: "Fair price",
       align: "right",
       cell: ({ symbol }) => {
-        const last = lastOf(symbol);
-        return last === null ? "no price" : <Amount value={last} />;
+        const price = fairPriceOf(symbol, marks);
+        return price === null ? "no price" : <Amount value={readablePrice(price)} places={2} />;
       },
     },
     {
@@ -187,7 +178,7 @@ export function PositionList({
         <ClosePositionDialog
           position={closing}
           loan={account.loans.find(({ loanId }) => loanId === closing.loanId)}
-          lastPrice={lastOf(closing.symbol)}
+          fairPrice={fairPriceOf(closing.symbol, marks)}
           onClose={() => setClosing(null)}
         />
       )}

@@ -6,7 +6,7 @@ import { WarningNote } from "#lib/components/states.tsx";
 import { useZone } from "#lib/preferences.ts";
 import { ceilTo, ONE, readScaled, toScaled } from "#lib/scaled.ts";
 import { formatClock } from "#lib/time.ts";
-import { availableMargin, boundMargin, inCents } from "./figures.ts";
+import { availableMargin, boundMargin, holdingsOf, inCents, marksOf, unsureOf } from "./figures.ts";
 import { LevelScale } from "./LevelScale.tsx";
 import classes from "./Margin.module.css";
 import type { MarginAccount } from "./queries.ts";
@@ -34,12 +34,17 @@ export function Summary({
       <Amount value={inCents(value)} unit={valuationAsset} places={2} />
     );
   const available = availableMargin(account);
+  const unsure = unsureOf(holdingsOf(account.balances), marksOf(account));
   const debtValue = debt === null ? null : readScaled(debt);
   const rows: [name: string, value: ReactNode, hint: string][] = [
     ["Equity", worth(equity === null ? null : toScaled(equity)), "What the account holds, less what it owes"],
     ["Debt", worth(debtValue && ceilTo(debtValue, CENT)), "With its interest"],
     ["Margin in use", worth(ceilTo(boundMargin(positions), CENT)), "What open positions need"],
-    ["Margin available", worth(available), "What new positions can use"],
+    [
+      "Margin available",
+      worth(available),
+      "What new positions can use; collateral counts up to what its market can absorb",
+    ],
   ];
   return (
     <Card
@@ -69,6 +74,14 @@ export function Summary({
           </WarningNote>
         </div>
       )}
+      {unsure !== null && (
+        <div className={classes.notice}>
+          <WarningNote>
+            <strong>A price is not sure:</strong> {unsure}. Until then you can repay, move collateral in and
+            close positions. Nothing is borrowed, opened or moved out, and nobody is liquidated at this price.
+          </WarningNote>
+        </div>
+      )}
       <div className={classes.summary}>
         <LevelScale account={account} />
         <dl className={classes.worth}>
@@ -88,7 +101,10 @@ export function Summary({
           Shown as of {formatClock(staleSince, zone)}. The page tries again by itself.
         </p>
       )}
-      <p className={classes.valued}>Valued in {valuationAsset} at the prices of the last trades.</p>
+      <p className={classes.valued}>
+        Valued in {valuationAsset} at fair prices: what you hold at the lower bound, what you owe at the upper
+        one.
+      </p>
     </Card>
   );
 }

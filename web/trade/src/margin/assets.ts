@@ -1,6 +1,4 @@
-import { useMemo } from "react";
-import { useMarkets, useNetworks, useTickers } from "../api/queries.ts";
-import { type Marks, marksOf } from "./figures.ts";
+import { useMarkets, useNetworks } from "../api/queries.ts";
 
 /** Decimals of an asset that no network carries, such as the platform's own. */
 const PLACES_MAX = 18;
@@ -13,10 +11,4 @@ export function useAssets(): { names: readonly string[]; placesOf: (asset: strin
     names: [...new Set(markets.flatMap(({ baseAsset, quoteAsset }) => [baseAsset, quoteAsset]))].sort(),
     placesOf: (name) => networks.find(({ asset }) => asset === name)?.places ?? PLACES_MAX,
   };
-}
-
-/** The price of each asset in the valuation asset, from the last trades. */
-export function useMarks(valuationAsset: string): Marks {
-  const { data } = useTickers();
-  return useMemo(() => marksOf(valuationAsset, data ?? []), [valuationAsset, data]);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { toScaled } from "#lib/scaled.ts";
-import type { Ticker } from "../api/queries.ts";
 import {
   cutTo,
+  fairPriceOf,
   figuresOf,
   holdingsOf,
   inCents,
@@ -15,9 +15,9 @@ import {
   riskBandOf,
   readablePrice,
 } from "./figures.ts";
-import type { MarginBalance, MarginPosition } from "./queries.ts";
+import { priceOf } from "./testPrices.ts";
+import type { MarginBalance, MarginPosition, MarginPrice } from "./queries.ts";
 
-const ticker = (symbol: string, lastPrice: string | null) => ({ symbol, lastPrice }) as Ticker;
 const balance = (asset: string, total: string, borrowed = "0", interest = "0"): MarginBalance => ({
   asset,
   total,
@@ -25,24 +25,16 @@ const balance = (asset: string, total: string, borrowed = "0", interest = "0"): 
   borrowed,
   interest,
 });
-const marks = marksOf("USD", [ticker("BTC-USD", "100")]);
+const marks = marksOf({ prices: [priceOf("USD", "1"), priceOf("BTC", "100")] });
 
 describe("marks", () => {
-  it("values an asset through another market where it has none of its own", () => {
-    const found = marksOf("USD", [
-      ticker("ETH-USDT", "50"),
-      ticker("BTC-USDT", "200"),
-      ticker("BTC-USD", "100"),
-      ticker("SOL-USD", null),
-    ]);
-    expect(found.get("USDT")).toBe(toScaled("0.5"));
-    expect(found.get("ETH")).toBe(toScaled("25"));
-    expect(found.has("SOL")).toBe(false);
-  });
-
-  it("takes a market of the valuation asset before any other", () => {
-    const found = marksOf("USD", [ticker("BTC-ETH", "9"), ticker("ETH-USD", "10"), ticker("BTC-USD", "100")]);
-    expect(found.get("BTC")).toBe(toScaled("100"));
+  it("say why a price is not sure", () => {
+    const of = (state: MarginPrice["state"], reason: string) =>
+      marksOf({ prices: [{ ...priceOf("BTC", "100"), state, reason }] }).get("BTC")?.unsure;
+    expect(of("good", "")).toBeNull();
+    expect(of("thin", "only one source")).toBeNull();
+    expect(of("stale", "nobody trades")).toBe("the price of BTC is stale: nobody trades");
+    expect(of("disputed", "")).toBe("the price of BTC is disputed: wait until its sources agree again");
   });
 });
 
@@ -128,12 +120,18 @@ describe("unrealised result", () => {
   const position = { side: "buy", quantity: "2", entryPrice: "100" } as MarginPosition;
 
   it("is the difference of the prices for the open quantity, the other way round for a short", () => {
-    expect(unrealised(position, "90")).toBe(toScaled("-20"));
-    expect(unrealised({ ...position, side: "sell" }, "90")).toBe(toScaled("20"));
+    expect(unrealised(position, toScaled("90"))).toBe(toScaled("-20"));
+    expect(unrealised({ ...position, side: "sell" }, toScaled("90"))).toBe(toScaled("20"));
+  });
+
+  it("is at the fair price, through the valuation asset", () => {
+    const prices = marksOf({ prices: [priceOf("BTC", "100"), priceOf("BRL", "0.2")] });
+    expect(fairPriceOf("BTC-BRL", prices)).toBe(toScaled("500"));
+    expect(fairPriceOf("SOL-BRL", prices)).toBeNull();
   });
 
   it("is not known without a price", () => {
     expect(unrealised(position, null)).toBeNull();
-    expect(unrealised({ ...position, entryPrice: null }, "90")).toBeNull();
+    expect(unrealised({ ...position, entryPrice: null }, toScaled("90"))).toBeNull();
   });
 });

@@ -4,7 +4,6 @@
  */
 import { formatDecimal } from "#lib/decimal.ts";
 import { ceilTo, divideScaled, ONE, readScaled, scaledText, shareOfScaled, toScaled } from "#lib/scaled.ts";
-import type { Ticker } from "../api/queries.ts";
 import type { MarginAccount, MarginBalance, MarginLoan, MarginPosition } from "./queries.ts";
 
 export const WARNING_PERCENT = 150n;
@@ -18,8 +17,25 @@ export interface Holding {
 }
 
 export type Holdings = ReadonlyMap<string, Holding>;
-/** The price of one unit of an asset in the valuation asset. */
-export type Marks = ReadonlyMap<string, bigint>;
+
+/** The fair price of an asset in the valuation asset. What is held counts at `low`, what is owed at `high`. */
+export interface Price {
+  low: bigint;
+  price: bigint;
+  high: bigint;
+  /** What counts instead of `low` and `high` for new risk: the day's median bounds them. */
+  securedLow: bigint;
+  securedHigh: bigint;
+  /** How much counts as collateral beyond what is owed of it; null without a bound. */
+  sellable: bigint | null;
+  /** How much all accounts together may still borrow; null without a bound. */
+  borrowable: bigint | null;
+  /** Why nothing can be decided at this price, and what is waited for; null for a price that is sure. */
+  unsure: string | null;
+}
+
+/** The fair price of each asset that has one. */
+export type Marks = ReadonlyMap<string, Price>;
 
 export interface Figures {
   assets: bigint;
@@ -27,32 +43,35 @@ export interface Figures {
 }
 
 const NOTHING: Holding = { held: 0n, owed: 0n };
+const SURE: ReadonlySet<string> = new Set(["good", "thin"]);
 
-/**
- * The price of each asset in the valuation asset, from the last trades. An asset without a market of its own against
- * the valuation asset is priced through other markets.
- */
-export function marksOf(valuationAsset: string, tickers: readonly Ticker[]): Marks {
-  const marks = new Map([[valuationAsset, ONE]]);
-  const prices = tickers
-    .map(({ symbol, lastPrice }) => ({ symbol, price: lastPrice === null ? null : readScaled(lastPrice) }))
-    .sort((a, b) => a.symbol.localeCompare(b.symbol));
-  for (;;) {
-    const found = new Map<string, bigint>();
-    for (const { symbol, price } of prices) {
-      if (price === null || price <= 0n) continue;
-      const [base = "", quote = ""] = symbol.split("-");
-      const [baseMark, quoteMark] = [marks.get(base), marks.get(quote)];
-      if (quoteMark !== undefined && baseMark === undefined && !found.has(base)) {
-        found.set(base, (price * quoteMark) / ONE);
-      } else if (baseMark !== undefined && quoteMark === undefined && !found.has(quote)) {
-        found.set(quote, divideScaled(baseMark, price));
-      }
-    }
-    const news = [...found].filter(([, mark]) => mark > 0n);
-    if (news.length === 0) return marks;
-    for (const [asset, mark] of news) marks.set(asset, mark);
-  }
+/** The prices as the service sends them with the account. */
+export function marksOf({ prices }: Pick<MarginAccount, "prices">): Marks {
+  const bound = (text: string | null) => (text === null ? null : toScaled(text));
+  return new Map(
+    prices.map(({ asset, low, price, high, dayMedian, sellable, borrowable, state, reason }) => [
+      asset,
+      {
+        low: toScaled(low),
+        price: toScaled(price),
+        high: toScaled(high),
+        ...securedOf(toScaled(low), toScaled(high), toScaled(dayMedian)),
+        sellable: bound(sellable),
+        borrowable: bound(borrowable),
+        unsure: SURE.has(state)
+          ? null
+          : `the price of ${asset} is ${state}: ${reason || "wait until its sources agree again"}`,
+      },
+    ]),
+  );
+}
+
+/** A median of zero is not known, and bounds nothing. */
+function securedOf(low: bigint, high: bigint, median: bigint): Pick<Price, "securedLow" | "securedHigh"> {
+  return {
+    securedLow: median > 0n && median < low ? median : low,
+    securedHigh: median > high ? median : high,
+  };
 }
 
 export function holdingsOf(balances: readonly MarginBalance[]): Holdings {
@@ -74,15 +93,54 @@ export function changed(holdings: Holdings, asset: string, change: Partial<Holdi
 
 /** The values of all assets and of all debt; null while an asset has no price. */
 export function figuresOf(holdings: Holdings, marks: Marks): Figures | null {
+  return sumOf(holdings, marks, ({ held, owed }, { low, high }) => [held * low, owed * high]);
+}
+
+/**
+ * The values by which new risk is judged: an asset counts up to what its market can absorb, and what is owed of it, and
+ * the day's median bounds the prices.
+ */
+export function securedFiguresOf(holdings: Holdings, marks: Marks): Figures | null {
+  return sumOf(holdings, marks, (holding, price) => [
+    countedOf(holding, price) * price.securedLow,
+    holding.owed * price.securedHigh,
+  ]);
+}
+
+/** The part of a holding that secures debts. What is owed of it needs no market, the rest has to be sold. */
+export function countedOf({ held, owed }: Holding, { sellable }: Price): bigint {
+  return sellable === null || held < owed + sellable ? held : owed + sellable;
+}
+
+function sumOf(
+  holdings: Holdings,
+  marks: Marks,
+  valuesOf: (holding: Holding, price: Price) => [assets: bigint, debt: bigint],
+): Figures | null {
   let [assets, debt] = [0n, 0n];
-  for (const [asset, { held, owed }] of holdings) {
-    if (held === 0n && owed === 0n) continue;
-    const mark = marks.get(asset);
-    if (mark === undefined) return null;
-    assets += held * mark;
-    debt += owed * mark;
+  for (const [asset, holding] of holdings) {
+    if (!isInvolved(holding)) continue;
+    const price = marks.get(asset);
+    if (price === undefined) return null;
+    const [held, owed] = valuesOf(holding, price);
+    assets += held;
+    debt += owed;
   }
   return { assets, debt };
+}
+
+function isInvolved({ held, owed }: Holding): boolean {
+  return held !== 0n || owed !== 0n;
+}
+
+/** Why a price that a decision needs is not sure: one of the account's assets, or of `others`. Null if all are sure. */
+export function unsureOf(holdings: Holdings, marks: Marks, others: readonly string[] = []): string | null {
+  const held = [...holdings].filter(([, holding]) => isInvolved(holding)).map(([asset]) => asset);
+  for (const asset of [...others, ...held.sort()]) {
+    const unsure = marks.get(asset)?.unsure;
+    if (unsure) return unsure;
+  }
+  return null;
 }
 
 /** Assets ÷ debt, or null without a debt. Rounded up as in the service: 1.05 is shown only at or below 1.05. */
@@ -109,9 +167,19 @@ export function isRunning({ status }: MarginLoan): boolean {
   return RUNNING.has(status);
 }
 
-/** Equity less the margin of the open positions; null while an asset has no price. It may be below zero. */
-export function availableMargin({ equity, positions }: MarginAccount): bigint | null {
-  return equity === null ? null : toScaled(equity) - boundMargin(positions);
+/**
+ * Equity less the margin of the open positions; null while an asset has no price. It may be below zero. Collateral
+ * counts up to what its market can absorb.
+ */
+export function availableMargin(account: MarginAccount): bigint | null {
+  const figures = securedFiguresOf(holdingsOf(account.balances), marksOf(account));
+  if (figures === null) return null;
+  return floorDivide(figures.assets - figures.debt, ONE) - boundMargin(account.positions);
+}
+
+/** `a / b` rounded down, below zero too; `b` is positive. */
+export function floorDivide(a: bigint, b: bigint): bigint {
+  return a >= 0n ? a / b : -((-a + b - 1n) / b);
 }
 
 /** Notional ÷ leverage, rounded up. */
@@ -132,7 +200,7 @@ export function liquidationPrice(
   quote: string,
 ): bigint | null {
   const others = figuresOf(new Map([...holdings].filter(([asset]) => asset !== base)), marks);
-  const quoteMark = marks.get(quote);
+  const quoteMark = marks.get(quote)?.price;
   if (others === null || quoteMark === undefined) return null;
   const own = holdings.get(base) ?? NOTHING;
   const missing = LIQUIDATION_PERCENT * others.debt - 100n * others.assets;
@@ -198,11 +266,17 @@ export function readablePrice(price: bigint): string {
   return cutTo(price, places);
 }
 
-/** The gain (or loss, below zero) of a position at `lastPrice`, in the quote asset; null without a price. */
-export function unrealised(position: MarginPosition, lastPrice: string | null | undefined): bigint | null {
+/** The fair price of the base in the quote asset; null without one. */
+export function fairPriceOf(symbol: string, marks: Marks): bigint | null {
+  const [base, quote] = symbol.split("-").map((asset) => marks.get(asset));
+  return base === undefined || quote === undefined ? null : divideScaled(base.price, quote.price) || 1n;
+}
+
+/** The gain (or loss, below zero) of a position at `price`, in the quote asset; null without a price. */
+export function unrealised(position: MarginPosition, price: bigint | null): bigint | null {
   const { entryPrice, quantity, side } = position;
-  const [entry, last] = [entryPrice && readScaled(entryPrice), lastPrice && readScaled(lastPrice)];
-  if (typeof entry !== "bigint" || typeof last !== "bigint") return null;
-  const gained = ((last - entry) * toScaled(quantity)) / ONE;
+  const entry = entryPrice === null ? null : readScaled(entryPrice);
+  if (entry === null || price === null) return null;
+  const gained = ((price - entry) * toScaled(quantity)) / ONE;
   return side === "buy" ? gained : -gained;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { toScaled } from "#lib/scaled.ts";
-import type { Ticker } from "../api/queries.ts";
 import { marksOf } from "./figures.ts";
 import {
   closeFault,
@@ -10,10 +9,12 @@ import {
   mostOut,
   readAmount,
   repayFault,
+  type Waiting,
 } from "./moves.ts";
+import { priceOf } from "./testPrices.ts";
 import type { MarginAccount, MarginLoan, MarginPosition } from "./queries.ts";
 
-const marks = marksOf("USD", [{ symbol: "BTC-USD", lastPrice: "100" } as Ticker]);
+const marks = marksOf({ prices: [priceOf("USD", "1"), priceOf("BTC", "100")] });
 const usd = (total: string, borrowed = "0") => ({
   asset: "USD",
   total,
@@ -21,6 +22,7 @@ const usd = (total: string, borrowed = "0") => ({
   borrowed,
   interest: "0",
 });
+const unpriced = { why: "unpriced", reason: "wait until every asset of the account has a price" };
 const account = (changes: Partial<MarginAccount>) =>
   ({ status: "active", balances: [], positions: [], loans: [], ...changes }) as unknown as MarginAccount;
 
@@ -30,7 +32,7 @@ describe("what can be moved out", () => {
   });
 
   it("leaves the level above the warning", () => {
-    const most = mostOut(account({ balances: [usd("400", "200")] }), "USD", marks) ?? 0n;
+    const most = mostOut(account({ balances: [usd("400", "200")] }), "USD", marks) as bigint;
     expect(most).toBeLessThan(toScaled("100"));
     expect(most).toBeGreaterThan(toScaled("99.99"));
     const indebted = account({ balances: [usd("400", "200")] });
@@ -46,12 +48,12 @@ describe("what can be moved out", () => {
     const priceless = { ...usd("5"), asset: "SOL" };
     expect(mostOut(account({ balances: [usd("400", "200"), priceless] }), "SOL", marks)).toBe(toScaled("5"));
     expect(mostOut(account({ balances: [usd("280", "200"), priceless] }), "SOL", marks)).toBe(0n);
-    expect(mostOut(account({ balances: [usd("400", "200"), priceless] }), "USD", marks)).toBeNull();
+    expect(mostOut(account({ balances: [usd("400", "200"), priceless] }), "USD", marks)).toEqual(unpriced);
   });
 
   it("is nothing below the warning, and not known without prices", () => {
     expect(mostOut(account({ balances: [usd("280", "200")] }), "USD", marks)).toBe(0n);
-    expect(mostOut(account({ balances: [usd("280", "200")] }), "USD", new Map())).toBeNull();
+    expect(mostOut(account({ balances: [usd("280", "200")] }), "USD", new Map())).toEqual(unpriced);
   });
 });
 
@@ -59,7 +61,18 @@ it("a debt may reach ten times the equity", () => {
   expect(mostBorrowed(account({ balances: [usd("100")] }), "USD", marks)).toBe(toScaled("1000"));
   expect(mostBorrowed(account({ balances: [usd("300", "200")] }), "BTC", marks)).toBe(toScaled("8"));
   expect(mostBorrowed(account({ balances: [usd("100", "200")] }), "USD", marks)).toBe(0n);
-  expect(mostBorrowed(account({ balances: [usd("100")] }), "SOL", marks)).toBeNull();
+  expect(mostBorrowed(account({ balances: [usd("100")] }), "SOL", marks)).toEqual(unpriced);
+});
+
+it("at a price that is not sure nothing is lent or moved out, and the reason is told", () => {
+  const disputed = { ...priceOf("BTC", "100"), state: "disputed" as const, reason: "its sources differ" };
+  const unsureMarks = marksOf({ prices: [priceOf("USD", "1"), disputed] });
+  const waiting = { why: "unsure", reason: "the price of BTC is disputed: its sources differ" };
+  const indebted = account({ balances: [usd("400", "200"), { ...usd("1"), asset: "BTC" }] });
+  expect(mostOut(indebted, "USD", unsureMarks)).toEqual(waiting);
+  expect(mostBorrowed(indebted, "USD", unsureMarks)).toEqual(waiting);
+  const facts = { asset: "USD", direction: "out" as const, free: waiting as Waiting, places: 2 };
+  expect(collateralFault(toScaled("5"), facts)).toBe(waiting.reason);
 });
 
 describe("amounts", () => {

@@ -1,20 +1,26 @@
 /** Rules for moving collateral, borrowing and repaying: the largest amounts, and why a request is not possible. Pure. */
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { ONE, readScaled, scaledText, toScaled } from "#lib/scaled.ts";
+import { decimalForm } from "#lib/separators.ts";
 import {
   boundMargin,
   changed,
+  countedOf,
   cutTo,
   figuresOf,
+  floorDivide,
   holdingsOf,
   isRunning,
   isUnderWay,
   LEVERAGE_MAX,
   levelOf,
   type Marks,
+  securedFiguresOf,
+  unsureOf,
   WARNING_PERCENT,
 } from "./figures.ts";
 import type { MarginAccount, MarginLoan } from "./queries.ts";
+import { amountText } from "../parts/assetPlaces.ts";
 
 /** The balance of an asset in the margin account; zeros if there is none. */
 export function balanceOf(account: MarginAccount | null, asset: string) {
@@ -26,49 +32,65 @@ export function balanceOf(account: MarginAccount | null, asset: string) {
 export function readAmount(text: string, places: number): bigint | string {
   if (text === "") return "enter an amount";
   const value = readScaled(text);
-  if (value === null || value <= 0n) return "write the amount as digits with a point, more than zero";
+  if (value === null || value <= 0n) return `write the amount as ${decimalForm()}, more than zero`;
   return placesOf(text.replace(/0+$/, "")) > places
     ? `write at most ${places} digits after the point`
     : value;
 }
 
-/** The largest amount that can leave the account. Null if the account owes something and another asset has no price. */
-export function mostOut(account: MarginAccount, asset: string, marks: Marks): bigint | null {
+/** An amount that is not known: what is waited for. */
+export interface Waiting {
+  why: "unpriced" | "unsure";
+  reason: string;
+}
+
+const UNPRICED: Waiting = { why: "unpriced", reason: "wait until every asset of the account has a price" };
+const unsure = (reason: string): Waiting => ({ why: "unsure", reason });
+
+/** The largest amount that can leave the account. It is not known where prices are needed and missing or not sure. */
+export function mostOut(account: MarginAccount, asset: string, marks: Marks): bigint | Waiting {
   const free = toScaled(balanceOf(account, asset).available);
   const all = holdingsOf(account.balances);
   if ([...all.values()].every(({ owed }) => owed === 0n)) return free;
-  const mark = marks.get(asset);
-  // An asset without a price secures nothing, so the account is judged without it.
-  const figures = figuresOf(mark === undefined ? changed(all, asset, { held: -free }) : all, marks);
-  if (figures === null) return null;
-  const { assets, debt } = figures;
+  const own = all.get(asset) ?? { held: 0n, owed: 0n };
+  const price = marks.get(asset);
+  const others = securedFiguresOf(new Map([...all].filter(([name]) => name !== asset)), marks);
+  if (others === null || (price === undefined && own.owed > 0n)) return UNPRICED;
+  const reason = unsureOf(all, marks, [asset]);
+  if (reason !== null) return unsure(reason);
+  const debt = others.debt + own.owed * (price?.securedHigh ?? 0n);
   // The level stays above the warning level, and the equity covers the margin of the positions.
-  const aboveWarning = floorDivide(assets * 100n - debt * WARNING_PERCENT - 1n, 100n);
-  const beyondPositions = assets - debt - boundMargin(account.positions) * ONE;
-  const value = aboveWarning < beyondPositions ? aboveWarning : beyondPositions;
-  if (value < 0n) return 0n;
-  if (mark === undefined) return free;
-  const most = value / mark;
+  const aboveWarning = floorDivide(debt * WARNING_PERCENT, 100n) + 1n;
+  const withPositions = debt + boundMargin(account.positions) * ONE;
+  const needed = (aboveWarning > withPositions ? aboveWarning : withPositions) - others.assets;
+  if (needed <= 0n) return free;
+  // An asset without a price secures nothing, so the others have to.
+  if (price === undefined || needed > countedOf(own, price) * price.securedLow) return 0n;
+  const most = own.held - (needed + price.securedLow - 1n) / price.securedLow;
   return most < free ? most : free;
 }
 
-/** `a / b` rounded down, below zero too; `b` is positive. */
-function floorDivide(a: bigint, b: bigint): bigint {
-  return a >= 0n ? a / b : -((-a + b - 1n) / b);
-}
-
 /**
- * The most of an asset that may be borrowed: a debt may reach ten times the equity, and the equity covers the margin
- * of the open positions. Null without prices.
+ * The most of an asset that may be borrowed: a debt may reach ten times the equity, the equity covers the margin of the
+ * open positions, and all accounts together borrow no more than can be bought back. The borrowed asset counts low as a
+ * holding and high as a debt, and the day's median bounds both.
  */
-export function mostBorrowed(account: MarginAccount, asset: string, marks: Marks): bigint | null {
-  const figures = figuresOf(holdingsOf(account.balances), marks);
-  const mark = marks.get(asset);
-  if (figures === null || mark === undefined) return null;
+export function mostBorrowed(account: MarginAccount, asset: string, marks: Marks): bigint | Waiting {
+  const holdings = holdingsOf(account.balances);
+  const figures = securedFiguresOf(holdings, marks);
+  const price = marks.get(asset);
+  if (figures === null || price === undefined) return UNPRICED;
+  const reason = unsureOf(holdings, marks, [asset]);
+  if (reason !== null) return unsure(reason);
   const equity = figures.assets - figures.debt;
-  if (equity < boundMargin(account.positions) * ONE) return 0n;
+  const spread = price.securedHigh - price.securedLow;
+  const beyondPositions = equity - boundMargin(account.positions) * ONE;
   const room = LEVERAGE_MAX * equity - figures.debt;
-  return room <= 0n ? 0n : room / mark;
+  if (beyondPositions < 0n || room <= 0n) return 0n;
+  const bounds = [room / (price.securedHigh + LEVERAGE_MAX * spread)];
+  if (spread > 0n) bounds.push(beyondPositions / spread);
+  if (price.borrowable !== null) bounds.push(price.borrowable);
+  return bounds.reduce((least, bound) => (bound < least ? bound : least));
 }
 
 /** Unpaid principal and interest of a loan. The service adds the interest of the started minute. */
@@ -97,12 +119,12 @@ export function collateralFault(
     direction,
     free,
     places,
-  }: { asset: string; direction: "in" | "out"; free: bigint | null; places: number },
+  }: { asset: string; direction: "in" | "out"; free: bigint | Waiting | null; places: number },
 ): string | null {
   if (asset === "") return "choose an asset";
   if (typeof amount === "string") return amount;
-  if (free === null)
-    return direction === "in" ? "wait for your balances" : "wait until every asset has a price";
+  if (free === null) return "wait for your balances";
+  if (typeof free !== "bigint") return free.reason;
   if (amount <= free) return null;
   return `lower the amount: ${formatDecimal(cutTo(free, places))} ${asset} can be moved ${direction}`;
 }
@@ -110,13 +132,13 @@ export function collateralFault(
 /** Why a loan cannot be taken, or null. */
 export function borrowFault(
   amount: bigint | string,
-  { asset, most, places }: { asset: string; most: bigint | null; places: number },
+  { asset, most, places }: { asset: string; most: bigint | Waiting; places: number },
 ): string | null {
   if (asset === "") return "choose an asset";
   if (typeof amount === "string") return amount;
-  if (most === null) return "wait until every asset of the account has a price";
+  if (typeof most !== "bigint") return most.reason;
   if (amount <= most) return null;
-  return `lower the amount: your equity carries ${formatDecimal(cutTo(most, places))} ${asset}`;
+  return `lower the amount: you can borrow ${formatDecimal(cutTo(most, places))} ${asset}`;
 }
 
 /** Why a repayment cannot be made, or null. A null `amount` repays everything. */
@@ -127,7 +149,7 @@ export function repayFault(
   if (typeof amount === "string") return amount;
   const paid = amount === null || amount > owed ? owed : amount;
   if (paid <= free) return null;
-  const has = `the margin account has ${formatDecimal(scaledText(free))} ${asset} free`;
+  const has = `the margin account has ${amountText(scaledText(free), asset)} ${asset} free`;
   return amount === null ? `repay a part, or move ${asset} in first: ${has}` : `lower the amount: ${has}`;
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { toScaled } from "#lib/scaled.ts";
-import type { Market, Ticker } from "../api/queries.ts";
+import type { Market } from "../api/queries.ts";
 import { type OpeningDraft, type OpeningFacts, partOfMargin, reviewOpening } from "./opening.ts";
+import { priceOf } from "./testPrices.ts";
 import type { MarginAccount, MarginPosition } from "./queries.ts";
 
 const market: Market = {
@@ -19,6 +20,10 @@ const market: Market = {
   quantityMax: "1000",
   notionalMin: "5",
   notionalMax: "1000000",
+  deviationBpsMax: null,
+  slippageBpsMax: null,
+  priceReference: "last_trade",
+  referencePrice: null,
 };
 const account: MarginAccount = {
   marginAccountId: "margin:alice",
@@ -32,9 +37,9 @@ const account: MarginAccount = {
   balances: [{ asset: "USD", total: "400", available: "400", borrowed: "0", interest: "0" }],
   positions: [],
   loans: [],
+  prices: [priceOf("USD", "1"), priceOf("BTC", "100")],
 };
-const tickers = [{ symbol: "BTC-USD", lastPrice: "100" } as Ticker];
-const facts: OpeningFacts = { market, account, tickers };
+const facts: OpeningFacts = { market, account };
 const draft: OpeningDraft = { side: "buy", quantity: "8", leverage: "4" };
 
 describe("estimate", () => {
@@ -107,26 +112,49 @@ describe("why it cannot be opened", () => {
   });
 
   it("waits for prices", () => {
-    expect(blockedBy({}, { tickers: [] })).toContain("no price to open at");
-    expect(blockedBy({}, { account: { ...account, equity: null } })).toContain("has no price yet");
+    expect(blockedBy({}, { account: { ...account, prices: [] } })).toBe("BTC has no fair price in USD yet.");
+    const priceless = { asset: "SOL", total: "1", available: "1", borrowed: "0", interest: "0" };
+    const balances = [...account.balances, priceless];
+    expect(blockedBy({}, { account: { ...account, balances } })).toContain("has no price yet");
+  });
+
+  it("names a price that is not sure, and what is waited for", () => {
+    const disputed = { ...priceOf("BTC", "100"), state: "disputed" as const, reason: "its sources differ" };
+    const prices = [priceOf("USD", "1"), disputed];
+    expect(blockedBy({}, { account: { ...account, prices } })).toBe(
+      "Nothing can be opened: the price of BTC is disputed: its sources differ.",
+    );
+  });
+
+  it("names a market that is too thin, for the loan and for the position", () => {
+    const short = { ...priceOf("BTC", "100"), borrowable: "7.5" };
+    expect(
+      blockedBy({ side: "sell" }, { account: { ...account, prices: [priceOf("USD", "1"), short] } }),
+    ).toBe("The market is too thin: 7.5 BTC can be borrowed now. Lower the quantity.");
+    const long = { ...priceOf("BTC", "100"), sellable: "0" };
+    expect(blockedBy({}, { account: { ...account, prices: [priceOf("USD", "1"), long] } })).toContain(
+      "too thin for a position of this size",
+    );
   });
 
   it("names a liquidation, of now and of what would come", () => {
     expect(blockedBy({}, { account: { ...account, status: "liquidating" } })).toContain("being liquidated");
-    const loss = { asset: "BTC", total: "0", available: "0", borrowed: "0", interest: "0" };
-    const usd = { asset: "USD", total: "20", available: "20", borrowed: "0", interest: "0" };
-    const deceived = { ...account, balances: [loss, usd] };
-    expect(blockedBy({}, { account: deceived })).toBe(
-      "The level would be 102.57 %, and the account would be liquidated at once.",
+    // A loan without a position has taken the level to 106.67 % already.
+    const usd = { asset: "USD", total: "3200", available: "3200", borrowed: "3000", interest: "0" };
+    const indebted = { ...account, balances: [usd] };
+    expect(blockedBy({ quantity: "20", leverage: "10" }, { account: indebted })).toBe(
+      "The level would be 104.17 %, and the account would be liquidated at once.",
     );
   });
 });
 
 describe("part of the margin", () => {
+  const overdrawn = { status: "open", requiredMargin: "401" } as MarginPosition;
+
   it("is what it carries at the leverage, in whole lots", () => {
     expect(partOfMargin(draft, facts, 100n)).toBe("16");
     expect(partOfMargin({ ...draft, leverage: "3.33" }, facts, 25n)).toBe("3.33");
-    expect(partOfMargin(draft, { ...facts, tickers: [] }, 25n)).toBeNull();
-    expect(partOfMargin(draft, { ...facts, account: { ...account, equity: "-1" } }, 25n)).toBe("0");
+    expect(partOfMargin(draft, { ...facts, account: { ...account, prices: [] } }, 25n)).toBeNull();
+    expect(partOfMargin(draft, { ...facts, account: { ...account, positions: [overdrawn] } }, 25n)).toBe("0");
   });
 });

@@ -9,21 +9,26 @@ import {
   scaledText,
   toScaled,
 } from "#lib/scaled.ts";
+import { decimalForm, withDecimalSign } from "#lib/separators.ts";
 import type { Schemas } from "../api/client.ts";
-import type { Market, Ticker } from "../api/queries.ts";
+import type { Market } from "../api/queries.ts";
 import {
   availableMargin,
   changed,
+  fairPriceOf,
   figuresOf,
   type Holdings,
   holdingsOf,
   LEVERAGE_MAX,
   levelOf,
   liquidationPrice,
+  type Marks,
   marksOf,
   percentOf,
   requiredMargin,
   riskBandOf,
+  securedFiguresOf,
+  unsureOf,
 } from "./figures.ts";
 import type { MarginAccount } from "./queries.ts";
 
@@ -36,13 +41,12 @@ export interface OpeningDraft {
 export interface OpeningFacts {
   market: Market | undefined;
   account: MarginAccount;
-  tickers: readonly Ticker[];
 }
 
 export interface OpeningEstimate {
-  /** The price of the last trade, in the quote asset. */
-  lastPrice: bigint;
-  /** Quantity × price in the quote asset. It is counted at the mark prices, as in the service. */
+  /** The fair price in the quote asset. */
+  price: bigint;
+  /** Quantity × price in the quote asset. */
   notional: bigint;
   /** The margin that the position needs, in the valuation asset. */
   required: bigint;
@@ -53,6 +57,10 @@ export interface OpeningEstimate {
   /** The level of the account afterwards; null without a debt, or while an asset has no price. */
   level: bigint | null;
   liquidationPrice: bigint | null;
+  /** Whether the account would be liquidated at once, counting what the markets can absorb. */
+  isTooRisky: boolean;
+  /** How much of the borrowed asset can be borrowed; null without a bound. */
+  borrowable: bigint | null;
 }
 
 export type OpeningBody = Omit<Schemas["OpenPositionBody"], "requestId" | "quantity" | "leverage"> & {
@@ -66,13 +74,15 @@ export interface OpeningReview {
   blocked: string | null;
   estimate: OpeningEstimate | null;
   body: OpeningBody | null;
+  /** Whether a price that is not sure blocks it. */
+  isUnsure: boolean;
 }
 
 /** Checks a draft: its faults, the estimate, and the request to send. */
 export function reviewOpening(draft: OpeningDraft, facts: OpeningFacts): OpeningReview {
   const { market, account } = facts;
   const faults: OpeningReview["faults"] = {};
-  const nothing = { faults, estimate: null, body: null };
+  const nothing = { faults, estimate: null, body: null, isUnsure: false };
   if (account.status !== "active") return { ...nothing, blocked: "Your account is being liquidated." };
   if (!market) return { ...nothing, blocked: "Choose a market." };
   if (!market.active) return { ...nothing, blocked: `${market.symbol} is closed for trading.` };
@@ -81,15 +91,17 @@ export function reviewOpening(draft: OpeningDraft, facts: OpeningFacts): Opening
   if (quantity) faults.quantity = quantity;
   if (leverage) faults.leverage = leverage;
   if (Object.keys(faults).length > 0) return { ...nothing, blocked: "Correct the marked field." };
-  const lastPrice = lastPriceOf(facts);
-  if (lastPrice === null) {
-    return { ...nothing, blocked: "Nobody has traded here yet, so there is no price to open at." };
+  const marks = marksOf(account);
+  const traded = [market.baseAsset, market.quoteAsset];
+  const unpriced = traded.find((asset) => !marks.has(asset));
+  if (unpriced !== undefined) {
+    return { ...nothing, blocked: `${unpriced} has no fair price in ${account.valuationAsset} yet.` };
   }
+  const unsure = unsureOf(holdingsOf(account.balances), marks, traded);
+  if (unsure !== null) return { ...nothing, blocked: `Nothing can be opened: ${unsure}.`, isUnsure: true };
   if (draft.quantity.trim() === "") return { ...nothing, blocked: "Enter a quantity." };
-  const estimate = estimateOf(draft, facts, market, lastPrice);
-  if (estimate === null) {
-    return { ...nothing, blocked: `${market.quoteAsset} has no price in ${account.valuationAsset} yet.` };
-  }
+  const estimate = estimateOf(draft, account, market, marks);
+  if (estimate === null) return { ...nothing, blocked: NOT_JUDGED };
   const blocked = limitsFault(draft, market, estimate) ?? marginFault(estimate, account);
   const body = {
     symbol: market.symbol,
@@ -97,19 +109,16 @@ export function reviewOpening(draft: OpeningDraft, facts: OpeningFacts): Opening
     quantity: scaledText(toScaled(draft.quantity.trim())),
     leverage: draft.leverage.trim(),
   };
-  return { faults, blocked, estimate, body };
+  return { faults, blocked, estimate, body, isUnsure: false };
 }
 
-function lastPriceOf({ market, tickers }: OpeningFacts): bigint | null {
-  const last = tickers.find(({ symbol }) => symbol === market?.symbol)?.lastPrice;
-  return last ? readScaled(last) : null;
-}
+const NOT_JUDGED = "An asset of your account has no price yet, so it cannot be judged.";
 
 function quantityFault({ quantity }: OpeningDraft, market: Market): string | null {
   const text = quantity.trim();
   if (text === "") return null;
   const value = readScaled(text);
-  if (value === null) return "A quantity is digits with a point, such as 0.25.";
+  if (value === null) return `A quantity is ${decimalForm()}, such as ${withDecimalSign("0.25")}.`;
   if (value <= 0n) return "A quantity is more than zero.";
   if (value % toScaled(market.lotSize) !== 0n) {
     return `Quantities go in steps of ${formatDecimal(market.lotSize)} ${market.baseAsset}.`;
@@ -127,14 +136,13 @@ function leverageFault({ leverage }: OpeningDraft): string | null {
 
 function estimateOf(
   draft: OpeningDraft,
-  { account, tickers }: OpeningFacts,
+  account: MarginAccount,
   { baseAsset, quoteAsset }: Market,
-  lastPrice: bigint,
+  marks: Marks,
 ): OpeningEstimate | null {
-  const marks = marksOf(account.valuationAsset, tickers);
-  const [baseMark, quoteMark] = [marks.get(baseAsset), marks.get(quoteAsset)];
-  if (baseMark === undefined || quoteMark === undefined) return null;
-  const price = divideScaled(baseMark, quoteMark);
+  const price = fairPriceOf(`${baseAsset}-${quoteAsset}`, marks);
+  const base = marks.get(baseAsset);
+  if (price === null || base === undefined) return null;
   const quantity = toScaled(draft.quantity.trim());
   const leverage = toScaled(draft.leverage.trim());
   const notional = multiplyScaledUp(quantity, price);
@@ -149,16 +157,19 @@ function estimateOf(
   after = changed(after, baseAsset, { held: bought });
   after = changed(after, quoteAsset, { held: -spent });
   after = changed(after, borrowedAsset, { held: borrowed, owed: borrowed });
-  const figures = figuresOf(after, marks);
+  const [figures, secured] = [figuresOf(after, marks), securedFiguresOf(after, marks)];
+  if (figures === null || secured === null) return null;
   return {
-    lastPrice,
+    price,
     notional,
-    required: requiredMargin(multiplyScaledUp(quantity, baseMark), leverage),
+    required: requiredMargin(multiplyScaledUp(quantity, base.high), leverage),
     paid,
     borrowedAsset,
     borrowed,
-    level: figures && levelOf(figures),
+    level: levelOf(figures),
     liquidationPrice: liquidationPrice(after, marks, baseAsset, quoteAsset),
+    isTooRisky: riskBandOf(levelOf(secured)) === "liquidation",
+    borrowable: marks.get(borrowedAsset)?.borrowable ?? null,
   };
 }
 
@@ -176,18 +187,22 @@ function limitsFault(draft: OpeningDraft, market: Market, { notional }: OpeningE
   return null;
 }
 
-function marginFault({ required, level }: OpeningEstimate, account: MarginAccount): string | null {
+function marginFault(estimate: OpeningEstimate, account: MarginAccount): string | null {
+  const { required, level, borrowed, borrowedAsset, borrowable, isTooRisky } = estimate;
   const available = availableMargin(account);
   const unit = account.valuationAsset;
   const show = (value: bigint) => `${formatDecimal(scaledText(value), 2)} ${unit}`;
-  if (available === null) return "An asset of your account has no price yet, so it cannot be judged.";
+  if (available === null) return NOT_JUDGED;
   if (required > available) {
     return `It needs ${show(upToCents(required))} of margin, and ${show(availableCents(available))} is available. Lower the quantity, or move collateral in.`;
   }
-  if (riskBandOf(level) === "liquidation" && level !== null) {
-    return `The level would be ${percentOf(level)}, and the account would be liquidated at once.`;
+  if (borrowable !== null && borrowed > borrowable) {
+    return `The market is too thin: ${formatDecimal(scaledText(borrowable))} ${borrowedAsset} can be borrowed now. Lower the quantity.`;
   }
-  return null;
+  if (!isTooRisky) return null;
+  return riskBandOf(level) === "liquidation" && level !== null
+    ? `The level would be ${percentOf(level)}, and the account would be liquidated at once.`
+    : "The market is too thin for a position of this size, or its price has just moved: it could not be sold again near the fair price of the day. Lower the quantity, or wait until several people have traded here.";
 }
 
 const CENT = ONE / 100n;
@@ -203,9 +218,9 @@ function availableCents(value: bigint): bigint {
 
 /** The quantity that `percent` of the available margin allows at the draft's leverage; null while it is not known. */
 export function partOfMargin(draft: OpeningDraft, facts: OpeningFacts, percent: bigint): string | null {
-  const { market, account, tickers } = facts;
+  const { market, account } = facts;
   const available = availableMargin(account);
-  const baseMark = market && marksOf(account.valuationAsset, tickers).get(market.baseAsset);
+  const baseMark = market && marksOf(account).get(market.baseAsset)?.high;
   if (!market || !baseMark || available === null || leverageFault(draft)) return null;
   if (available <= 0n) return "0";
   const value = (available * percent * toScaled(draft.leverage.trim())) / (100n * ONE);

@@ -2,7 +2,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
-import { RefusedError } from "../api/errors.ts";
 import { BALANCES, useStream } from "../api/live.ts";
 import { useOnce } from "../api/once.ts";
 import { explainMargin } from "./refusals.ts";
@@ -11,6 +10,7 @@ export type MarginAccount = Schemas["MarginAccount"];
 export type MarginBalance = Schemas["MarginBalance"];
 export type MarginPosition = Schemas["MarginPosition"];
 export type MarginLoan = Schemas["MarginLoan"];
+export type MarginPrice = Schemas["MarginPrice"];
 type MarginResult = Schemas["MarginResult"];
 
 export const MARGIN = ["margin", "account"] as const;
@@ -23,14 +23,7 @@ export function useMarginAccount() {
   const { rest } = useExchange();
   return useQuery<MarginAccount | null>({
     queryKey: MARGIN,
-    queryFn: async ({ signal }) => {
-      try {
-        return await returned(rest.GET("/api/v1/margin/account", { signal }));
-      } catch (error) {
-        if (error instanceof RefusedError && error.code === "NOT_FOUND") return null;
-        throw error;
-      }
-    },
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/margin/account", { signal })),
     // Only this page opens an account, so there is nothing to wait for.
     refetchInterval: ({ state: { data } }) => (data === null ? false : READ_MS),
   });

@@ -10,7 +10,11 @@ const WORDS: OwnWords = {
     ],
     NO_MARK_PRICE: [
       "An asset has no price now",
-      "Accounts are valued at current prices, so nothing was done. Try again after the next trade of that asset.",
+      "Accounts are valued at fair prices, so nothing was done. Try again when that asset has traded between several people.",
+    ],
+    PRICE_NOT_SURE: [
+      "A price is not sure now",
+      "The reason names the price and what is waited for. Nothing was done. You can still repay, move collateral in and close positions.",
     ],
     MARGIN_STATUS_UNKNOWN: [
       "Nobody knows yet what became of it",
@@ -40,6 +44,13 @@ const WORDS: OwnWords = {
     [
       /would_be_liquidated/,
       ["The account would be liquidated at once", "Lower the quantity, or move collateral in."],
+    ],
+    [
+      /too thin|too_little_liquidity/,
+      [
+        "The market is too thin for that",
+        "More could not be bought back near the fair price. Choose a smaller amount.",
+      ],
     ],
     [
       /account_not_active|margin account is liquidating/,

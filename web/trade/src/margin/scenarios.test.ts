@@ -5,28 +5,27 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { scaledText, toScaled } from "#lib/scaled.ts";
-import type { Market, Ticker } from "../api/queries.ts";
+import { scaledText } from "#lib/scaled.ts";
+import type { Market } from "../api/queries.ts";
 import {
   availableMargin,
   figuresOf,
   holdingsOf,
   levelOf,
   liquidationPrice,
-  type Marks,
   marksOf,
   riskBandOf,
 } from "./figures.ts";
-import { mostBorrowed, mostOut } from "./moves.ts";
+import { mostBorrowed, mostOut, type Waiting } from "./moves.ts";
 import { type OpeningReview, reviewOpening } from "./opening.ts";
-import type { MarginAccount, MarginBalance, MarginPosition } from "./queries.ts";
+import type { MarginAccount, MarginBalance, MarginPosition, MarginPrice } from "./queries.ts";
 
 const FOLDER = join(import.meta.dirname, "../../../../tests/scenarios/margin");
 const VALUATION_ASSET = "USD";
 
 interface Case {
   name: string;
-  tickers: Ticker[];
+  prices: MarginPrice[];
   balances: MarginBalance[];
   positions: MarginPosition[];
   questions: { place: string; words: string[]; answer: string }[];
@@ -41,11 +40,11 @@ function readCases(file: string): Case[] {
     const [first = "", second = ""] = words;
     if (kind === "" || kind === "#") continue;
     if (kind === "case") {
-      cases.push({ name: words.join(" "), tickers: [], balances: [], positions: [], questions: [] });
+      cases.push({ name: words.join(" "), prices: [], balances: [], positions: [], questions: [] });
       continue;
     }
     const last = cases.at(-1);
-    if (kind === "price") last?.tickers.push({ symbol: first, lastPrice: second } as Ticker);
+    if (kind === "price") last?.prices.push(priceOf(first, second, words.slice(2)));
     else if (kind === "holds") last?.balances.push(balanceOf(words));
     else if (kind === "bound")
       last?.positions.push({ status: "open", requiredMargin: first } as MarginPosition);
@@ -53,6 +52,23 @@ function readCases(file: string): Case[] {
     else throw new Error(`${place}: ${line}`);
   }
   return cases;
+}
+
+/** A price as the service sends it. */
+function priceOf(asset: string, price: string, options: string[] = []): MarginPrice {
+  const option = (name: string) =>
+    options.includes(name) ? (options[options.indexOf(name) + 1] ?? null) : null;
+  return {
+    asset,
+    low: option("low") ?? price,
+    price,
+    high: option("high") ?? price,
+    dayMedian: option("day_median") ?? price,
+    state: (option("state") ?? "good") as MarginPrice["state"],
+    reason: "",
+    sellable: option("sellable"),
+    borrowable: option("borrowable"),
+  };
 }
 
 function balanceOf([asset = "", total = "", ...options]: string[]): MarginBalance {
@@ -67,21 +83,20 @@ function balanceOf([asset = "", total = "", ...options]: string[]): MarginBalanc
 }
 
 /** The account as the service sends it. */
-function accountOf({ balances, positions }: Case, marks: Marks): MarginAccount {
-  const figures = figuresOf(holdingsOf(balances), marks);
-  const value = figures && figures.assets - figures.debt;
-  // The service rounds equity down to 18 places.
-  const equity = value === null ? null : (value - (((value % UNIT) + UNIT) % UNIT)) / UNIT;
-  const shown = equity === null ? null : scaledText(equity);
-  const account = { status: "active", valuationAsset: VALUATION_ASSET, equity: shown, balances, positions };
-  return account as MarginAccount;
+function accountOf({ balances, positions, prices }: Case): MarginAccount {
+  const all = [...prices, priceOf(VALUATION_ASSET, "1")];
+  return {
+    status: "active",
+    valuationAsset: VALUATION_ASSET,
+    balances,
+    positions,
+    prices: all,
+  } as MarginAccount;
 }
 
-const UNIT = toScaled("1");
-
 function answerOf(example: Case, [question = "", ...words]: string[]): string {
-  const marks = marksOf(VALUATION_ASSET, example.tickers);
-  const account = accountOf(example, marks);
+  const account = accountOf(example);
+  const marks = marksOf(account);
   const holdings = holdingsOf(example.balances);
   const [asset = ""] = words;
   if (question === "level") {
@@ -90,21 +105,19 @@ function answerOf(example: Case, [question = "", ...words]: string[]): string {
     const level = levelOf(figures);
     return `${textOf(level)} ${riskBandOf(level)}`;
   }
-  if (question === "mark") return textOf(marks.get(asset) ?? null);
-  if (question === "most-out") return textOf(mostOut(account, asset, marks), "unpriced");
-  if (question === "most-borrowed") return textOf(mostBorrowed(account, asset, marks), "unpriced");
+  if (question === "most-out") return mostText(mostOut(account, asset, marks));
+  if (question === "most-borrowed") return mostText(mostBorrowed(account, asset, marks));
   if (question === "liquidation-price") {
     const [base = "", quote = ""] = asset.split("-");
     const price = liquidationPrice(holdings, marks, base, quote);
     const isPriced = figuresOf(new Map([...holdings].filter(([name]) => name !== base)), marks) !== null;
     return textOf(price, isPriced ? "none" : "unpriced");
   }
-  if (question === "open") return openingAnswer(example, account, words);
+  if (question === "open") return openingAnswer(account, words);
   throw new Error(`an unknown question: ${question}`);
 }
 
 function openingAnswer(
-  { tickers }: Case,
   account: MarginAccount,
   [side = "", quantity = "", symbol = "", leverage = ""]: string[],
 ) {
@@ -114,10 +127,9 @@ function openingAnswer(
   const lotSize = "0.000000000000000001";
   const market = { ...limits, symbol, baseAsset, quoteAsset, lotSize, active: true } as Market;
   const draft = { side, quantity, leverage: leverage.replace("x", "") } as const;
-  const review = reviewOpening(draft, { market, account, tickers });
+  const review = reviewOpening(draft, { market, account });
   const verdict = verdictOf(review);
-  if (verdict === "invalid_leverage" || verdict === "no_mark_price" || review.estimate === null)
-    return verdict;
+  if (review.estimate === null) return verdict;
   const { required, borrowed, borrowedAsset, level, liquidationPrice: price } = review.estimate;
   return (
     `${verdict} required ${textOf(required)} available ${textOf(availableMargin(account))}` +
@@ -126,12 +138,18 @@ function openingAnswer(
 }
 
 /** The service's name for what the page says. */
-function verdictOf({ blocked, faults }: OpeningReview): string {
+function verdictOf({ blocked, faults, isUnsure, estimate }: OpeningReview): string {
   if (faults.leverage) return "invalid_leverage";
+  if (isUnsure) return "price_not_sure";
   if (blocked === null) return "approved";
   if (blocked.includes("of margin, and")) return "insufficient_margin";
-  if (blocked.includes("liquidated at once")) return "would_be_liquidated";
+  if (estimate?.isTooRisky) return "would_be_liquidated";
+  if (blocked.includes("can be borrowed now")) return "too_little_liquidity";
   return blocked.includes("price") ? "no_mark_price" : blocked;
+}
+
+function mostText(most: bigint | Waiting): string {
+  return typeof most === "bigint" ? scaledText(most) : most.why;
 }
 
 function textOf(amount: bigint | null, absent = "none"): string {

@@ -24,6 +24,7 @@ import { explain } from "../api/messages.ts";
 import { Loading } from "../parts/Loading.tsx";
 import { createPace } from "../stream/pace.ts";
 import classes from "./CandleChart.module.css";
+import { candleAt, type LastTrade } from "./lastPrice.ts";
 import { type Candle, canvasValue, mergeCandles, toBar, toVolume } from "./candles.ts";
 
 type Interval = Schemas["Interval"];
@@ -33,8 +34,22 @@ const OLDER_LIMIT = 500;
 /** Older candles are read when fewer than these are left on the left. */
 const MARGIN_BARS = 20;
 const BARS_SHOWN = 90;
+/** A market that has fewer shows them this wide. */
+const BARS_MIN = 40;
 /** Each change draws the whole canvas again. */
 const REDRAW_MS = 500;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const LENGTHS: Readonly<Record<Interval, number>> = {
+  "1m": MINUTE_MS,
+  "5m": 5 * MINUTE_MS,
+  "15m": 15 * MINUTE_MS,
+  "30m": 30 * MINUTE_MS,
+  "1h": HOUR_MS,
+  "4h": 4 * HOUR_MS,
+  "1d": 24 * HOUR_MS,
+  "1w": 7 * 24 * HOUR_MS,
+};
 
 interface Series {
   chart: IChartApi;
@@ -45,13 +60,24 @@ interface Series {
 export default memo(CandleChart);
 
 /** Candles with volume, live; older ones come when the reader scrolls to the left. */
-function CandleChart({ market, interval }: { market: Market; interval: Interval }) {
+function CandleChart({
+  market,
+  interval,
+  last,
+}: {
+  market: Market;
+  interval: Interval;
+  /** The newest trade: the price of the candle of now. */
+  last: LastTrade | undefined;
+}) {
   const { symbol } = market;
   const exchange = useExchange();
   const stream = useStream();
   const holder = useRef<HTMLDivElement>(null);
   const series = useRef<Series | null>(null);
   const candles = useRef<readonly Candle[]>([]);
+  /** Whether the chart shows the newest candles at their width. The stream may bring one before the list comes. */
+  const isPlaced = useRef(false);
   const zone = useZone();
   const scheme = useComputedColorScheme("light");
   const [shown, setShown] = useState<Candle | null>(null);
@@ -66,11 +92,16 @@ function CandleChart({ market, interval }: { market: Market; interval: Interval 
   const places = placesOf(market.tickSize);
 
   const shadesNow = useRef(volumeShades(scheme));
+  const lastNow = useRef(last);
+  const requestPaint = useRef<(() => void) | null>(null);
+  const length = LENGTHS[interval];
   const draw = useCallback(() => {
-    series.current?.bars.setData(candles.current.map(toBar));
+    series.current?.bars.setData(
+      candles.current.map((candle) => toBar(candleAt(candle, lastNow.current, length))),
+    );
     series.current?.volumes.setData(candles.current.map((candle) => toVolume(candle, shadesNow.current)));
     setNewest(candles.current.at(-1) ?? null);
-  }, []);
+  }, [length]);
 
   useEffect(() => {
     const element = holder.current;
@@ -93,6 +124,7 @@ function CandleChart({ market, interval }: { market: Market; interval: Interval 
     });
     chart.priceScale("volume").applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } });
     series.current = { chart, bars, volumes };
+    isPlaced.current = false;
 
     let isReading = false;
     let isComplete = false;
@@ -127,12 +159,13 @@ function CandleChart({ market, interval }: { market: Market; interval: Interval 
 
   useEffect(() => {
     if (!data) return;
-    const isFirst = candles.current.length === 0;
     candles.current = mergeCandles(candles.current, data);
     draw();
-    if (isFirst) {
+    if (!isPlaced.current) {
+      isPlaced.current = true;
       const end = candles.current.length;
-      series.current?.chart.timeScale().setVisibleLogicalRange({ from: end - BARS_SHOWN, to: end + 4 });
+      const shownBars = Math.min(BARS_SHOWN, Math.max(end + 1, BARS_MIN));
+      series.current?.chart.timeScale().setVisibleLogicalRange({ from: end - shownBars, to: end + 4 });
     }
   }, [data, draw]);
 
@@ -143,7 +176,7 @@ function CandleChart({ market, interval }: { market: Market; interval: Interval 
       const latest = candles.current.at(-1);
       if (isWhole || !latest) draw();
       else {
-        series.current?.bars.update(toBar(latest));
+        series.current?.bars.update(toBar(candleAt(latest, lastNow.current, length)));
         series.current?.volumes.update(toVolume(latest, shadesNow.current));
         setNewest(latest);
       }
@@ -158,11 +191,18 @@ function CandleChart({ market, interval }: { market: Market; interval: Interval 
         pace.request(paint);
       },
     });
+    requestPaint.current = () => pace.request(paint);
     return () => {
+      requestPaint.current = null;
       leave();
       pace.withdraw(paint);
     };
-  }, [stream, symbol, interval, draw]);
+  }, [stream, symbol, interval, length, draw]);
+
+  useEffect(() => {
+    lastNow.current = last;
+    requestPaint.current?.();
+  }, [last]);
 
   useEffect(() => {
     shadesNow.current = volumeShades(scheme);
@@ -197,10 +237,16 @@ function CandleChart({ market, interval }: { market: Market; interval: Interval 
     draw();
   }, [scheme, zone, places, symbol, interval, draw]);
 
-  const legend = shown ?? newest;
+  const present = newest && candleAt(newest, last, length);
+  const legend = shown && shown.timestamp !== present?.timestamp ? shown : present;
   return (
     <div className={classes.box}>
-      <div ref={holder} className={classes.chart} role="group" aria-label={label(symbol, interval, newest)} />
+      <div
+        ref={holder}
+        className={classes.chart}
+        role="group"
+        aria-label={label(symbol, interval, present)}
+      />
       {legend && (
         <p className={`figures ${classes.legend ?? ""}`} aria-hidden>
           <Figure name="O" value={legend.open} places={places} />

@@ -8,6 +8,7 @@ import type { BookState } from "../stream/feeds.ts";
 import { CandleTable } from "./CandleTable.tsx";
 import classes from "./ChartPanel.module.css";
 import { DepthChart } from "./DepthChart.tsx";
+import type { LastTrade } from "./lastPrice.ts";
 
 const CandleChart = lazy(() => import("./CandleChart.tsx"));
 
@@ -21,7 +22,15 @@ const VIEWS = [
 ];
 
 /** Candles of the chosen interval, or the depth of the book. */
-export const ChartPanel = memo(function ChartPanel({ market, book }: { market: Market; book: BookState }) {
+export const ChartPanel = memo(function ChartPanel({
+  market,
+  book,
+  last,
+}: {
+  market: Market;
+  book: BookState;
+  last: LastTrade | undefined;
+}) {
   const [view, setView] = useState("candles");
   const [interval, setInterval] = useState<Interval>(
     () => INTERVALS.find((known) => known === readKept(() => localStorage, KEY)) ?? "15m",
@@ -42,7 +51,12 @@ export const ChartPanel = memo(function ChartPanel({ market, book }: { market: M
           <CandleTable market={market} interval={interval} />
         ) : (
           <Suspense fallback={<Loading what="the chart" />}>
-            <CandleChart key={`${market.symbol} ${interval}`} market={market} interval={interval} />
+            <CandleChart
+              key={`${market.symbol} ${interval}`}
+              market={market}
+              interval={interval}
+              last={last}
+            />
           </Suspense>
         )}
       </div>

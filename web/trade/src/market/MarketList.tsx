@@ -26,6 +26,8 @@ export function MarketList({ current, onChoose }: { current: string; onChoose: (
   const bySymbol = new Map((tickers.data ?? []).map((ticker) => [ticker.symbol, ticker]));
   const wanted = word.trim().toUpperCase().replace("/", "-");
   const found = (markets.data ?? [])
+    // What cannot be traded is not listed, except where the user is.
+    .filter(({ symbol, active }) => active || symbol === current)
     .filter(({ symbol }) => symbol.includes(wanted) && (!showsFavourites || favourites.includes(symbol)))
     .sort(
       (a, b) => rank(favourites, b.symbol) - rank(favourites, a.symbol) || a.symbol.localeCompare(b.symbol),

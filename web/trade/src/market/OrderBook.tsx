@@ -53,10 +53,12 @@ const Grouping = memo(function Grouping({
   chosen: string;
   onChoose: (step: string | null) => void;
 }) {
+  const longest = Math.max(...steps.split(" ").map((step) => formatDecimal(step).length));
   return (
     <Select
       size="xs"
-      w={104}
+      // As wide as the longest step: micro-prices have many places.
+      w={Math.max(104, longest * 8 + 44)}
       aria-label="Group prices by"
       data={steps.split(" ").map((value) => ({ value, label: formatDecimal(value) }))}
       value={chosen}
@@ -215,7 +217,7 @@ function Spread({ book, market, isCurrent }: { book: Book; market: Market; isCur
       <span className="figures" title={`${percent} % of the best ask`}>
         {formatDecimal(scaledText(spread), placesOf(market.tickSize))}
       </span>{" "}
-      <span className={`figures ${classes.percent ?? ""}`}>{percent} %</span>
+      <span className={`figures ${classes.percent ?? ""}`}>{formatDecimal(percent)} %</span>
     </p>
   );
 }

@@ -29,10 +29,15 @@ const TYPES = [
   { value: "market", label: "Market" },
 ];
 const DURATIONS = [
-  { value: "gtc", label: "Until cancelled" },
-  { value: "ioc", label: "At once, rest cancelled" },
-  { value: "fok", label: "Wholly at once, or not" },
+  { value: "gtc", label: "Good till cancelled (GTC)" },
+  { value: "ioc", label: "Immediate or cancel (IOC)" },
+  { value: "fok", label: "Fill or kill (FOK)" },
 ];
+const MEANINGS: Readonly<Record<Draft["timeInForce"], string>> = {
+  gtc: "What does not fill at once waits in the book until you cancel it.",
+  ioc: "What can fill at once does; the rest is cancelled.",
+  fok: "The whole amount fills at once, or nothing does.",
+};
 
 /** The fields of the order form. They take nothing of the book, so they are not drawn again when it changes. */
 export const OrderFields = memo(function OrderFields({
@@ -118,7 +123,8 @@ export const OrderFields = memo(function OrderFields({
       />
       {draft.type === "limit" && (
         <Select
-          label="Valid"
+          label="Time in force"
+          description={MEANINGS[draft.timeInForce]}
           data={DURATIONS}
           value={draft.timeInForce}
           onChange={(value) => onDraft({ timeInForce: value === "ioc" || value === "fok" ? value : "gtc" })}

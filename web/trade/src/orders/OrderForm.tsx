@@ -1,6 +1,5 @@
 import { Button } from "@mantine/core";
 import { memo, type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
@@ -14,6 +13,7 @@ import { explain } from "../api/messages.ts";
 import type { BookState } from "../stream/feeds.ts";
 import classes from "./OrderForm.module.css";
 import { OrderFields } from "./OrderFields.tsx";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { usePlaceOrder } from "./placing.ts";
 import { type Draft, type Estimate, partOfFunds, review, stepped } from "./review.ts";
 
@@ -151,9 +151,13 @@ export const OrderForm = memo(function OrderForm({
             <WarningNote key={warning}>{warning}</WarningNote>
           ))}
           <p>
-            You {isBuy ? "pay" : "receive"} about{" "}
-            <Amount value={scaledText(found.estimate.total)} unit={quoteAsset} /> for{" "}
-            <Amount value={scaledText(found.estimate.quantity)} unit={baseAsset} />.
+            You {isBuy ? "pay at most" : "receive about"}{" "}
+            <AssetAmount
+              value={scaledText(isBuy ? found.estimate.held : found.estimate.total)}
+              asset={quoteAsset}
+            />{" "}
+            for
+            <AssetAmount value={scaledText(found.estimate.quantity)} asset={baseAsset} />.
           </p>
         </ConfirmDialog>
       )}
@@ -207,12 +211,15 @@ function Figures({
   const places = placesOf(market.tickSize);
   const isBuy = draft.side === "buy";
   const money = (value: bigint | undefined) =>
-    value === undefined ? "–" : `${formatDecimal(rounded(value), places)} ${quoteAsset}`;
+    value === undefined ? "–" : <AssetAmount value={rounded(value)} asset={quoteAsset} />;
   const rows: [string, ReactNode][] = [
     [
       "Free",
       available ? (
-        <Amount value={isBuy ? available.quote : available.base} unit={isBuy ? quoteAsset : baseAsset} />
+        <AssetAmount
+          value={isBuy ? available.quote : available.base}
+          asset={isBuy ? quoteAsset : baseAsset}
+        />
       ) : (
         "–"
       ),
@@ -221,13 +228,21 @@ function Figures({
     [
       draft.type === "market" ? "Average price" : "Fills at once",
       draft.type === "market"
-        ? money(estimate?.averagePrice)
+        ? estimate
+          ? `${formatDecimal(rounded(estimate.averagePrice), places)} ${quoteAsset}`
+          : "–"
         : estimate
           ? `${formatDecimal(scaledText(estimate.filledNow))} ${baseAsset}`
           : "–",
     ],
-    [`Fee (${feeText(market)})`, money(estimate?.fee)],
-    [isBuy ? "You pay" : "You receive", <strong key="total">{money(estimate?.total)}</strong>],
+    // A buyer's money is held with the highest fee; what is not needed becomes free again.
+    isBuy
+      ? [`Fee at most (${feeText(market)})`, money(estimate?.heldFee)]
+      : [`Fee (${feeText(market)})`, money(estimate?.fee)],
+    [
+      isBuy ? "You pay at most" : "You receive",
+      <strong key="total">{money(isBuy ? estimate?.held : estimate?.total)}</strong>,
+    ],
   ];
   return (
     <dl className={classes.figures}>
@@ -248,6 +263,6 @@ function rounded(value: bigint): string {
 }
 
 function feeText({ makerFee, takerFee }: Market): string {
-  const percent = (bps: number) => scaledText(BigInt(bps) * 10n ** 16n);
+  const percent = (bps: number) => formatDecimal(scaledText(BigInt(bps) * 10n ** 16n));
   return `${percent(makerFee)}–${percent(takerFee)} %`;
 }

@@ -1,6 +1,5 @@
 import { Button, SegmentedControl, Tabs } from "@mantine/core";
 import { useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
@@ -26,7 +25,9 @@ import {
   orderName,
   usePlaces,
 } from "./columns.tsx";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
+import { ReservedAmount } from "../parts/ReservedAmount.tsx";
 import classes from "./OrdersPanel.module.css";
 import { useCancelAll, useCancelOrder } from "./placing.ts";
 
@@ -86,6 +87,7 @@ function OpenOrders({ only }: { only: string | undefined }) {
       id: "cancel",
       title: "Cancel",
       align: "right",
+      isPinned: true,
       cell: (order) => (
         <Button
           size="compact-xs"
@@ -142,6 +144,7 @@ function CancelAllDialog({
       title={only ? `Cancel all orders on ${only}?` : "Cancel all orders?"}
       operator=""
       confirm={`Cancel ${plural(count, "order")}`}
+      dismiss="Keep them"
       danger
       isBusy={cancelAll.isPending}
       problem={cancelAll.error ? explain(cancelAll.error) : null}
@@ -201,19 +204,25 @@ const BALANCE_COLUMNS: Column<Balance>[] = [
     id: "total",
     title: "Total",
     align: "right",
-    cell: ({ total, asset }) => <Amount value={total} unit={asset} />,
+    cell: ({ total, asset }) => <AssetAmount value={total} asset={asset} />,
   },
   {
     id: "free",
     title: "Free",
     align: "right",
-    cell: ({ available, asset }) => <Amount value={available} unit={asset} />,
+    cell: ({ available, asset }) => <AssetAmount value={available} asset={asset} />,
   },
   {
     id: "held",
     title: "In orders",
     align: "right",
-    cell: ({ locked, asset }) => <Amount value={locked} unit={asset} />,
+    cell: ({ locked, asset }) => <AssetAmount value={locked} asset={asset} />,
+  },
+  {
+    id: "reserved",
+    title: "Reserved",
+    align: "right",
+    cell: ({ reserved, asset }) => <ReservedAmount value={reserved} asset={asset} />,
   },
 ];
 

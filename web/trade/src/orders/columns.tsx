@@ -3,9 +3,10 @@ import { Amount } from "#lib/components/Amount.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
 import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
-import { placesOf } from "#lib/decimal.ts";
+import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { divideScaled, toScaled } from "#lib/scaled.ts";
 import { type Fill, type Market, type Order, useMarkets } from "../api/queries.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 import { SideBadge, StatusBadge } from "./labels.tsx";
 import classes from "./OrdersPanel.module.css";
@@ -48,7 +49,7 @@ export function orderColumns(places: Places): Column<Order>[] {
       id: "quantity",
       title: "Amount",
       align: "right",
-      cell: ({ quantity, symbol }) => <Amount value={quantity} unit={symbol.split("-")[0]} />,
+      cell: ({ quantity, symbol }) => <AssetAmount value={quantity} asset={symbol.split("-")[0] ?? ""} />,
     },
     {
       id: "filled",
@@ -80,7 +81,7 @@ function percentOf(part: string, whole: string): string {
   const total = toScaled(whole);
   if (total === 0n) return "";
   const tenths = divideScaled(toScaled(part) * 1000n, total) / 10n ** 18n;
-  return `${tenths / 10n}${tenths % 10n ? `.${tenths % 10n}` : ""} %`;
+  return `${formatDecimal(`${tenths / 10n}${tenths % 10n ? `.${tenths % 10n}` : ""}`)} %`;
 }
 
 /** What an order is called in the name of its menu. */
@@ -100,7 +101,7 @@ export function endedOrderColumns(places: Places): Column<Order>[] {
       id: "fee",
       title: "Fee",
       align: "right",
-      cell: ({ fee, feeCurrency }) => <Amount value={fee} unit={feeCurrency} />,
+      cell: ({ fee, feeCurrency }) => <AssetAmount value={fee} asset={feeCurrency} />,
     },
     {
       id: "status",
@@ -138,13 +139,13 @@ export function fillColumns(places: Places): Column<Fill>[] {
       id: "quantity",
       title: "Amount",
       align: "right",
-      cell: ({ quantity, symbol }) => <Amount value={quantity} unit={symbol.split("-")[0]} />,
+      cell: ({ quantity, symbol }) => <AssetAmount value={quantity} asset={symbol.split("-")[0] ?? ""} />,
     },
     {
       id: "fee",
       title: "Fee",
       align: "right",
-      cell: ({ fee, feeCurrency }) => <Amount value={fee} unit={feeCurrency} />,
+      cell: ({ fee, feeCurrency }) => <AssetAmount value={fee} asset={feeCurrency} />,
     },
     { id: "role", title: "Role", cell: ({ role }) => (role === "maker" ? "Maker" : "Taker") },
   ];

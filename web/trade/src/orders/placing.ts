@@ -77,7 +77,7 @@ export function useCancelOrder() {
       void client.invalidateQueries({ queryKey: BALANCES });
       toastDone(
         "Order cancelled",
-        `${order.symbol}, ${formatDecimal(order.quantity)} at ${order.price ?? "market"}`,
+        `${order.symbol}, ${formatDecimal(order.quantity)} at ${order.price === null ? "market" : formatDecimal(order.price)}`,
       );
     },
     onError: (error) => {

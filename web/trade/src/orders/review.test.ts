@@ -19,6 +19,10 @@ const market: Market = {
   quantityMax: "1000",
   notionalMin: "5",
   notionalMax: "1000000",
+  deviationBpsMax: null,
+  slippageBpsMax: null,
+  priceReference: "last_trade",
+  referencePrice: null,
 };
 const level = (price: string, quantity: string) => ({
   price,
@@ -52,6 +56,9 @@ describe("an order of the form", () => {
     // 100 + 102 at 25 bps, 102 at 10 bps
     expect(scaledText(estimate?.fee ?? 0n)).toBe("0.607");
     expect(scaledText(estimate?.total ?? 0n)).toBe("304.607");
+    // The exchange holds all of it at the limit, with the taker's fee.
+    expect(scaledText(estimate?.held ?? 0n)).toBe("306.765");
+    expect(scaledText(estimate?.heldFee ?? 0n)).toBe("0.765");
     expect(scaledText(estimate?.averagePrice ?? 0n)).toBe("101");
     expect(body).toEqual({
       symbol: "BTC-USD",

@@ -12,6 +12,7 @@ import {
   scaledText,
   toScaled,
 } from "#lib/scaled.ts";
+import { decimalForm, withDecimalSign } from "#lib/separators.ts";
 import type { Schemas } from "../api/client.ts";
 import type { Market } from "../api/queries.ts";
 import type { Book, Level } from "../stream/book.ts";
@@ -47,8 +48,12 @@ export interface Estimate {
   subtotal: bigint;
   /** Negative for a rebate. */
   fee: bigint;
-  /** What a buyer pays and a seller receives. */
+  /** What a buyer pays and a seller receives, if the book stays as it is. */
   total: bigint;
+  /** What the exchange holds until the order has ended: a buyer's money with the highest fee, a seller's asset. */
+  held: bigint;
+  /** The part of a buyer's `held` that is for the fee. */
+  heldFee: bigint;
   /** How much worse the average is than the best price, in hundredths of a percent. */
   slippageBps: bigint;
 }
@@ -101,7 +106,7 @@ export function walk(levels: readonly Level[], isWithin: (price: bigint) => bool
 function priceFault(draft: Draft, market: Market): string | null {
   if (draft.type === "market" || draft.price.trim() === "") return null;
   const price = readScaled(draft.price.trim());
-  if (price === null) return "A price is digits with a point, such as 101.5.";
+  if (price === null) return `A price is ${decimalForm()}, such as ${withDecimalSign("101.5")}.`;
   if (price <= 0n) return "A price is more than zero.";
   if (price % toScaled(market.tickSize) !== 0n) {
     return `Prices go in steps of ${formatDecimal(market.tickSize)} ${market.quoteAsset}.`;
@@ -113,7 +118,7 @@ function amountFault(draft: Draft, market: Market): string | null {
   const text = draft.amount.trim();
   if (text === "") return null;
   const amount = readScaled(text);
-  if (amount === null) return "An amount is digits with a point, such as 0.25.";
+  if (amount === null) return `An amount is ${decimalForm()}, such as ${withDecimalSign("0.25")}.`;
   if (amount <= 0n) return "An amount is more than zero.";
   if (draft.unit === "base" && amount % toScaled(market.lotSize) !== 0n) {
     return `Amounts go in steps of ${formatDecimal(market.lotSize)} ${market.baseAsset}.`;
@@ -149,7 +154,7 @@ export function review(draft: Draft, facts: Facts): Review {
   if (estimate === null)
     return { ...nothing, blocked: "There is nobody to trade with: place a limit order." };
   const body = bodyOf(draft, facts, estimate);
-  const blocked = limitsFault(facts, estimate, limit) ?? fundsFault(draft, facts, estimate, limit);
+  const blocked = limitsFault(facts, estimate, limit) ?? fundsFault(draft, facts, estimate);
   const distance = distanceBps(draft, facts, limit);
   const worst = estimate.slippageBps > distance ? estimate.slippageBps : distance;
   return {
@@ -185,6 +190,7 @@ function estimateOf(draft: Draft, facts: Facts, limit: bigint): Estimate | null 
     best === null || now.quantity === 0n
       ? 0n
       : ((isBuy ? averagePrice - best : best - averagePrice) * BPS) / best;
+  const held = fundsNeeded(draft, market, quantity, limit);
   return {
     quantity,
     averagePrice: floorTo(averagePrice, 10n ** 8n),
@@ -192,6 +198,8 @@ function estimateOf(draft: Draft, facts: Facts, limit: bigint): Estimate | null 
     subtotal,
     fee,
     total: isBuy ? subtotal + fee : subtotal - fee,
+    held,
+    heldFee: isBuy ? held - multiplyScaled(quantity, limit) : 0n,
     slippageBps,
   };
 }
@@ -230,13 +238,13 @@ export function fundsNeeded(draft: Draft, market: Market, quantity: bigint, limi
 
 const holdingBps = (market: Market) => BigInt(Math.max(market.takerFee, market.makerFee, 0));
 
-function fundsFault(draft: Draft, facts: Facts, estimate: Estimate, limit: bigint): string | null {
+function fundsFault(draft: Draft, facts: Facts, estimate: Estimate): string | null {
   if (facts.available === null) return null;
   const { market } = facts;
   const isBuy = draft.side === "buy";
   const asset = isBuy ? market.quoteAsset : market.baseAsset;
   const free = scaled(isBuy ? facts.available.quote : facts.available.base) ?? 0n;
-  const needed = fundsNeeded(draft, market, estimate.quantity, limit);
+  const needed = estimate.held;
   if (needed <= free) return null;
   const fee = isBuy ? " with the fee" : "";
   return `Not enough ${asset}: the order needs ${short(ceilTo(needed, 10n ** 10n))}${fee}, ${short(free)} is free.`;
@@ -246,7 +254,8 @@ const short = (value: bigint) => formatDecimal(scaledText(value));
 
 function warningsOf(draft: Draft, estimate: Estimate, distance: bigint, market: Market): string[] {
   const found: string[] = [];
-  const percent = (bps: bigint) => `${bps / 100n}.${(bps % 100n).toString().padStart(2, "0")} %`;
+  const percent = (bps: bigint) =>
+    `${formatDecimal(`${bps / 100n}.${(bps % 100n).toString().padStart(2, "0")}`)} %`;
   if (draft.type === "market" && estimate.filledNow < estimate.quantity) {
     found.push(
       `The book has ${short(estimate.filledNow)} ${market.baseAsset} within your slippage. The rest is cancelled.`,

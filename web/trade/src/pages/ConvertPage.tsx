@@ -1,7 +1,6 @@
 import { Button, Select, Stack } from "@mantine/core";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
 import { DataTable } from "#lib/components/DataTable.tsx";
@@ -13,6 +12,7 @@ import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
 import { plural } from "#lib/counts.ts";
 import { formatDecimal } from "#lib/decimal.ts";
 import { readScaled } from "#lib/scaled.ts";
+import { decimalForm } from "#lib/separators.ts";
 import { useNow } from "#lib/useNow.ts";
 import { attemptKey, returned, type Schemas, slice, useExchange } from "../api/client.ts";
 import { isOutcomeUnknown } from "../api/errors.ts";
@@ -22,6 +22,8 @@ import { explain, explainIfAny } from "../api/messages.ts";
 import { CONVERSION_COLUMNS, conversionName } from "../conversions/columns.tsx";
 import { CONVERSIONS } from "../conversions/queries.ts";
 import classes from "./ConvertPage.module.css";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { amountText } from "../parts/assetPlaces.ts";
 
 type Quote = Schemas["QuoteResponse"];
 
@@ -104,7 +106,7 @@ function ConversionForm() {
         <DecimalField
           label={`Amount in ${from}`}
           description={
-            balances.data ? `${formatDecimal(free)} ${from} free` : "Your balances are on their way."
+            balances.data ? `${amountText(free, from)} ${from} free` : "Your balances are on their way."
           }
           value={amount}
           disabled={quote !== null}
@@ -147,14 +149,14 @@ function faultOf(
   if (!pair) return "Choose two assets that can be converted.";
   if (amount === "") return "Enter an amount.";
   const value = readScaled(amount);
-  if (value === null || value <= 0n) return "An amount is digits with a point, more than zero.";
+  if (value === null || value <= 0n) return `An amount is ${decimalForm()}, more than zero.`;
   const [least, most] = [readScaled(pair.minimum), readScaled(pair.maximum)];
   if (least !== null && value < least)
     return `The least amount is ${formatDecimal(pair.minimum)} ${pair.fromAsset}.`;
   if (most !== null && value > most)
     return `The largest amount is ${formatDecimal(pair.maximum)} ${pair.fromAsset}.`;
   if (free !== null && value > (readScaled(free) ?? 0n))
-    return `Not enough ${pair.fromAsset}: ${formatDecimal(free)} is free.`;
+    return `Not enough ${pair.fromAsset}: ${amountText(free, pair.fromAsset)} is free.`;
   return null;
 }
 
@@ -186,7 +188,7 @@ function Confirmation({ quote, onEnd, onDone }: { quote: Quote; onEnd: () => voi
       for (const queryKey of [CONVERSIONS, BALANCES]) void client.invalidateQueries({ queryKey });
     },
     onSuccess: (done) => {
-      const words = `${formatDecimal(done.fromAmount)} ${done.fromAsset} into ${formatDecimal(done.toAmount)} ${done.toAsset}`;
+      const words = `${amountText(done.fromAmount, done.fromAsset)} ${done.fromAsset} into ${amountText(done.toAmount, done.toAsset)} ${done.toAsset}`;
       if (done.status === "failed")
         toastFailed("Not converted", `${words}: ${done.failureCode ?? "no reason given"}`);
       else toastDone(done.status === "completed" ? "Converted" : "The conversion is under way", words);
@@ -202,14 +204,14 @@ function Confirmation({ quote, onEnd, onDone }: { quote: Quote; onEnd: () => voi
         <div>
           <dt>You give</dt>
           <dd>
-            <Amount value={quote.fromAmount} unit={quote.fromAsset} />
+            <AssetAmount value={quote.fromAmount} asset={quote.fromAsset} />
           </dd>
         </div>
         <div>
           <dt>You get</dt>
           <dd>
             <strong>
-              <Amount value={quote.toAmount} unit={quote.toAsset} />
+              <AssetAmount value={quote.toAmount} asset={quote.toAsset} />
             </strong>
           </dd>
         </div>
@@ -222,7 +224,7 @@ function Confirmation({ quote, onEnd, onDone }: { quote: Quote; onEnd: () => voi
         <div>
           <dt>Spread, in the price</dt>
           <dd>
-            <Amount value={quote.spreadAmount} unit={quote.fromAsset} />
+            <AssetAmount value={quote.spreadAmount} asset={quote.fromAsset} />
           </dd>
         </div>
       </dl>

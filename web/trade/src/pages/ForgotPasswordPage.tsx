@@ -29,7 +29,7 @@ export default function ForgotPasswordPage() {
     >
       {request.isSuccess ? (
         <p role="status">
-          If <strong>{email.trim()}</strong> has an account, a mail is on its way. Its link works for 30
+          If <strong>{email.trim()}</strong> has an account, a mail is on its way. Its token works for 30
           minutes.
         </p>
       ) : (

@@ -111,7 +111,7 @@ function Content({ name, view }: { name: string; view: View }) {
           rowId={depositId}
           rowName={amountName}
           actions={depositActions}
-          empty="What reaches your addresses appears here. Money from your bank is among the movements."
+          empty="What reaches your addresses, comes by bank or is booked by the exchange appears here."
         />
       );
     case WITHDRAWN.name:

@@ -17,9 +17,10 @@ const ENDINGS: Readonly<Record<Ending, string>> = {
     "You are logged out here, but the exchange did not confirm it. Log in and end your other sessions if this computer is not yours.",
   expired: "Your session has ended. Log in again: the page that you were on opens afterwards.",
   elsewhere: "You logged out in another tab.",
+  deleted: "Your account is deleted.",
 };
 
-/** Email and password, and the code of the second factor where the account has one. */
+/** Email and password, and the two-factor authentication code where the account asks for one. */
 export function LoginPage() {
   const { ending } = useSession();
   const [challenge, setChallenge] = useState<Schemas["ChallengeResponse"] | null>(null);

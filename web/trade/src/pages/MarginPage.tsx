@@ -5,13 +5,10 @@ import { Card } from "#lib/components/Card.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ErrorState } from "#lib/components/states.tsx";
 import { withChanges } from "#lib/urlState.ts";
-import { useTickerPushes } from "../api/live.ts";
-import { useTickers } from "../api/queries.ts";
-import { useMarks } from "../margin/assets.ts";
 import { Balances } from "../margin/Balances.tsx";
 import { CloseAccount } from "../margin/CloseDialogs.tsx";
 import { CollateralDialog, type Move } from "../margin/CollateralDialog.tsx";
-import { isUnderWay } from "../margin/figures.ts";
+import { marksOf } from "../margin/figures.ts";
 import { LoanList } from "../margin/LoanList.tsx";
 import classes from "../margin/Margin.module.css";
 import { OpenForm } from "../margin/OpenForm.tsx";
@@ -59,9 +56,7 @@ interface AccountProps {
 }
 
 function Account({ account, query, onMove }: AccountProps) {
-  const { data: tickers = [] } = useTickers();
-  const marks = useMarks(account.valuationAsset);
-  useTickerPushes([...new Set(account.positions.filter(isUnderWay).map(({ symbol }) => symbol))].sort());
+  const marks = marksOf(account);
   const problem = query.error ? explainMargin(query.error) : null;
   return (
     <>
@@ -72,10 +67,10 @@ function Account({ account, query, onMove }: AccountProps) {
       />
       <div className={classes.columns}>
         <div className={classes.stack}>
-          <OpenForm account={account} tickers={tickers} />
+          <OpenForm account={account} />
         </div>
         <div className={classes.stack}>
-          <Lists account={account} query={query} tickers={tickers} marks={marks} />
+          <Lists account={account} query={query} marks={marks} />
           <Card flush>
             <Balances account={account} state={query} problem={problem} onMove={onMove} />
           </Card>
@@ -90,11 +85,9 @@ function Account({ account, query, onMove }: AccountProps) {
 function Lists({
   account,
   query,
-  tickers,
   marks,
 }: Pick<AccountProps, "account" | "query"> & {
-  tickers: Parameters<typeof PositionList>[0]["tickers"];
-  marks: ReturnType<typeof useMarks>;
+  marks: Parameters<typeof PositionList>[0]["marks"];
 }) {
   const [parameters, setParameters] = useSearchParams();
   const tab = parameters.get("tab") === "loans" ? "loans" : "positions";
@@ -118,7 +111,7 @@ function Lists({
         <Tabs.Panel value="positions">
           <PositionList
             {...shared}
-            tickers={tickers}
+
             marks={marks}
             toolbar={<Shown current="Open" ended="Past" isEnded={isEnded} onEnded={onEnded} />}
           />

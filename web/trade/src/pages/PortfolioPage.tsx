@@ -7,20 +7,20 @@ import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { TimeSeries } from "#lib/components/TimeSeries.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { floorTo, scaledText, shareOfScaled } from "#lib/scaled.ts";
+import { withDecimalSign } from "#lib/separators.ts";
 import { formatTime } from "#lib/time.ts";
 import { useUrlState } from "#lib/urlState.ts";
-import { useTickerPushes } from "../api/live.ts";
-import { useBalances, useMarkets, useTickers } from "../api/queries.ts";
 import { canvasValue } from "../market/candles.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { PageLink } from "../parts/PageLink.tsx";
 import { FundsNavigation } from "../parts/FundsNavigation.tsx";
-import { changeOf, dollars, percentOf } from "../portfolio/portfolio.ts";
+import { changeOf, dollars, percentOf, withPresent } from "../portfolio/portfolio.ts";
 import { type PortfolioInterval, type PortfolioPoint, usePortfolioHistory } from "../portfolio/queries.ts";
-import { type Holding, valueOf } from "../portfolio/valuation.ts";
+import type { Holding } from "../portfolio/valuation.ts";
 import classes from "./PortfolioPage.module.css";
+import { UNIT, useWorth, WorthCard } from "./Worth.tsx";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
-const UNIT = "USD";
 const CENT = 10n ** 16n;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -49,13 +49,11 @@ export default function PortfolioPage() {
   const { parameter, change } = useUrlState();
   const period = PERIODS.find(({ value }) => value === parameter("period")) ?? MONTH;
   const history = usePortfolioHistory(period.interval, period.span);
-  const balances = useBalances();
-  const markets = useMarkets();
-  const tickers = useTickers();
-  const priced = (markets.data ?? []).filter(({ quoteAsset }) => quoteAsset === UNIT);
-  useTickerPushes(priced.map(({ symbol }) => symbol));
-  const worth = valueOf(balances.data ?? [], tickers.data ?? [], UNIT);
-  const held = worth.holdings.filter(({ value }) => value !== 0n);
+  const worth = useWorth();
+  const { balances, tickers, wallet, symbols } = worth;
+  const isKnown = balances.data !== undefined && tickers.data !== undefined;
+  const points = history.data && (isKnown ? withPresent(history.data, wallet) : history.data);
+  const held = wallet.holdings.filter(({ value }) => value !== 0n);
   return (
     <div className={classes.page}>
       <div>
@@ -63,20 +61,9 @@ export default function PortfolioPage() {
         <FundsNavigation />
       </div>
       <div className={classes.top}>
-        <Card title="Worth about">
-          <p className={classes.total}>
-            {balances.data && tickers.data ? (
-              <Amount value={scaledText(floorTo(worth.total, CENT))} unit={UNIT} places={2} />
-            ) : (
-              "–"
-            )}
-          </p>
-          <p className={classes.note}>
-            By the last prices of the markets.
-            {worth.unpriced.length > 0 && ` Without a price, not counted: ${worth.unpriced.join(", ")}.`}
-          </p>
-          <ChangeNote points={history.data ?? []} label={period.label} />
-        </Card>
+        <WorthCard worth={worth}>
+          <ChangeNote points={points ?? []} label={period.label} />
+        </WorthCard>
         <div className={classes.history}>
           <SegmentedControl
             size="xs"
@@ -85,10 +72,10 @@ export default function PortfolioPage() {
             value={period.value}
             onChange={(value) => change({ period: value === MONTH.value ? null : value })}
           />
-          {history.error && !history.data ? (
+          {history.error && !points ? (
             <ErrorState problem={explain(history.error)} onRetry={() => void history.refetch()} />
-          ) : history.data ? (
-            <Value points={history.data} period={period} />
+          ) : points ? (
+            <Value points={points} period={period} />
           ) : (
             <Skeleton height={200} role="progressbar" aria-label="Loading the history" />
           )}
@@ -97,10 +84,7 @@ export default function PortfolioPage() {
       <Card flush title="By asset">
         <DataTable
           label="Assets"
-          columns={columnsOf(
-            worth.total,
-            priced.map(({ symbol }) => symbol),
-          )}
+          columns={columnsOf(wallet.total, symbols)}
           rows={balances.data ? held : undefined}
           rowId={({ balance }) => balance.asset}
           rowName={({ balance }) => balance.asset}
@@ -122,11 +106,16 @@ function ChangeNote({ points, label }: { points: readonly PortfolioPoint[]; labe
   const change = changeOf(points);
   if (change === null) return null;
   return (
-    <p className={classes.note}>
-      <Amount value={change.amount} unit={UNIT} places={2} signed />
-      {change.percent !== null && ` (${formatDecimal(change.percent)} %)`} in {label}, deposits and
-      withdrawals included.
-    </p>
+    <>
+      <p className={classes.note}>
+        Gain from prices <Amount value={change.gain} unit={UNIT} places={2} signed />
+        {change.percent !== null && ` (${formatDecimal(change.percent)} %)`} in {label}.
+      </p>
+      <p className={classes.note}>
+        The wallet&apos;s value changed by <Amount value={change.amount} unit={UNIT} places={2} signed /> with
+        deposits, withdrawals and trades.
+      </p>
+    </>
   );
 }
 
@@ -134,14 +123,14 @@ function Value({ points, period }: { points: readonly PortfolioPoint[]; period: 
   const texts = new Map(points.map(({ value }) => [canvasValue(value), value]));
   return (
     <TimeSeries
-      title="Value"
+      title="Value of the wallet"
       unit={UNIT}
       points={points.map(({ timestamp, value }) => ({ at: timestamp, value: canvasValue(value) }))}
       span={period.span}
       until={points.at(-1)?.timestamp ?? 0}
       // A point is written from its exact text.
       format={(value) => dollars(texts.get(value) ?? "0")}
-      formatTick={(value) => TICK.format(value)}
+      formatTick={(value) => withDecimalSign(TICK.format(value))}
       formatAt={(at, zone) => formatTime(at, zone).slice(...period.time)}
     />
   );
@@ -165,7 +154,7 @@ function columnsOf(total: bigint, symbols: readonly string[]): Column<Holding>[]
       id: "amount",
       title: "Amount",
       align: "right",
-      cell: ({ balance }) => <Amount value={balance.total} unit={balance.asset} />,
+      cell: ({ balance }) => <AssetAmount value={balance.total} asset={balance.asset} />,
     },
     {
       id: "value",

@@ -1,6 +1,5 @@
 import { Skeleton, Tabs } from "@mantine/core";
 import { useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
@@ -13,6 +12,7 @@ import { Result } from "../positions/Result.tsx";
 import { TaxLots } from "../positions/TaxLots.tsx";
 import { TransferList } from "../positions/TransferList.tsx";
 import classes from "./PositionsPage.module.css";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 /** Positions with profit and loss, their transfers, and tax lots. */
 export default function PositionsPage() {
@@ -89,7 +89,7 @@ function Results({ owner }: { owner: Owner }) {
             <div>
               <dt>Fees in it</dt>
               <dd>
-                <Amount value={fees} unit={quoteAsset} />
+                <AssetAmount value={fees} asset={quoteAsset} />
               </dd>
             </div>
           </dl>

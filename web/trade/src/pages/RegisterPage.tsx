@@ -26,7 +26,7 @@ export default function RegisterPage() {
         if (error instanceof RefusedError && error.status === 401) return null;
         throw error;
       });
-      // No session: the address has an account already, with another password or a second factor.
+      // No session: the address has an account already, with another password or two-factor authentication.
       if (login && "accessToken" in login) beginSession(login, email.trim());
       else setTaken(true);
     },
@@ -54,7 +54,7 @@ export default function RegisterPage() {
       title="Create an account"
       footer={
         <span>
-          You have one? <PageLink href={`/login${window.location.search}`}>Log in</PageLink>
+          Already have an account? <PageLink href={`/login${window.location.search}`}>Log in</PageLink>
         </span>
       }
     >

@@ -37,7 +37,7 @@ export default function ResetPasswordPage() {
             {reset.error && <ProblemNote problem={explain(reset.error)} />}
             <TextInput
               label="Token of the mail"
-              description="The mail's link fills it in. It works once, within 30 minutes."
+              description="The mail has it, as a link to this page or as text to copy. It works once, within 30 minutes."
               value={token}
               autoComplete="off"
               spellCheck={false}

@@ -1,6 +1,5 @@
 import { Button, Skeleton, Tabs } from "@mantine/core";
 import { useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { Badge, type Tone } from "#lib/components/Badge.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
@@ -26,6 +25,7 @@ import {
 import { kindOf, lockOf, wayBackOf } from "../staking/staking.ts";
 import { StakeDialog, UnstakeDialog } from "../staking/StakingDialogs.tsx";
 import classes from "./StakingPage.module.css";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 /** What can be staked, what is, what is on its way back, and every reward. */
 export default function StakingPage() {
@@ -88,13 +88,13 @@ function Products() {
               <div>
                 <dt>At least</dt>
                 <dd>
-                  <Amount value={product.minimum} unit={product.asset} />
+                  <AssetAmount value={product.minimum} asset={product.asset} />
                 </dd>
               </div>
               <div>
                 <dt>Room left</dt>
                 <dd>
-                  <Amount value={product.remaining} unit={product.asset} />
+                  <AssetAmount value={product.remaining} asset={product.asset} />
                 </dd>
               </div>
             </dl>
@@ -127,13 +127,13 @@ const STAKE_COLUMNS: Column<Stake>[] = [
     id: "amount",
     title: "Amount",
     align: "right",
-    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} />,
+    cell: ({ amount, asset }) => <AssetAmount value={amount} asset={asset} />,
   },
   {
     id: "rewards",
     title: "Rewards so far",
     align: "right",
-    cell: ({ accrued, asset }) => <Amount value={accrued} unit={asset} />,
+    cell: ({ accrued, asset }) => <AssetAmount value={accrued} asset={asset} />,
   },
   {
     id: "end",
@@ -194,13 +194,13 @@ const PENDING_COLUMNS: Column<Unstake>[] = [
     id: "amount",
     title: "Amount",
     align: "right",
-    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} />,
+    cell: ({ amount, asset }) => <AssetAmount value={amount} asset={asset} />,
   },
   {
     id: "reward",
     title: "Reward",
     align: "right",
-    cell: ({ reward, asset }) => <Amount value={reward} unit={asset} />,
+    cell: ({ reward, asset }) => <AssetAmount value={reward} asset={asset} />,
   },
   {
     id: "arrives",

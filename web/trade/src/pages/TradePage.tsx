@@ -1,6 +1,6 @@
-import { SegmentedControl, Skeleton } from "@mantine/core";
+import { Button, SegmentedControl, Skeleton } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { ErrorState } from "#lib/components/states.tsx";
 import { useShortcuts } from "#lib/shortcuts.ts";
 import { type Schemas, useExchange } from "../api/client.ts";
@@ -10,6 +10,7 @@ import { useSession } from "../api/session.ts";
 import { ChartPanel } from "../market/ChartPanel.tsx";
 import { MarketHeader } from "../market/MarketHeader.tsx";
 import { OrderBook } from "../market/OrderBook.tsx";
+import { tickerAt } from "../market/lastPrice.ts";
 import { keepSymbol } from "../market/preferences.ts";
 import { Trades } from "../market/Trades.tsx";
 import { explain } from "../api/messages.ts";
@@ -95,6 +96,12 @@ function Screen({ symbol }: { symbol: string }) {
   );
   const retry = useCallback(() => setAttempt((before) => before + 1), []);
   const choosePrice = useCallback((price: string) => change({ type: "limit", price }), [change]);
+  const form = useRef<HTMLDivElement>(null);
+  const openForm = (side: Draft["side"]) => {
+    change({ side });
+    form.current?.scrollIntoView({ block: "start" });
+    form.current?.querySelector<HTMLElement>("input[inputmode]")?.focus({ preventScroll: true });
+  };
   useShortcuts([
     { keys: "/", title: "Choose a market", run: () => setListOpen(true) },
     { keys: "b", title: "Buy", run: () => change({ side: "buy" }) },
@@ -106,11 +113,13 @@ function Screen({ symbol }: { symbol: string }) {
     () => (session ? open.filter((order) => order.symbol === symbol) : NO_ORDERS),
     [session, open, symbol],
   );
-  const market = markets.find((known) => known.symbol === symbol);
+  const last = trades.trades?.[0];
+  const known = tickers.find((one) => one.symbol === symbol);
+  const ticker = useMemo(() => tickerAt(known, last), [known, last]);
+  const market = markets.find((one) => one.symbol === symbol);
   if (!market) return null;
-  const ticker = tickers.find((known) => known.symbol === symbol);
   const parts = {
-    Chart: <ChartPanel market={market} book={book} />,
+    Chart: <ChartPanel market={market} book={book} last={last} />,
     Book: (
       <OrderBook
         market={market}
@@ -145,7 +154,7 @@ function Screen({ symbol }: { symbol: string }) {
           <div className={classes.trades}>{parts.Trades}</div>
         </>
       )}
-      <div className={classes.form}>
+      <div className={classes.form} ref={form}>
         <OrderForm
           market={market}
           ticker={ticker}
@@ -158,6 +167,21 @@ function Screen({ symbol }: { symbol: string }) {
       <div className={classes.orders}>
         <OrdersPanel symbol={symbol} />
       </div>
+      {isPhone && (
+        <div className={classes.sides} role="group" aria-label="Open the order form">
+          {(["buy", "sell"] as const).map((side) => (
+            <Button
+              key={side}
+              className={classes.side}
+              data-side={side}
+              aria-label={`Open the form to ${side}`}
+              onClick={() => openForm(side)}
+            >
+              {side === "buy" ? "Buy" : "Sell"}
+            </Button>
+          ))}
+        </div>
+      )}
     </div>
   );
 }

@@ -43,7 +43,7 @@ export default function VerifyEmailPage() {
           {confirmation.error && <ProblemNote problem={explain(confirmation.error)} />}
           <TextInput
             label="Token of the mail"
-            description="The mail's link fills it in. It works once, within 24 hours."
+            description="The mail has it, as a link to this page or as text to copy. It works once, within 24 hours."
             value={token}
             autoComplete="off"
             spellCheck={false}

@@ -9,10 +9,10 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { floorTo, scaledText } from "#lib/scaled.ts";
-import { useTickerPushes } from "../api/live.ts";
-import { useBalances, useMarkets, useTickers } from "../api/queries.ts";
 import { explainIfAny } from "../api/messages.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
+import { ReservedAmount } from "../parts/ReservedAmount.tsx";
 import { DEPOSIT_COLUMNS, depositActions, depositId } from "../deposits/columns.tsx";
 import { useDeposits } from "../deposits/queries.ts";
 import { amountName } from "../parts/amountName.ts";
@@ -20,42 +20,46 @@ import { MOVEMENT_COLUMNS, movementActions } from "../portfolio/columns.tsx";
 import { useTransactions } from "../portfolio/queries.ts";
 import { DepositDialog } from "../deposits/DepositDialog.tsx";
 import { FundsNavigation } from "../parts/FundsNavigation.tsx";
-import { type Holding, valueOf } from "../portfolio/valuation.ts";
+import type { Holding } from "../portfolio/valuation.ts";
 import classes from "./WalletPage.module.css";
+import { UNIT, useWorth, WorthCard } from "./Worth.tsx";
 
-const UNIT = "USD";
 const CENT = 10n ** 16n;
 
 /** What the user owns and what it is worth, the way to deposit, and every movement. */
 export default function WalletPage() {
-  const balances = useBalances();
-  const markets = useMarkets();
-  const tickers = useTickers();
+  const worth = useWorth();
+  const { balances, wallet, symbols } = worth;
   const [, navigate] = useLocation();
   const [asset, setAsset] = useState<string | null>(null);
   const [tab, setTab] = useState<string | null>("balances");
-  const priced = (markets.data ?? []).filter(({ quoteAsset }) => quoteAsset === UNIT);
-  useTickerPushes(priced.map(({ symbol }) => symbol));
-  const worth = valueOf(balances.data ?? [], tickers.data ?? [], UNIT);
   const columns: Column<Holding>[] = [
     { id: "asset", title: "Asset", cell: ({ balance }) => <strong>{balance.asset}</strong> },
     {
       id: "total",
       title: "Total",
       align: "right",
-      cell: ({ balance }) => <Amount value={balance.total} unit={balance.asset} />,
+      cell: ({ balance }) => <AssetAmount value={balance.total} asset={balance.asset} />,
     },
     {
       id: "free",
       title: "Free",
       align: "right",
-      cell: ({ balance }) => <Amount value={balance.available} />,
+      cell: ({ balance }) => <AssetAmount value={balance.available} asset={balance.asset} hasUnit={false} />,
     },
     {
       id: "held",
       title: "In orders",
       align: "right",
-      cell: ({ balance }) => <Amount value={balance.locked} />,
+      cell: ({ balance }) => <AssetAmount value={balance.locked} asset={balance.asset} hasUnit={false} />,
+    },
+    {
+      id: "reserved",
+      title: "Reserved",
+      align: "right",
+      cell: ({ balance }) => (
+        <ReservedAmount value={balance.reserved} asset={balance.asset} hasUnit={false} />
+      ),
     },
     {
       id: "value",
@@ -72,7 +76,7 @@ export default function WalletPage() {
       id: "trade",
       title: "Trade",
       cell: ({ balance }) =>
-        priced.some(({ symbol }) => symbol === `${balance.asset}-${UNIT}`) ? (
+        symbols.includes(`${balance.asset}-${UNIT}`) ? (
           <PageLink href={`/${balance.asset}-${UNIT}`}>
             {balance.asset}-{UNIT}
           </PageLink>
@@ -95,19 +99,7 @@ export default function WalletPage() {
       </PageHeader>
       <FundsNavigation />
       <div className={classes.worth}>
-        <Card title="Worth about">
-          <p className={classes.total}>
-            {balances.data ? (
-              <Amount value={scaledText(floorTo(worth.total, CENT))} unit={UNIT} places={2} />
-            ) : (
-              "–"
-            )}
-          </p>
-          <p className={classes.note}>
-            By the last prices of the markets.
-            {worth.unpriced.length > 0 && ` Without a price, not counted: ${worth.unpriced.join(", ")}.`}
-          </p>
-        </Card>
+        <WorthCard worth={worth} />
       </div>
       <Card flush>
         <Tabs value={tab} onChange={setTab} keepMounted={false}>
@@ -120,7 +112,7 @@ export default function WalletPage() {
             <DataTable
               label="Balances"
               columns={columns}
-              rows={balances.data ? worth.holdings : undefined}
+              rows={balances.data ? wallet.holdings : undefined}
               rowId={({ balance }) => balance.asset}
               rowName={({ balance }) => balance.asset}
               actions={({ balance }) => [
@@ -171,7 +163,11 @@ function Deposits() {
       actions={depositActions}
       state={query}
       problem={explainIfAny(query.error)}
-      empty={<EmptyState title="No deposits yet">What reaches your addresses appears here.</EmptyState>}
+      empty={
+        <EmptyState title="No deposits yet">
+          What reaches your addresses, comes by bank or is booked by the exchange appears here.
+        </EmptyState>
+      }
     />
   );
 }

@@ -1,6 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { Badge } from "#lib/components/Badge.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
@@ -22,6 +21,7 @@ import { WithdrawalForm } from "../withdrawals/WithdrawalForm.tsx";
 import { WithdrawalList } from "../withdrawals/WithdrawalList.tsx";
 import fields from "../parts/Fields.module.css";
 import classes from "../withdrawals/Withdrawal.module.css";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const WAIT_LOOK_MS = 5_000;
 
@@ -61,7 +61,7 @@ function Limits() {
             <dt>In 24 hours</dt>
             <dd>
               <strong>
-                <Amount value={data.dailyWithdrawalLimit} unit="USD" />
+                <AssetAmount value={data.dailyWithdrawalLimit} asset="USD" />
               </strong>
             </dd>
           </div>

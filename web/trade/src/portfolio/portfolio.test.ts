@@ -1,21 +1,67 @@
 import { describe, expect, it } from "vitest";
-import { toScaled } from "#lib/scaled.ts";
-import { changeOf, dollars, percentOf } from "./portfolio.ts";
+import { multiplyScaled, scaledText, toScaled } from "#lib/scaled.ts";
+import type { Balance, Ticker } from "../api/queries.ts";
+import { changeOf, dollars, percentOf, withPresent } from "./portfolio.ts";
 import type { PortfolioPoint } from "./queries.ts";
-import type { Holding } from "./valuation.ts";
+import { type Holding, valueOf } from "./valuation.ts";
 
-const points = (...values: string[]): PortfolioPoint[] =>
-  values.map((value, index) => ({ timestamp: index, value, unpriced: [], holdings: [] }));
+/** Points with so much USD and SOL, and the price of SOL. */
+const points = (...rows: [usd: string, sol: string, price: string][]): PortfolioPoint[] =>
+  rows.map(([usd, sol, price], index) => {
+    const value = scaledText(toScaled(usd) + multiplyScaled(toScaled(sol), toScaled(price)));
+    const holdings = [
+      { asset: "USD", balance: usd, price: "1", value: usd },
+      { asset: "SOL", balance: sol, price, value: null },
+      { asset: "XYZ", balance: "5", price: null, value: null },
+    ];
+    return { timestamp: index, value, unpriced: ["XYZ"], holdings };
+  });
 const holding = (value: string | null) =>
   ({ value: value === null ? null : toScaled(value) }) as unknown as Holding;
 
 describe("a portfolio", () => {
-  it("tells how its value changed", () => {
-    expect(changeOf(points("200", "50", "250.119"))).toEqual({ amount: "50.11", percent: "25.05" });
-    expect(changeOf(points("200", "100"))).toEqual({ amount: "-100", percent: "-50" });
-    expect(changeOf(points("0", "100"))).toEqual({ amount: "100", percent: null });
-    expect(changeOf(points("100"))).toBeNull();
+  it("counts moves of prices as a gain, and deposits and withdrawals only as a change", () => {
+    const [deposit, withdrawal] = [
+      points(["0", "0", "10"], ["100", "0", "10"]),
+      points(["9", "0", "1"], ["0", "0", "1"]),
+    ];
+    expect(changeOf(deposit)).toEqual({ amount: "100", gain: "0", percent: null });
+    expect(changeOf(withdrawal)).toEqual({ amount: "-9", gain: "0", percent: "0" });
+    const moved = points(["80", "2", "10"], ["80", "2", "15.0599"], ["1080", "2", "10"]);
+    expect(changeOf(moved)).toEqual({ amount: "1000", gain: "0", percent: "0" });
+    const lost = points(["0", "2", "10"], ["0", "2", "7.5"]);
+    expect(changeOf(lost)).toEqual({ amount: "-5", gain: "-5", percent: "-25" });
+    expect(changeOf(points(["100", "0", "1"]))).toBeNull();
     expect(changeOf([])).toBeNull();
+  });
+
+  it("ends with what the wallet is worth on the page, to the last digit", () => {
+    const balance = (asset: string, total: string) => ({ asset, total }) as Balance;
+    const wallet = valueOf(
+      [
+        balance("USD", "10.000000000000000001"),
+        balance("SOL", "2"),
+        balance("XYZ", "5"),
+        balance("BTC", "0"),
+      ],
+      [{ symbol: "SOL-USD", lastPrice: "15.5" } as Ticker],
+      "USD",
+    );
+    const read = points(["100", "0", "10"], ["10", "2", "15.4"]);
+    expect(withPresent(read, wallet)).toEqual([
+      read[0],
+      {
+        timestamp: 1,
+        value: "41.000000000000000001",
+        unpriced: ["XYZ"],
+        holdings: [
+          { asset: "SOL", balance: "2", price: "15.5", value: "31" },
+          { asset: "USD", balance: "10.000000000000000001", price: "1", value: "10.000000000000000001" },
+          { asset: "XYZ", balance: "5", price: null, value: null },
+        ],
+      },
+    ]);
+    expect(withPresent([], wallet)).toEqual([]);
   });
 
   it("writes dollars to the cent and never rounds up", () => {

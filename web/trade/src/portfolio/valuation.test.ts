@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { scaledText } from "#lib/scaled.ts";
 import type { Balance, Ticker } from "../api/queries.ts";
-import { valueOf } from "./valuation.ts";
+import { valueElsewhere, valueOf } from "./valuation.ts";
 
 const balance = (asset: string, total: string): Balance => ({
   asset,
@@ -23,5 +23,25 @@ describe("the value of balances", () => {
     expect(scaledText(total)).toBe("1010.5");
     expect(holdings.map((holding) => holding.balance.asset)).toEqual(["ETH", "USD", "SOL", "XYZ"]);
     expect(unpriced).toEqual(["XYZ"]);
+  });
+
+  it("counts what is owned elsewhere, and leaves out what is nothing", () => {
+    const parts = [
+      {
+        name: "staked",
+        amounts: [
+          { asset: "ETH", amount: "0.5" },
+          { asset: "USD", amount: "0.25" },
+          { asset: "XYZ", amount: "1" },
+        ],
+      },
+      { name: "in the margin account", amounts: [{ asset: "USD", amount: "-40" }] },
+      { name: "nothing", amounts: [{ asset: "ETH", amount: "0" }] },
+    ];
+    const found = valueElsewhere(parts, [ticker("ETH-USD", "2000.5")], "USD");
+    expect(found.map(({ name, value, unpriced }) => [name, scaledText(value), unpriced])).toEqual([
+      ["staked", "1000.5", ["XYZ"]],
+      ["in the margin account", "-40", []],
+    ]);
   });
 });

@@ -13,6 +13,7 @@ import { attemptKey, returned } from "../api/client.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { Result } from "./Result.tsx";
 import { type Owner, type Position, readAgain, usePositions } from "./queries.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const quoteOf = (symbol: string) => symbol.split("-")[1] ?? "";
 const baseOf = (symbol: string) => symbol.split("-")[0] ?? "";
@@ -24,7 +25,7 @@ const COLUMNS: Column<Position>[] = [
     id: "quantity",
     title: "Quantity",
     align: "right",
-    cell: ({ quantity, symbol }) => <Amount value={quantity} unit={baseOf(symbol)} />,
+    cell: ({ quantity, symbol }) => <AssetAmount value={quantity} asset={baseOf(symbol)} />,
   },
   {
     id: "average",
@@ -151,7 +152,7 @@ function CloseDialog({
       comparisons={[
         {
           name: "Quantity",
-          before: <Amount value={quantity} unit={baseOf(symbol)} />,
+          before: <AssetAmount value={quantity} asset={baseOf(symbol)} />,
           after: <Amount value="0" unit={baseOf(symbol)} />,
         },
       ]}

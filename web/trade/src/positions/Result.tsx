@@ -1,5 +1,5 @@
-import { Amount } from "#lib/components/Amount.tsx";
 import classes from "./Result.module.css";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 /** A profit or a loss: its sign says which, the colour says it again. Null is a sum without a price. */
 export function Result({ value, unit }: { value: string | null; unit: string }) {
@@ -7,7 +7,7 @@ export function Result({ value, unit }: { value: string | null; unit: string }) 
   const tone = value.startsWith("-") ? "negative" : /[1-9]/.test(value) ? "positive" : undefined;
   return (
     <span className={classes.result} data-tone={tone}>
-      <Amount value={value} unit={unit} signed />
+      <AssetAmount value={value} asset={unit} signed />
     </span>
   );
 }

@@ -2,7 +2,6 @@ import { Button, Modal, Select, Stack, TextInput } from "@mantine/core";
 import { PlusIcon } from "@primer/octicons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { Badge } from "#lib/components/Badge.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
@@ -16,6 +15,7 @@ import { attemptKey, returned } from "../api/client.ts";
 import { useMarkets } from "../api/queries.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { type Owner, readAgain, type Transfer, useTransfers } from "./queries.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const KINDS: Readonly<Record<Transfer["kind"], string>> = {
   deposit: "Deposit",
@@ -30,7 +30,7 @@ const COLUMNS: Column<Transfer>[] = [
     id: "amount",
     title: "Amount",
     align: "right",
-    cell: ({ amount, assetId }) => <Amount value={amount} unit={assetId} />,
+    cell: ({ amount, assetId }) => <AssetAmount value={amount} asset={assetId} />,
   },
   { id: "reference", title: "Reference", cell: ({ reference, reason }) => reference ?? reason ?? "–" },
   { id: "state", title: "State", cell: (transfer) => <State transfer={transfer} /> },

@@ -1,6 +1,5 @@
 import { Button, Modal, Stack } from "@mantine/core";
 import { useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
@@ -14,6 +13,8 @@ import { explain } from "../api/messages.ts";
 import { type Product, type Stake, STAKING } from "./queries.ts";
 import { kindOf, stakeFaultOf, unstakeFaultOf, wayBackOf } from "./staking.ts";
 import classes from "../parts/Fields.module.css";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { amountText } from "../parts/assetPlaces.ts";
 
 /** Stakes an amount in a product. */
 export function StakeDialog({ product, onClose }: { product: Product; onClose: () => void }) {
@@ -64,7 +65,7 @@ export function StakeDialog({ product, onClose }: { product: Product; onClose: (
             <DecimalField
               label={`Amount in ${asset}`}
               description={
-                free === null ? "Your balances are on their way." : `${formatDecimal(free)} ${asset} free`
+                free === null ? "Your balances are on their way." : `${amountText(free, asset)} ${asset} free`
               }
               value={amount}
               disabled={sending.isUnknown}
@@ -146,13 +147,13 @@ export function UnstakeDialog({
             <div>
               <dt>Staked</dt>
               <dd>
-                <Amount value={stake.amount} unit={stake.asset} />
+                <AssetAmount value={stake.amount} asset={stake.asset} />
               </dd>
             </div>
             <div>
               <dt>Rewards so far</dt>
               <dd>
-                <Amount value={stake.accrued} unit={stake.asset} />
+                <AssetAmount value={stake.accrued} asset={stake.asset} />
               </dd>
             </div>
           </dl>

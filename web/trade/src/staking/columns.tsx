@@ -1,8 +1,8 @@
 /** The columns of the history of stakes. */
-import { Amount } from "#lib/components/Amount.tsx";
 import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import type { StakingEvent } from "./queries.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const EVENTS: Readonly<Record<StakingEvent["type"], string>> = {
   stake: "Staked",
@@ -20,6 +20,6 @@ export const STAKING_EVENT_COLUMNS: Column<StakingEvent>[] = [
     id: "amount",
     title: "Amount",
     align: "right",
-    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} />,
+    cell: ({ amount, asset }) => <AssetAmount value={amount} asset={asset} />,
   },
 ];

@@ -2,7 +2,9 @@
 import { plural } from "#lib/counts.ts";
 import { formatDecimal, isDecimal } from "#lib/decimal.ts";
 import { readScaled } from "#lib/scaled.ts";
+import { decimalForm } from "#lib/separators.ts";
 import type { Product, Stake } from "./queries.ts";
+import { amountText } from "../parts/assetPlaces.ts";
 
 /** The kind of a product: "Flexible", or "Locked for 30 days". */
 export function kindOf({ type, lockDays }: Product): string {
@@ -34,7 +36,7 @@ export function stakeFaultOf(product: Product, amount: string, free: string | nu
   if (value > (readScaled(remaining) ?? value))
     return `The product has room for ${formatDecimal(remaining)} ${asset} more.`;
   if (free !== null && value > (readScaled(free) ?? 0n))
-    return `Not enough ${asset}: ${formatDecimal(free)} is free.`;
+    return `Not enough ${asset}: ${amountText(free, asset)} is free.`;
   return null;
 }
 
@@ -56,5 +58,5 @@ export function lockOf({ type, status }: Stake, product: Product | undefined): s
 function amountOf(text: string): bigint | string {
   if (text === "") return "Enter an amount.";
   const value = isDecimal(text) ? readScaled(text) : null;
-  return value === null || value <= 0n ? "An amount is digits with a point, more than zero." : value;
+  return value === null || value <= 0n ? `An amount is ${decimalForm()}, more than zero.` : value;
 }

@@ -144,7 +144,7 @@ export function AddressDialog({
           )}
           {asksCode && (
             <TextInput
-              label="Code of your second factor"
+              label="Two-factor authentication code"
               value={code}
               inputMode="numeric"
               autoComplete="one-time-code"

@@ -1,7 +1,6 @@
 import { Button, Modal, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
@@ -13,10 +12,11 @@ import { BALANCES } from "../api/live.ts";
 import { explain } from "../api/messages.ts";
 import { type NetworkQuote, type SavedAddress, WITHDRAWALS } from "./queries.ts";
 import classes from "../parts/Fields.module.css";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const CODE_LENGTH_MIN = 6;
 
-/** Asks the user to confirm a withdrawal: address, amount, what arrives, and the code of the second factor. */
+/** Asks the user to confirm a withdrawal: address, amount, what arrives, and the two-factor authentication code. */
 export function WithdrawalDialog({
   quote,
   address,
@@ -75,7 +75,7 @@ export function WithdrawalDialog({
     : isExpired
       ? "The fee held for five minutes. Close this and look the withdrawal over again."
       : asksCode && code.trim().length < CODE_LENGTH_MIN
-        ? "Enter the code of your second factor."
+        ? "Enter your two-factor authentication code."
         : null;
   return (
     <Modal
@@ -116,20 +116,20 @@ export function WithdrawalDialog({
             <div>
               <dt>Leaves your account</dt>
               <dd>
-                <Amount value={amount} unit={asset} />
+                <AssetAmount value={amount} asset={asset} />
               </dd>
             </div>
             <div>
               <dt>Fee</dt>
               <dd>
-                <Amount value={quote.fee} unit={asset} />
+                <AssetAmount value={quote.fee} asset={asset} />
               </dd>
             </div>
             <div>
               <dt>Arrives</dt>
               <dd>
                 <strong>
-                  <Amount value={quote.netAmount} unit={asset} />
+                  <AssetAmount value={quote.netAmount} asset={asset} />
                 </strong>
               </dd>
             </div>
@@ -137,7 +137,7 @@ export function WithdrawalDialog({
           <WarningNote>Compare the address sign by sign. What is sent cannot be called back.</WarningNote>
           {asksCode && (
             <TextInput
-              label="Code of your second factor"
+              label="Two-factor authentication code"
               value={code}
               disabled={isUnknown}
               inputMode="numeric"

@@ -1,11 +1,9 @@
 import { Button, Select } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { ErrorState, ProblemNote } from "#lib/components/states.tsx";
-import { formatDecimal } from "#lib/decimal.ts";
 import { useNow } from "#lib/useNow.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
@@ -16,6 +14,8 @@ import { type NetworkQuote, type SavedAddress, useSavedAddresses } from "./queri
 import { WithdrawalDialog } from "./WithdrawalDialog.tsx";
 import { arrivingOf, faultOf, mostOf } from "./review.ts";
 import classes from "../parts/Fields.module.css";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { amountText } from "../parts/assetPlaces.ts";
 
 const WAIT_LOOK_MS = 5_000;
 
@@ -99,7 +99,9 @@ export function WithdrawalForm({ first }: { first: string }) {
         <div className={classes.row}>
           <Select
             label={network?.fiat ? "Bank account" : "To address"}
-            placeholder={fitting.length > 0 ? "Choose one" : "None is saved yet"}
+            placeholder={
+              !network ? "Choose the asset first" : fitting.length > 0 ? "Choose one" : "None is saved yet"
+            }
             disabled={!network || fitting.length === 0}
             data={fitting.map((saved) => ({ value: saved.id, label: `${saved.label} · ${saved.address}` }))}
             value={address?.id ?? null}
@@ -114,7 +116,11 @@ export function WithdrawalForm({ first }: { first: string }) {
           <DecimalField
             label={asset ? `Amount in ${asset}` : "Amount"}
             description={
-              free === null ? "Your balances are on their way." : `${formatDecimal(free)} ${asset} free`
+              !network
+                ? undefined
+                : free === null
+                  ? "Your balances are on their way."
+                  : `${amountText(free, asset)} ${asset} free`
             }
             value={amount}
             disabled={!network}
@@ -136,19 +142,19 @@ export function WithdrawalForm({ first }: { first: string }) {
             <div>
               <dt>Fee</dt>
               <dd>
-                <Amount value={network.fee} unit={asset} />
+                <AssetAmount value={network.fee} asset={asset} />
               </dd>
             </div>
             <div>
               <dt>Arrives</dt>
               <dd>
-                <strong>{arriving === null ? "–" : <Amount value={arriving} unit={asset} />}</strong>
+                <strong>{arriving === null ? "–" : <AssetAmount value={arriving} asset={asset} />}</strong>
               </dd>
             </div>
             <div>
               <dt>At least</dt>
               <dd>
-                <Amount value={network.minimum} unit={asset} />
+                <AssetAmount value={network.minimum} asset={asset} />
               </dd>
             </div>
           </dl>
@@ -160,7 +166,7 @@ export function WithdrawalForm({ first }: { first: string }) {
           disabled={blocked !== null}
           aria-describedby="withdrawal-hint"
         >
-          Look it over
+          Review
         </Button>
         <p id="withdrawal-hint" className={classes.hint} role="status">
           {blocked ?? ""}

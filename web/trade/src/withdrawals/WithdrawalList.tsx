@@ -1,7 +1,6 @@
 import { Button, Modal, Select, Stack } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { copyAndTell, CopyText } from "#lib/components/CopyText.tsx";
@@ -23,6 +22,7 @@ import { isUnderWay } from "./steps.ts";
 import { WithdrawalSteps } from "./WithdrawalSteps.tsx";
 import fields from "../parts/Fields.module.css";
 import classes from "./Withdrawal.module.css";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const CANCELLABLE: Withdrawal["status"] = "pending_approval";
 
@@ -52,15 +52,15 @@ export function WithdrawalList() {
                 <div className={classes.openHead}>
                   <div>
                     <span className={classes.amount}>
-                      <Amount value={withdrawal.amount} unit={withdrawal.asset} />
+                      <AssetAmount value={withdrawal.amount} asset={withdrawal.asset} />
                     </span>
                     <p>
-                      to <span className="figures">{withdrawal.address}</span> by {withdrawal.network}
+                      to <span className="figures">{withdrawal.address}</span> on {withdrawal.network}
                     </p>
                   </div>
                   {withdrawal.status === CANCELLABLE && (
                     <Button variant="default" onClick={() => setCancelling(withdrawal)}>
-                      Cancel it
+                      Cancel
                     </Button>
                   )}
                 </div>
@@ -96,7 +96,7 @@ function AllWithdrawals({
   const actions = (withdrawal: Withdrawal): RowAction[] => [
     { label: "Show its steps", onClick: () => onShow(withdrawal) },
     {
-      label: "Cancel it…",
+      label: "Cancel…",
       danger: true,
       disabledReason:
         withdrawal.status === CANCELLABLE
@@ -178,19 +178,19 @@ function Details({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose: () 
           <div>
             <dt>Leaves your account</dt>
             <dd>
-              <Amount value={amount} unit={asset} />
+              <AssetAmount value={amount} asset={asset} />
             </dd>
           </div>
           <div>
             <dt>Fee</dt>
             <dd>
-              <Amount value={fee} unit={asset} />
+              <AssetAmount value={fee} asset={asset} />
             </dd>
           </div>
           <div>
             <dt>Arrives</dt>
             <dd>
-              <Amount value={netAmount} unit={asset} />
+              <AssetAmount value={netAmount} asset={asset} />
             </dd>
           </div>
           <div>
@@ -247,6 +247,7 @@ function CancelDialog({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose
       title="Cancel the withdrawal?"
       operator={session?.email ?? ""}
       confirm="Cancel the withdrawal"
+      dismiss="Keep it"
       danger
       isBusy={cancel.isPending}
       problem={explainIfAny(cancel.error)}

@@ -25,8 +25,8 @@ export function WithdrawalSteps({
       data-upright={upright || undefined}
       aria-label={`Steps of ${withdrawal.amount} ${withdrawal.asset}`}
     >
-      {stepsOf(withdrawal).map(({ name, state, note }, index) => (
-        <li key={name} data-state={state} aria-current={state === "current" ? "step" : undefined}>
+      {stepsOf(withdrawal).map(({ id, name, state, note }, index) => (
+        <li key={id} data-state={state} aria-current={state === "current" ? "step" : undefined}>
           <span className={classes.mark} aria-hidden>
             {state === "done" ? (
               <CheckIcon size={14} />

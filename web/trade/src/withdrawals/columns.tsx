@@ -1,10 +1,10 @@
 /** The columns of withdrawals. */
-import { Amount } from "#lib/components/Amount.tsx";
 import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import type { Withdrawal } from "./queries.ts";
 import { WithdrawalBadge } from "./labels.tsx";
 import classes from "./Withdrawal.module.css";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 export const WITHDRAWAL_COLUMNS: Column<Withdrawal>[] = [
   { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
@@ -12,13 +12,13 @@ export const WITHDRAWAL_COLUMNS: Column<Withdrawal>[] = [
     id: "amount",
     title: "Amount",
     align: "right",
-    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} />,
+    cell: ({ amount, asset }) => <AssetAmount value={amount} asset={asset} />,
   },
   {
     id: "arrives",
     title: "Arrives",
     align: "right",
-    cell: ({ netAmount, asset }) => <Amount value={netAmount} unit={asset} />,
+    cell: ({ netAmount, asset }) => <AssetAmount value={netAmount} asset={asset} />,
   },
   {
     id: "to",

@@ -4,9 +4,9 @@ import type { Withdrawal } from "./queries.ts";
 type Label = readonly [words: string, tone: Tone, shape: string];
 
 export const WITHDRAWAL_LABELS: Readonly<Record<Withdrawal["status"], Label>> = {
-  pending_approval: ["Waits for approval", "warning", "◔"],
+  pending_approval: ["Waiting for approval", "warning", "◔"],
   approved: ["Approved", "accent", "◑"],
-  signing: ["Waits for signatures", "warning", "◑"],
+  signing: ["Waiting for signatures", "warning", "◑"],
   broadcasting: ["Being sent", "accent", "◕"],
   confirming: ["Confirming", "accent", "◕"],
   completed: ["Completed", "positive", "●"],

@@ -2,9 +2,11 @@
 import { plural } from "#lib/counts.ts";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { readScaled, scaledText } from "#lib/scaled.ts";
+import { decimalForm } from "#lib/separators.ts";
 import type { Verification } from "../account/queries.ts";
 import type { Network } from "../api/queries.ts";
 import type { SavedAddress } from "./queries.ts";
+import { amountText } from "../parts/assetPlaces.ts";
 
 export interface Draft {
   /** The chosen network of an asset; undefined while none is chosen. */
@@ -32,7 +34,7 @@ export function faultOf({ network, address, amount, free, verification, now }: D
     return "The address still waits. Choose another one, or come back.";
   if (amount === "") return "Enter an amount.";
   const value = readScaled(amount);
-  if (value === null || value <= 0n) return "An amount is digits with a point, more than zero.";
+  if (value === null || value <= 0n) return `An amount is ${decimalForm()}, more than zero.`;
   if (placesOf(amount) > network.places)
     return `${asset} has at most ${plural(network.places, "digit")} after the point.`;
   const least = readScaled(network.minimum) ?? 0n;
@@ -40,7 +42,7 @@ export function faultOf({ network, address, amount, free, verification, now }: D
   if (value <= (readScaled(network.fee) ?? 0n))
     return `The amount must be more than the fee of ${formatDecimal(network.fee)} ${asset}.`;
   if (free !== null && value > (readScaled(free) ?? 0n))
-    return `Not enough ${asset}: ${formatDecimal(free)} is free.`;
+    return `Not enough ${asset}: ${amountText(free, asset)} is free.`;
   return null;
 }
 

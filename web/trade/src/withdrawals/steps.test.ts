@@ -9,16 +9,36 @@ const drawn = (one: Withdrawal) => stepsOf(one).map(({ name, state }) => `${name
 
 describe("the steps of a withdrawal", () => {
   it.each([
-    ["pending_approval", "Approved", 1],
-    ["approved", "Signed", 2],
-    ["signing", "Signed", 2],
-    ["broadcasting", "Sent", 3],
-    ["confirming", "Confirmed", 4],
-  ] as const)("has %s at %s", (status, name, done) => {
+    [
+      "pending_approval",
+      ["Requested", "Waiting for approval", "Signature", "Sending", "Confirmation", "Completion"],
+      1,
+    ],
+    ["approved", ["Requested", "Approved", "Being prepared", "Sending", "Confirmation", "Completion"], 2],
+    [
+      "signing",
+      ["Requested", "Approved", "Waiting for signatures", "Sending", "Confirmation", "Completion"],
+      2,
+    ],
+    ["broadcasting", ["Requested", "Approved", "Signed", "Being sent", "Confirmation", "Completion"], 3],
+    ["confirming", ["Requested", "Approved", "Signed", "Sent", "Confirming", "Completion"], 4],
+    ["completed", ["Requested", "Approved", "Signed", "Sent", "Confirmed", "Completed"], 6],
+  ] as const)("say of %s what is true", (status, names, done) => {
     const steps = stepsOf(withdrawal(status));
-    expect(steps.filter(({ state }) => state === "current").map((step) => step.name)).toEqual([name]);
-    expect(steps.filter(({ state }) => state === "done")).toHaveLength(done);
-    expect(isUnderWay(withdrawal(status))).toBe(true);
+    expect(steps.map(({ name }) => name)).toEqual(names);
+    const states = names.map((_, at) => (at < done ? "done" : at === done ? "current" : "waiting"));
+    expect(steps.map(({ state }) => state)).toEqual(states);
+    expect(new Set(steps.map(({ id }) => id)).size).toBe(6);
+    expect(isUnderWay(withdrawal(status))).toBe(status !== "completed");
+  });
+
+  it("say what an approval waits for, by the exchange's reason if it gives one", () => {
+    const unsure = "the price of SOL is not certain now; the withdrawal goes on by itself when it is";
+    const note = (reason: string | null) => stepsOf(withdrawal("pending_approval", { reason }))[1]?.note;
+    expect(note(unsure)).toBe(
+      "The price of SOL is not certain now; the withdrawal goes on by itself when it is",
+    );
+    expect(note(null)).toBe("The exchange checks it");
   });
 
   it("counts confirmations", () => {
@@ -26,11 +46,6 @@ describe("the steps of a withdrawal", () => {
       ({ state }) => state === "current",
     );
     expect(step?.note).toBe("3 of 32 confirmations");
-  });
-
-  it("is done with all when it is completed", () => {
-    expect(new Set(stepsOf(withdrawal("completed")).map(({ state }) => state))).toEqual(new Set(["done"]));
-    expect(isUnderWay(withdrawal("completed"))).toBe(false);
   });
 
   it("stops where it ended, with the reason", () => {

@@ -1,8 +1,12 @@
-"""The history of a user's portfolio."""
+"""The history of a user's portfolio. The present is valued at fair prices, the past at the last trades of its time."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
+from typing import Protocol
 
-from openspot.domain.money import decimal_to_text
+from openspot.domain.fair_price.crossing import AssetPrice
+from openspot.domain.money import amount_to_text, decimal_to_text
 from openspot.http.errors import validation_error
 from openspot.kit.clock import Clock, datetime_from_ms, ms_from_datetime, utc_datetime
 from openspot.rest_edge.funds.accounts.portfolio import (
@@ -21,11 +25,19 @@ from openspot.rest_edge.funds.accounts.schemas import HoldingResponse, Portfolio
 POINTS_DEFAULT = 30
 
 
+class FairAssetPrices(Protocol):
+    """The present fair prices."""
+
+    def of_assets(self, valuation_asset: str) -> Mapping[str, AssetPrice]:
+        """The price of each asset in `valuation_asset`."""
+
+
 class PortfolioService:
     """Handles the requests to the route of the portfolio's history."""
 
-    def __init__(self, store: PortfolioStore, clock: Clock) -> None:
+    def __init__(self, store: PortfolioStore, fair_prices: FairAssetPrices, clock: Clock) -> None:
         self._store = store
+        self._fair_prices = fair_prices
         self._clock = clock
 
     async def history(
@@ -48,7 +60,18 @@ class PortfolioService:
         assets = [asset for asset in balances if asset != DOLLAR]
         found_prices = await self._store.prices(assets, DOLLAR, points) if assets else {}
         prices = {asset: carried(len(points), found) for asset, found in found_prices.items()}
+        if end == now:
+            with_present_prices(prices, assets, self._fair_prices.of_assets(DOLLAR), len(points))
         return [_point(point, holdings_at(index, balances, prices)) for index, point in enumerate(points)]
+
+
+def with_present_prices(
+    prices: dict[str, list[Decimal | None]], assets: list[str], fair: Mapping[str, AssetPrice], count: int
+) -> None:
+    """Put the fair price of each of `assets` that has one in place of its last trade at the last of `count` points."""
+    for asset in assets:
+        if asset in fair:
+            prices.setdefault(asset, [None] * count)[-1] = Decimal(amount_to_text(fair[asset].price))
 
 
 def _point(time: datetime, holdings: list[PortfolioHolding]) -> PortfolioPointResponse:

@@ -20,8 +20,8 @@ from openspot.rest_edge.funds.accounts.service import AccountService
 TIME_MAX_MS = 4_102_444_800_000
 """The year 2100."""
 
-AssetPath = Annotated[Currency, Path()]
-AssetQuery = Annotated[Currency | None, Query()]
+AssetPath = Annotated[Currency, Path(description="The asset, for example BTC")]
+AssetQuery = Annotated[Currency | None, Query(description="Only entries of this asset")]
 TypeQuery = Annotated[
     str | None,
     Query(

@@ -26,15 +26,15 @@ class HoldingResponse(ResponseBody):
     """One asset at a point in time. `price` and `value` are null if the asset had no price yet."""
 
     asset: str
-    balance: str
-    price: str | None
-    value: str | None
+    balance: DecimalText
+    price: DecimalText | None
+    value: DecimalText | None
 
 
 class PortfolioPointResponse(ResponseBody):
     """The portfolio at `timestamp` (ms since 1970). `value` (USD) is the sum over the assets that had a price."""
 
     timestamp: int
-    value: str
+    value: DecimalText
     unpriced: list[str]
     holdings: list[HoldingResponse]

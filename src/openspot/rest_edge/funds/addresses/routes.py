@@ -18,7 +18,9 @@ from openspot.rest_edge.funds.addresses.schemas import (
 )
 from openspot.rest_edge.funds.addresses.service import WithdrawalAddressService
 
-AddressIdPath = Annotated[str, Path(alias="addressId", pattern=ADDRESS_ID_PATTERN)]
+AddressIdPath = Annotated[
+    str, Path(alias="addressId", pattern=ADDRESS_ID_PATTERN, description="Id of the saved address")
+]
 
 _READ = Policy(Access.USER, Scope.READ)
 # There is no scope: an API key must not choose where money goes.

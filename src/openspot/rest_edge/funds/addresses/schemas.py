@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from openspot.contracts.messages.message import TimeText
 from openspot.http.validation import Body, Currency, PrintableText, ResponseBody, example
 
 ADDRESS_ID_PATTERN = r"^[A-Za-z0-9]{16}$"
-LABEL_LENGTH_MAX = 64
 
 Network = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{1,31}$"), Field(examples=["bitcoin"])]
 Label = Annotated[
@@ -66,8 +66,8 @@ class WithdrawalAddressResponse(ResponseBody):
     tag: str | None
     is_own: bool
     beneficiary: BeneficiaryResponse | None
-    available_at: str
-    created_at: str
+    available_at: TimeText
+    created_at: TimeText
     simulated: bool
 
 

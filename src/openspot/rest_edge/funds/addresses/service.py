@@ -8,6 +8,7 @@ from openspot.domain.ids import short_id
 from openspot.domain.networks import Network
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import Clock, iso_of, utc_datetime
+from openspot.rest_edge.common.plan_limits import SAVED_ADDRESSES, PlanLimits
 from openspot.rest_edge.funds.addresses.schemas import (
     BeneficiaryResponse,
     WithdrawalAddressBody,
@@ -30,6 +31,7 @@ class WithdrawalAddressService:
         custody: CustodyClient,
         second_factor: SecondFactor,
         networks: Mapping[str, Network],
+        plans: PlanLimits,
         wait: timedelta,
         clock: Clock,
     ) -> None:
@@ -37,6 +39,7 @@ class WithdrawalAddressService:
         self._custody = custody
         self._second_factor = second_factor
         self._networks = networks
+        self._plans = plans
         self._wait = wait
         self._clock = clock
 
@@ -74,9 +77,11 @@ class WithdrawalAddressService:
             available_at=now + self._wait,
             created_at=now,
         )
-        address_id = await self._store.add(user_id, new, ADDRESSES_MAX)
+        addresses_max = await self._plans.of_user(user_id, SAVED_ADDRESSES, ADDRESSES_MAX)
+        address_id = await self._store.add(user_id, new, addresses_max)
         if address_id is None:
-            raise HttpError(409, f"you have {ADDRESSES_MAX} saved addresses: delete one first", "TOO_MANY_ADDRESSES")
+            message = f"you may have at most {addresses_max} saved addresses: delete one, or choose a plan with more"
+            raise HttpError(409, message, "TOO_MANY_ADDRESSES")
         if address_id != new.address_id:
             raise HttpError(409, "the address is saved already", "ADDRESS_EXISTS", details={"id": address_id})
         return _response(new)

@@ -24,9 +24,11 @@ from openspot.rest_edge.funds.fees.schemas import (
 )
 from openspot.rest_edge.funds.fees.service import FeeServices
 
-AssetQuery = Annotated[Currency, Query()]
-NetworkQuery = Annotated[str, Query(max_length=32, pattern="^[a-z0-9-]+$", examples=["bitcoin"])]
-AmountQuery = Annotated[PositiveDecimal, Query()]
+AssetQuery = Annotated[Currency, Query(description="The asset to withdraw")]
+NetworkQuery = Annotated[
+    str, Query(max_length=32, pattern="^[a-z0-9-]+$", description="The network to send it on", examples=["bitcoin"])
+]
+AmountQuery = Annotated[PositiveDecimal, Query(description="How much of the asset")]
 
 _READ = Policy(Access.USER, Scope.READ)
 

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.domain.order import OrderType
 from openspot.http.validation import Body, LowerCase, PositiveDecimal, ResponseBody, Symbol, example
 from openspot.rest_edge.orders.schemas import OrderSide
@@ -27,12 +28,12 @@ class EstimateResponse(ResponseBody):
 
     symbol: str
     side: OrderSide
-    price: str
-    quantity: str
-    subtotal: str
-    fee: str
-    fee_rate: str
-    total: str
+    price: DecimalText
+    quantity: DecimalText
+    subtotal: DecimalText
+    fee: DecimalText
+    fee_rate: DecimalText
+    total: DecimalText
     spend_asset: str
     receive_asset: str
 
@@ -41,9 +42,9 @@ class TierResponse(ResponseBody):
     """A tier. Rates are fractions of the notional: 0.0016 is 0.16 %."""
 
     name: str
-    volume_min: str
-    maker_rate: str
-    taker_rate: str
+    volume_min: DecimalText
+    maker_rate: DecimalText
+    taker_rate: DecimalText
 
 
 class TokenHolderResponse(ResponseBody):
@@ -53,9 +54,9 @@ class TokenHolderResponse(ResponseBody):
     """
 
     asset: str | None
-    minimum: str
-    maker_rate: str
-    taker_rate: str
+    minimum: DecimalText
+    maker_rate: DecimalText
+    taker_rate: DecimalText
     is_holder: bool
 
 
@@ -66,9 +67,9 @@ class TradingFeesResponse(ResponseBody):
     """
 
     tier: str
-    volume30d: str
-    maker_rate: str
-    taker_rate: str
+    volume30d: DecimalText
+    maker_rate: DecimalText
+    taker_rate: DecimalText
     token_holder: TokenHolderResponse
     tiers: list[TierResponse]
 
@@ -81,8 +82,8 @@ class NetworkFeeResponse(ResponseBody):
 
     asset: str
     network: str
-    fee: str
-    minimum: str
+    fee: DecimalText
+    minimum: DecimalText
     places: int
     fiat: bool
 
@@ -95,12 +96,12 @@ class NetworkFeeQuoteResponse(ResponseBody):
 
     asset: str
     network: str
-    amount: str
-    fee: str
-    minimum: str
-    net_amount: str
+    amount: DecimalText
+    fee: DecimalText
+    minimum: DecimalText
+    net_amount: DecimalText
     fee_quote_id: str
-    expires_at: str
+    expires_at: TimeText
 
 
 class PaymentFeeResponse(ResponseBody):
@@ -109,4 +110,4 @@ class PaymentFeeResponse(ResponseBody):
     route_id: str
     currency: str
     fee_bps: int
-    fee_fixed: str
+    fee_fixed: DecimalText

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import StringConstraints, model_validator
 
+from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.http.validation import (
     Body,
     Day,
@@ -65,8 +66,8 @@ class KycStatusResponse(ResponseBody):
     status: StatusName
     requested_level: LevelName | None
     has_basic_information: bool
-    daily_withdrawal_limit: str
-    updated_at: str | None
+    daily_withdrawal_limit: DecimalText
+    updated_at: TimeText | None
 
 
 class KycSessionResponse(ResponseBody):

@@ -35,11 +35,20 @@ from openspot.rest_edge.funds.withdrawals.store import DepositPosition, Withdraw
 
 WITHDRAWAL_ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
 
-WithdrawalIdPath = Annotated[str, Path(alias="withdrawalId", pattern=WITHDRAWAL_ID_PATTERN)]
-AssetQuery = Annotated[Currency, Query()]
-OptionalAssetQuery = Annotated[Currency | None, Query()]
-NetworkQuery = Annotated[str | None, Query(pattern=r"^[a-z][a-z0-9-]{1,31}$", examples=["bitcoin"])]
-StatusQuery = Annotated[WithdrawalStatus | None, Query()]
+WithdrawalIdPath = Annotated[
+    str, Path(alias="withdrawalId", pattern=WITHDRAWAL_ID_PATTERN, description="Id of the withdrawal")
+]
+AssetQuery = Annotated[Currency, Query(description="The asset to deposit")]
+OptionalAssetQuery = Annotated[Currency | None, Query(description="Only those of this asset")]
+NetworkQuery = Annotated[
+    str | None,
+    Query(
+        pattern=r"^[a-z][a-z0-9-]{1,31}$",
+        description="The network; needed if the asset has several",
+        examples=["bitcoin"],
+    ),
+]
+StatusQuery = Annotated[WithdrawalStatus | None, Query(description="Only withdrawals in this state")]
 
 _READ = Policy(Access.USER, Scope.READ)
 _WITHDRAW = Policy(Access.USER, Scope.WITHDRAW, audit=True, idempotency=True)
@@ -118,7 +127,7 @@ def withdrawal_routes(prefix: str, withdrawals: WithdrawalService) -> Router:
 
     @router.get(
         "/deposits", _READ, response=list[Deposit], headers=NEXT_CURSOR_HEADER,
-        refusals={400: "a parameter is not valid"}, summary="Your deposits by chain, newest first",
+        refusals={400: "a parameter is not valid"}, summary="Your deposits, newest first",
     )  # fmt: skip
     async def list_deposits(
         request: Request, asset: OptionalAssetQuery = None, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None

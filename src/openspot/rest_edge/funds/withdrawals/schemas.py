@@ -21,7 +21,7 @@ class DepositAddressResponse(ResponseBody):
     address: str
     tag: str | None
     confirmations: int
-    minimum: str
+    minimum: DecimalText
     simulated: bool
 
 
@@ -34,7 +34,7 @@ class DepositFiatInfo(ResponseBody):
     account_name: str
     account: str
     reference: str
-    minimum: str
+    minimum: DecimalText
     simulated: bool
 
 
@@ -79,7 +79,10 @@ class FiatWithdrawalBody(Body):
 
 
 class Deposit(Message, frozen=True):
-    """A deposit that custody has seen on a chain. It counts once it is `confirmed`. Times are in UTC."""
+    """A deposit. It counts once it is `confirmed`. Times are in UTC.
+
+    One that came by bank has no `address`. One that the operator booked has no `network` either.
+    """
 
     tx_hash: str
     asset: str

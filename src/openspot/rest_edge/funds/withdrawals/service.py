@@ -170,7 +170,7 @@ class WithdrawalService:
     async def deposits(
         self, user_id: str, asset: str | None, limit: int, after: DepositPosition | None
     ) -> tuple[list[Deposit], DepositPosition | None]:
-        """A page of the user's deposits by chain, newest first."""
+        """A page of the user's deposits, newest first."""
         return await self._store.deposits(user_id, asset, limit, after)
 
     async def _usable_address(

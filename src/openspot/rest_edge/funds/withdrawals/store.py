@@ -1,5 +1,7 @@
-"""Reads custody's deposits and withdrawals."""
+"""Reads custody's deposits and withdrawals, and the deposits that only the ledger knows."""
 
+import json
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -12,6 +14,27 @@ from openspot.rest_edge.funds.withdrawals.schemas import Deposit
 _COLUMNS = """
     withdrawal_id, client_withdrawal_id, asset, network, amount, fee, net_amount, address, tag, status, reason, tx_hash,
     confirmations, required_confirmations, wallet, created_at, updated_at
+"""
+
+# Custody knows what a chain brought, the ledger alone what came by bank or was booked by the operator: an entry has the
+# reference of its deposit.
+_DEPOSITS = """
+    (
+        SELECT tx_hash, asset, network, address, amount, required_confirmations, created_at, confirmed_at
+        FROM custody_deposits
+        WHERE user_id = $1 AND ($2::text IS NULL OR asset = $2)
+            AND ($3::timestamptz IS NULL OR (created_at, tx_hash) < ($3, $4::text))
+        ORDER BY created_at DESC, tx_hash DESC LIMIT $5
+    ) UNION ALL (
+        SELECT transaction_id, asset, coalesce($6::jsonb ->> asset, ''), '', amount, 0, created_at, created_at
+        FROM ledger_entries
+        WHERE user_id = $1 AND ($2::text IS NULL OR asset = $2)
+            AND entry_type = 'deposit' AND reference_type = 'custody'
+            AND ($3::timestamptz IS NULL OR (created_at, transaction_id) < ($3, $4::text))
+            AND NOT EXISTS (SELECT FROM custody_deposits WHERE tx_hash = transaction_id)
+        ORDER BY created_at DESC, transaction_id DESC LIMIT $5
+    )
+    ORDER BY created_at DESC, tx_hash DESC LIMIT $5
 """
 
 
@@ -37,10 +60,11 @@ class DepositPosition(NamedTuple):
 
 
 class WithdrawalStore:
-    """Reads deposits and withdrawals of users."""
+    """Reads deposits and withdrawals of users. `banks` has the network of each asset that comes by bank."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, banks: Mapping[str, str]) -> None:
         self._pool = pool
+        self._banks = json.dumps(dict(banks))
 
     async def get(self, user_id: str, withdrawal_id: str) -> WithdrawalRecord | None:
         """The user's withdrawal with this id, None if there is none."""
@@ -75,14 +99,8 @@ class WithdrawalStore:
     ) -> tuple[list[Deposit], DepositPosition | None]:
         """A page of the user's deposits, newest first, and the position of the next page, None if there is none."""
         rows = await self._pool.fetch(
-            """
-            SELECT tx_hash, asset, network, address, amount, required_confirmations, created_at, confirmed_at
-            FROM custody_deposits
-            WHERE user_id = $1 AND ($2::text IS NULL OR asset = $2)
-                AND ($3::timestamptz IS NULL OR (created_at, tx_hash) < ($3, $4::text))
-            ORDER BY created_at DESC, tx_hash DESC LIMIT $5
-            """,
-            user_id, asset, after.created_at if after else None, after.tx_hash if after else None, limit + 1,
+            _DEPOSITS, user_id, asset, after.created_at if after else None, after.tx_hash if after else None, limit + 1,
+            self._banks,
         )  # fmt: skip
         page = rows[:limit]
         position = DepositPosition(page[-1]["created_at"], page[-1]["tx_hash"]) if len(rows) > limit else None

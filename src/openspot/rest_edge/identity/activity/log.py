@@ -39,6 +39,8 @@ class ActivityKind(StrEnum):
     API_KEY_CREATED = "api_key_created"
     API_KEY_ROTATED = "api_key_rotated"
     API_KEY_REVOKED = "api_key_revoked"
+    MADE_ADMINISTRATOR = "made_administrator"
+    ADMINISTRATOR_NO_MORE = "administrator_no_more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,12 @@ NOTICES = {
     ActivityKind.API_KEY_CREATED: ActivityNotice("api_key.changed", _CHANGE, "An API key was made."),
     ActivityKind.API_KEY_ROTATED: ActivityNotice("api_key.changed", _CHANGE, "An API key got a new secret."),
     ActivityKind.API_KEY_REVOKED: ActivityNotice("api_key.changed", _CHANGE, "An API key was revoked."),
+    ActivityKind.MADE_ADMINISTRATOR: ActivityNotice(
+        "security.role", _CHANGE, "Your account is an administrator's from your next login on."
+    ),
+    ActivityKind.ADMINISTRATOR_NO_MORE: ActivityNotice(
+        "security.role", _CHANGE, "Your account is no administrator's any more. All sessions have ended."
+    ),
 }
 """The activities that the user always gets a notice of: security mail cannot be turned off."""
 

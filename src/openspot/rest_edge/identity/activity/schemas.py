@@ -1,5 +1,6 @@
 """Response bodies of the activity log."""
 
+from openspot.contracts.messages.message import TimeText
 from openspot.http.validation import ResponseBody
 from openspot.rest_edge.identity.activity.log import ActivityKind
 
@@ -11,4 +12,4 @@ class ActivityResponse(ResponseBody):
     kind: ActivityKind
     address: str
     user_agent: str
-    created_at: str
+    created_at: TimeText

@@ -21,7 +21,7 @@ from openspot.rest_edge.identity.api_keys.schemas import (
 )
 from openspot.rest_edge.identity.api_keys.service import ApiKeyService
 
-KeyIdPath = Annotated[str, Path(alias="id", pattern=KEY_ID_PATTERN)]
+KeyIdPath = Annotated[str, Path(alias="id", pattern=KEY_ID_PATTERN, description="Id of the API key")]
 
 _READ = Policy(Access.USER, Scope.READ)
 _CHANGE = Policy(Access.USER, audit=True)

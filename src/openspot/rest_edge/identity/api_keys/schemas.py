@@ -5,6 +5,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
+from openspot.contracts.messages.message import TimeText
 from openspot.http.api_keys.networks import NETWORKS_MAX, read_network, too_wide_to_withdraw
 from openspot.http.api_keys.signature import Algorithm, PublicKeyError, read_public_key
 from openspot.http.api_keys.vault import KEY_ID_LENGTH
@@ -102,9 +103,9 @@ class ApiKeyResponse(ResponseBody):
     ip_allow_list: list[str]
     algorithm: Algorithm
     public_key: str | None
-    created_at: str
-    rotated_at: str | None
-    last_used_at: str | None
+    created_at: TimeText
+    rotated_at: TimeText | None
+    last_used_at: TimeText | None
 
 
 class ApiKeySecretResponse(ApiKeyResponse):

@@ -15,6 +15,7 @@ from openspot.http.api_keys.vault import Vault
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.http.policy import Scope
 from openspot.kit.clock import Clock, iso_of, utc_datetime
+from openspot.rest_edge.common.plan_limits import API_KEYS, PlanLimits
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.api_keys.schemas import (
     ApiKeyResponse,
@@ -40,6 +41,7 @@ class ApiKeyService:
         changes: KeyChanges,
         second_factor: SecondFactor,
         activity: ActivityLog,
+        plans: PlanLimits,
         clock: Clock,
     ) -> None:
         self._store = store
@@ -47,10 +49,14 @@ class ApiKeyService:
         self._changes = changes
         self._second_factor = second_factor
         self._activity = activity
+        self._plans = plans
         self._clock = clock
 
     async def create(self, user_id: str, body: CreateApiKeyBody, origin: Origin) -> ApiKeySecretResponse:
-        """Make a key. 409 if the user has KEYS_MAX keys. Raises what the second factor raises."""
+        """Make a key. 409 if the user has as many as the plan allows, or KEYS_MAX where that is not known.
+
+        Raises what the second factor raises.
+        """
         await self._second_factor.require(user_id, body.mfa_code)
         key_id = self._vault.make_id(os.urandom(_RANDOM_BYTES))
         secret, sealed, public_key = self._material(key_id, body.public_key)
@@ -66,10 +72,12 @@ class ApiKeyService:
             version=1,
             created_at=utc_datetime(self._clock),
         )
+        keys_max = await self._plans.of_user(user_id, API_KEYS, KEYS_MAX)
         try:
-            await self._store.add(key)
+            await self._store.add(key, keys_max)
         except TooManyKeysError as error:
-            raise HttpError(409, f"a user has at most {KEYS_MAX} API keys", "TOO_MANY_API_KEYS") from error
+            message = f"you may have at most {keys_max} API keys: revoke one, or choose a plan with more"
+            raise HttpError(409, message, "TOO_MANY_API_KEYS") from error
         except NoSuchUserError as error:
             raise user_not_found() from error
         await self._activity.record(user_id, ActivityKind.API_KEY_CREATED, origin)

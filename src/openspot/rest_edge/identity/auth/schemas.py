@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from openspot.contracts.messages.message import TimeText
 from openspot.http.validation import Body, ResponseBody, example
 from openspot.rest_edge.identity.credentials.fields import CurrentPassword, Email, MfaCode, Password
 
@@ -73,12 +74,12 @@ class VerifyEmailBody(Body):
 
 
 class UserResponse(ResponseBody):
-    """A user. `createdAt` is ISO 8601 in UTC."""
+    """A user. `role` is `user` or `admin`; `createdAt` is ISO 8601 in UTC."""
 
     user_id: str
     email: str
     role: str
-    created_at: str
+    created_at: TimeText
 
 
 class TokensResponse(ResponseBody):
@@ -100,7 +101,7 @@ class ChallengeResponse(ResponseBody):
     mfa_required: Literal[True]
     challenge_token: str
     methods: list[Literal["totp", "recovery_code"]]
-    expires_at: str
+    expires_at: TimeText
 
 
 class LogoutResponse(ResponseBody):

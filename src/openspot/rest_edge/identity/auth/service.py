@@ -149,7 +149,8 @@ class AuthService:
         # The user is read before the challenge is consumed. So `begin` refuses after a password reset in between.
         user = await self._store.user_by_id(user_id)
         try:
-            await self._second_factor.require(user_id, code, origin)
+            known = await self._store.knows_network(user_id, network_of(origin.address))
+            await self._second_factor.require_at_login(user_id, code, origin, known=known)
         except HttpError as error:
             if error.status_code == 429:
                 await self._challenges.give_back_attempt(digest)

@@ -94,6 +94,11 @@ class AuthStore:
         known = fields.pop("is_known")
         return User(**fields), known
 
+    async def knows_network(self, user_id: str, network: str) -> bool:
+        """Whether the user has logged in from `network` before."""
+        query = "SELECT EXISTS (SELECT FROM user_networks WHERE user_id = $1 AND network = $2)"
+        return bool(await self._pool.fetchval(query, user_id, network))
+
     async def user_by_id(self, user_id: str) -> User | None:
         """The user with this id, None if there is none."""
         row = await self._pool.fetchrow(
@@ -143,14 +148,15 @@ class AuthStore:
     async def start_session(self, session: NewSession, user: User, now: datetime) -> bool:
         """Store a session with its first refresh token.
 
-        False, with nothing stored, if the user was deleted or no longer has the password of `user`: no session may
-        begin after the reset that was to end all sessions.
+        False, with nothing stored, if the user was deleted or no longer has the password and the role of `user`: no
+        session may begin after the reset or the demotion that was to end all sessions.
         """
         async with self._pool.acquire() as connection, connection.transaction():
             unchanged = await connection.fetchval(
-                "SELECT TRUE FROM users WHERE user_id = $1 AND password_hash = $2 FOR SHARE",
+                "SELECT TRUE FROM users WHERE user_id = $1 AND password_hash = $2 AND role = $3 FOR SHARE",
                 user.user_id,
                 user.password_hash,
+                user.role,
             )
             if not unchanged:
                 return False

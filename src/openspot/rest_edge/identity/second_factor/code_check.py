@@ -1,12 +1,17 @@
 """The check of a second factor, for every route that needs it.
 
-A TOTP code works once, a recovery code works once, and wrong codes count as guesses. After five guesses the user must
-wait 30 seconds; each further guess doubles the wait, up to an hour.
+A TOTP code works once, a recovery code works once, and wrong codes count as guesses. After five guesses whoever guesses
+must wait 30 seconds; each further guess doubles the wait, up to an hour.
+
+Guesses count where they are made. Those of a login, for which a password is enough, count for their network; those from
+networks that the owner has never logged in from also count together. Those of a session count for themselves. So
+somebody who knows the password, but has no code, cannot keep the owner out at home or from what a session may do.
 """
 
 from enum import StrEnum
 
 from openspot.http.errors import HttpError
+from openspot.http.throttle import network_of
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.sealing import Sealer
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
@@ -36,6 +41,17 @@ def sealing_purpose(user_id: str) -> str:
     return f"totp:{user_id}"
 
 
+def session_keys(user_id: str) -> tuple[AttemptKey, ...]:
+    """The keys that a guess of a session counts under."""
+    return (AttemptKey(f"mfa:{user_id}", MFA_GUESSES, resets=True),)
+
+
+def login_keys(user_id: str, address: str, *, known: bool) -> tuple[AttemptKey, ...]:
+    """The keys that a guess of a login counts under. `known`: the user has logged in from this network before."""
+    own = AttemptKey(f"mfa-login:{user_id}:{network_of(address)}", MFA_GUESSES, resets=True)
+    return (own,) if known else (own, AttemptKey(f"mfa-login:{user_id}", MFA_GUESSES, resets=True))
+
+
 class SecondFactor:
     """Checks the codes of users with MFA."""
 
@@ -59,17 +75,26 @@ class SecondFactor:
         return factor is not None and factor.enabled_at is not None
 
     async def require(self, user_id: str, code: str | None, origin: Origin | None = None) -> None:
-        """Check and consume `code`, a TOTP or recovery code. A user without MFA needs none.
+        """Check and consume `code`, a TOTP or recovery code, in a session. A user without MFA needs none.
 
         Raises HttpError: 401 MFA_REQUIRED without a code, 400 MFA_CODE_INVALID for a wrong one, 429
         TOO_MANY_MFA_ATTEMPTS after too many wrong ones.
         """
+        await self._require(user_id, code, origin, session_keys(user_id))
+
+    async def require_at_login(self, user_id: str, code: str, origin: Origin, *, known: bool) -> None:
+        """As `require`, for a login. `known` says that the user has logged in from this network before."""
+        await self._require(user_id, code, origin, login_keys(user_id, origin.address, known=known))
+
+    async def _require(
+        self, user_id: str, code: str | None, origin: Origin | None, keys: tuple[AttemptKey, ...]
+    ) -> None:
         factor = await self._store.factor(user_id)
         if factor is None or factor.enabled_at is None:
             return
         if code is None:
             raise HttpError(401, "this needs an MFA code", "MFA_REQUIRED")
-        keys = await self.count_guess(user_id)
+        await self._count(keys)
         method = await self._consume(user_id, factor, code)
         if method is None:
             raise mfa_code_invalid()
@@ -83,16 +108,19 @@ class SecondFactor:
         return matching_step(secret, code, self._now(), factor.last_step)
 
     async def count_guess(self, user_id: str) -> tuple[AttemptKey, ...]:
-        """Count a guess before its code is checked, so that parallel guesses gain nothing. 429 after too many.
+        """Count a guess of a session before its code is checked, so that parallel guesses gain nothing.
 
-        Returns the keys to pass to `forget_guesses` if the code is right.
+        Returns the keys to pass to `forget_guesses` if the code is right. Raises HttpError (429) after too many.
         """
-        keys = (AttemptKey(f"mfa:{user_id}", MFA_GUESSES, resets=True),)
+        keys = session_keys(user_id)
+        await self._count(keys)
+        return keys
+
+    async def _count(self, keys: tuple[AttemptKey, ...]) -> None:
         wait_s = (await self._attempts.take(keys, self._now())).wait_s
         if wait_s:
             message = f"too many wrong MFA codes: try again in {wait_s} s"
             raise HttpError(429, message, "TOO_MANY_MFA_ATTEMPTS", headers={"Retry-After": str(wait_s)})
-        return keys
 
     async def forget_guesses(self, keys: tuple[AttemptKey, ...]) -> None:
         """The code was right: forget the guesses before it."""

@@ -1,5 +1,6 @@
 """Request and response bodies of the routes of the second factor."""
 
+from openspot.contracts.messages.message import TimeText
 from openspot.http.validation import Body, ResponseBody, example
 from openspot.rest_edge.identity.credentials.fields import CurrentPassword, MfaCode
 
@@ -33,7 +34,7 @@ class MfaStatusResponse(ResponseBody):
     """Whether MFA is enabled, since when (ISO 8601 in UTC), and how many recovery codes have not been used."""
 
     enabled: bool
-    enabled_at: str | None
+    enabled_at: TimeText | None
     recovery_codes_left: int
 
 

@@ -16,7 +16,10 @@ from openspot.rest_edge.identity.activity.log import origin_of
 from openspot.rest_edge.identity.sessions.schemas import SessionsEndedResponse, UserSessionResponse
 from openspot.rest_edge.identity.sessions.session_list import SessionList
 
-SessionPath = Annotated[str, Path(alias="sessionId", min_length=1, max_length=64, pattern=r"^[A-Za-z0-9]+$")]
+SessionPath = Annotated[
+    str,
+    Path(description="Id of the session", alias="sessionId", min_length=1, max_length=64, pattern=r"^[A-Za-z0-9]+$"),
+]
 
 _READ = Policy(Access.USER)
 _CHANGE = Policy(Access.USER, audit=True)

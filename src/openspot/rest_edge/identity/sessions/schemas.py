@@ -1,5 +1,6 @@
 """Response bodies of the routes of sessions."""
 
+from openspot.contracts.messages.message import TimeText
 from openspot.http.validation import ResponseBody
 
 
@@ -13,9 +14,9 @@ class UserSessionResponse(ResponseBody):
     current: bool
     address: str
     user_agent: str
-    created_at: str
-    last_used_at: str
-    expires_at: str
+    created_at: TimeText
+    last_used_at: TimeText
+    expires_at: TimeText
 
 
 class SessionsEndedResponse(ResponseBody):

@@ -56,7 +56,7 @@ class SessionStart:
     async def begin(self, user: User, origin: Origin, now: datetime) -> Tokens | None:
         """Begin a session of a user whose credentials were right.
 
-        None if the user was deleted or got another password since the password was checked.
+        None if the user was deleted, or got another password or role, since the password was checked.
         """
         token = new_token()
         session_id = short_id(os.urandom(_RANDOM_BYTES))

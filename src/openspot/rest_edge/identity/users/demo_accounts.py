@@ -22,9 +22,11 @@ async def keep_demo_accounts(pool: Pool, password: str) -> None:
     """
     passwords = Passwords(1, 1, lambda: RuntimeError("passwords are hashed one after the other"))
     try:
+        # One hash for all: a start does not wait for as many hashes as there are bots.
+        password_hash = await passwords.hash(password)
         for account in DEMO_ACCOUNTS:
             try:
-                await pool.execute(_KEEP, account.user_id, account.email, await passwords.hash(password))
+                await pool.execute(_KEEP, account.user_id, account.email, password_hash)
             except asyncpg.UniqueViolationError:
                 log.error("a demo account is missing: its address is taken by another user", email=account.email)
     finally:

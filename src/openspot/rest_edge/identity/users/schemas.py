@@ -7,8 +7,10 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
+from openspot.contracts.messages.message import DayText, TimeText
 from openspot.http.validation import Body, ResponseBody, example
 from openspot.rest_edge.identity.credentials.fields import CurrentPassword, OptionalMfaCode, Password
+from openspot.rest_edge.identity.users.roles import Role
 
 
 def _printable(text: str) -> str:
@@ -62,7 +64,24 @@ class ProfileResponse(ResponseBody):
     time_zone: str | None
     mfa_enabled: bool
     anti_phishing_code: str | None
-    created_at: str
+    created_at: TimeText
+
+
+class RoleBody(Body):
+    """The role that a user is to have. The administrator who has MFA gives a code."""
+
+    model_config = example({"role": "admin", "mfaCode": "123456"})
+
+    role: Role
+    mfa_code: OptionalMfaCode = None
+
+
+class RoleResponse(ResponseBody):
+    """A user's role. `changed` is false if the user had it already."""
+
+    user_id: str
+    role: Role
+    changed: bool
 
 
 class AntiPhishingBody(Body):
@@ -82,7 +101,7 @@ class AntiPhishingResponse(ResponseBody):
 class CheckInResponse(ResponseBody):
     """Today's date in UTC, whether you have checked in, the number of days in a row, and the number of all days."""
 
-    date: str
+    date: DayText
     checked_in: bool
     streak: int
     total: int

@@ -3,12 +3,17 @@
 The user pays the source amount. A spread in basis points is taken from it. The rest is converted at the prices of the
 order book, level by level, as in a market order of that size. Every amount is rounded to the places of its asset, in
 favour of the house: the destination amount down, the source amount up.
+
+Nobody makes that price. The caller's own orders do not count, nor does depth that has not stood for some seconds
+(`standing`), and no level is better for the user than the fair price's bound.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
+from openspot.domain.fair_price.model import FairPrice, PriceState
 from openspot.domain.market import AssetScale, MarketLimits
 from openspot.domain.money import AMOUNT_PLACES, AMOUNT_SCALE, BASIS_POINTS, to_amount
 
@@ -82,6 +87,38 @@ def steps_of(pair: Pair, bids: Iterable[tuple[str, str]], asks: Iterable[tuple[s
     if pair.sells_base:
         return [Step(Fraction(quantity), Fraction(price)) for price, quantity in bids]
     return [Step(Fraction(price) * Fraction(quantity), 1 / Fraction(price)) for price, quantity in asks]
+
+
+def without_own(levels: Iterable[tuple[str, str]], own: Mapping[Decimal, Decimal]) -> list[tuple[str, str]]:
+    """The levels of one side without the caller's own orders, `own` being their quantities by price."""
+    others = []
+    for price, quantity in levels:
+        left = Decimal(quantity) - own.get(Decimal(price), Decimal(0))
+        if left > 0:
+            others.append((price, f"{left:f}"))
+    return others
+
+
+def bounded(pair: Pair, steps: Iterable[Step], fair: FairPrice) -> list[Step]:
+    """The steps at prices no better for the user than the fair price's bound.
+
+    A thin price rests on one source, which may be a book whose one side the user has made. So the day's median bounds
+    it, too.
+    """
+    low_amount, high_amount = fair.low, fair.high
+    if fair.state is PriceState.THIN and fair.day_median:
+        low_amount, high_amount = min(low_amount, fair.day_median), max(high_amount, fair.day_median)
+    if pair.sells_base:
+        low = Fraction(low_amount, AMOUNT_SCALE)
+        return [Step(step.capacity, min(step.rate, low)) for step in steps]
+    high = Fraction(high_amount, AMOUNT_SCALE)
+    prices = [(step.capacity * step.rate, max(1 / step.rate, high)) for step in steps]
+    return [Step(base * price, 1 / price) for base, price in prices]
+
+
+def value_in_cents(amount: int, price: int) -> int:
+    """The value in US cents, rounded up, of an amount at a price in dollars. Both are units of 18 places."""
+    return -(-amount * price * 100 // AMOUNT_SCALE**2)
 
 
 def price_of_source(pair: Pair, steps: Sequence[Step], spread_bps: int, source: int) -> Amounts:

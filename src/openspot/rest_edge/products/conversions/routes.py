@@ -21,7 +21,9 @@ from openspot.rest_edge.products.conversions.schemas import (
 )
 from openspot.rest_edge.products.conversions.service import ConversionService
 
-ConversionId = Annotated[str, Path(alias="id", max_length=40, pattern="^[A-Za-z0-9]+$")]
+ConversionId = Annotated[
+    str, Path(description="Id of the conversion", alias="id", max_length=40, pattern="^[A-Za-z0-9]+$")
+]
 
 _READ = Policy(Access.USER, Scope.READ)
 _QUOTE = Policy(Access.USER, Scope.TRADE, audit=True)
@@ -41,7 +43,8 @@ def conversion_routes(prefix: str, conversions: ConversionService) -> Router:
         refusals={
             400: "the body is not valid, or the amount is outside the pair's bounds",
             404: "the pair is not on offer",
-            409: "the order book or the platform's inventory does not cover the whole amount",
+            409: "the price is not certain now, the order book or the platform's inventory does not cover the whole "
+            "amount, or you or the asset have reached the limit of an hour",
             503: "the matching engine does not respond",
         },
         summary="Price a conversion for its whole amount",
@@ -54,7 +57,8 @@ def conversion_routes(prefix: str, conversions: ConversionService) -> Router:
         refusals={
             400: "the body is not valid, or the engine refused: RISK_NSF for too little money",
             404: "there is no such quote of yours",
-            409: "the quote has expired, or the platform's inventory no longer covers it",
+            409: "the quote has expired, the platform's inventory no longer covers it, or a limit of an hour is "
+            "reached",
             503: "the matching engine does not respond; nothing was moved",
         },
         summary="Execute a quote; a repeated call returns the same conversion",

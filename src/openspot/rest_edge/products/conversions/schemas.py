@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.http.validation import Body, Currency, PositiveDecimal, ResponseBody, example, rule_broken
 
 QuoteId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]{1,40}$")]
@@ -41,8 +42,8 @@ class PairResponse(ResponseBody):
     from_asset: str
     to_asset: str
     symbol: str
-    minimum: str
-    maximum: str
+    minimum: DecimalText
+    maximum: DecimalText
 
 
 class QuoteResponse(ResponseBody):
@@ -55,14 +56,14 @@ class QuoteResponse(ResponseBody):
     quote_id: str
     from_asset: str
     to_asset: str
-    from_amount: str
-    to_amount: str
-    price: str
-    inverse_price: str
+    from_amount: DecimalText
+    to_amount: DecimalText
+    price: DecimalText
+    inverse_price: DecimalText
     spread_bps: int
-    spread_amount: str
-    created_at: str
-    expires_at: str
+    spread_amount: DecimalText
+    created_at: TimeText
+    expires_at: TimeText
 
 
 class ConversionResponse(ResponseBody):
@@ -73,10 +74,10 @@ class ConversionResponse(ResponseBody):
     status: Literal["pending", "completed", "failed"]
     from_asset: str
     to_asset: str
-    from_amount: str
-    to_amount: str
-    spread_amount: str
-    price: str
+    from_amount: DecimalText
+    to_amount: DecimalText
+    spread_amount: DecimalText
+    price: DecimalText
     failure_code: str | None = Field(description="Why it failed, as the engine says")
-    created_at: str
-    completed_at: str | None
+    created_at: TimeText
+    completed_at: TimeText | None

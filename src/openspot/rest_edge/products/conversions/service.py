@@ -1,9 +1,15 @@
 """Quotes and conversions. A conversion is one transfer: it moves all of its amounts, or none."""
 
+import asyncio
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from typing import Protocol
 
+from openspot.domain.fair_price.crossing import AssetPrice
+from openspot.domain.fair_price.model import FairPrice
+from openspot.domain.fair_price.reference import DOLLAR
 from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, FEE_ACCOUNT_ID, short_id
 from openspot.domain.market import AssetScale
 from openspot.domain.money import AMOUNT_SCALE, amount_to_text, parse_decimal, to_amount
@@ -19,24 +25,33 @@ from openspot.kit.database import Connection
 from openspot.kit.log import get_logger
 from openspot.kit.sql import numeric
 from openspot.rest_edge.common.amounts import amount_of_asset
+from openspot.rest_edge.products.conversions.exposure import (
+    WINDOW,
+    ExposureError,
+    ExposureLimits,
+    check_exposure,
+)
 from openspot.rest_edge.products.conversions.pricing import (
     Amounts,
     AmountTooSmallError,
     BookTooThinError,
     Pair,
+    bounded,
     price_of_destination,
     price_of_source,
     steps_of,
+    value_in_cents,
+    without_own,
 )
 from openspot.rest_edge.products.conversions.schemas import ConversionResponse, PairResponse, QuoteBody, QuoteResponse
+from openspot.rest_edge.products.conversions.standing import LEVELS, Side, StandingBooks
 from openspot.rest_edge.products.conversions.store import Conversion, ConversionStore, Quote
 
 log = get_logger("conversions")
 
-DEPTH = 5000
-"""A price is made from at most this many levels of the book, which are all that the engine returns."""
 INVENTORY = "INVENTORY_INSUFFICIENT"
 FUNDS = "RISK_NSF"
+PRICE_UNCERTAIN = "PRICE_UNCERTAIN"
 QUOTES_KEPT = timedelta(days=1)
 _RANDOM_BYTES = 16
 
@@ -71,10 +86,25 @@ class ConversionRules:
 
 async def inventory_of(engine: EngineQueries, asset: str) -> int:
     """The amount of an asset that the inventory can pay, in units of 18 places. Raises EngineError."""
-    for balance in await engine.balances(CONVERSIONS_ACCOUNT_ID):
+    return await funds_of(engine, CONVERSIONS_ACCOUNT_ID, asset)
+
+
+async def funds_of(engine: EngineQueries, account: str, asset: str) -> int:
+    """The amount of an asset that an account can pay, in units of 18 places. Raises EngineError."""
+    for balance in await engine.balances(account):
         if balance.asset == asset:
             return to_amount(parse_decimal(balance.available)) - to_amount(parse_decimal(balance.reserved))
     return 0
+
+
+class FairPriceSource(Protocol):
+    """The present fair prices."""
+
+    def of(self, symbol: str) -> FairPrice | None:
+        """The fair price of a market; None if it never had one."""
+
+    def of_assets(self, valuation_asset: str) -> Mapping[str, AssetPrice]:
+        """The price of each asset in `valuation_asset`."""
 
 
 class ConversionService:
@@ -85,21 +115,29 @@ class ConversionService:
         store: ConversionStore,
         engine: EngineQueries,
         runner: TransferRunner,
+        fair_prices: FairPriceSource,
         pairs: Mapping[tuple[str, str], Pair],
         assets: Mapping[str, AssetScale],
         clock: Clock,
         *,
         spread_bps: int,
         quote_life: timedelta,
+        limits: ExposureLimits,
+        standing_s: float,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._engine = engine
         self._runner = runner
+        self._fair_prices = fair_prices
         self._pairs = pairs
         self._assets = assets
         self._clock = clock
         self._spread_bps = spread_bps
         self._quote_life = quote_life
+        self._limits = limits
+        self._books = StandingBooks(standing_s)
+        self._monotonic = monotonic
 
     def pairs(self) -> list[PairResponse]:
         """Every possible conversion, by assets."""
@@ -119,14 +157,17 @@ class ConversionService:
         pair = self._pairs.get((body.from_asset, body.to_asset))
         if pair is None:
             raise HttpError(404, f"{body.from_asset} cannot be converted into {body.to_asset}", "PAIR_NOT_FOUND")
-        amounts = await self._priced(pair, body)
+        fair = self._certain_price(pair.symbol)
+        amounts = await self._priced(user_id, pair, fair, body)
         if not pair.minimum <= amounts.source <= pair.maximum:
             bounds = f"{amount_to_text(pair.minimum)} and {amount_to_text(pair.maximum)} {pair.source_asset}"
             raise validation_error(
                 [f"fromAmount must be between {bounds}, and would be {amount_to_text(amounts.source)}"]
             )
+        value_cents = self._value(pair, amounts)
         try:
             inventory = await inventory_of(self._engine, pair.destination_asset)
+            funds = await funds_of(self._engine, user_id, pair.source_asset)
         except EngineError as error:
             raise service_unavailable("the matching engine does not respond") from error
         if inventory < amounts.destination:
@@ -143,13 +184,61 @@ class ConversionService:
             destination_amount=amounts.destination,
             spread_amount=amounts.spread,
             spread_bps=self._spread_bps,
+            value_cents=value_cents,
+            is_funded=funds >= amounts.source,
             created_at=now,
             expires_at=now + self._quote_life,
         )
-        await self._store.add_quote(quote)
+        async with self._store.pool.acquire() as connection, connection.transaction():
+            await self._check_exposure(connection, quote, now)
+            await self._store.add_quote(connection, quote)
         return _quote_response(quote)
 
-    async def _priced(self, pair: Pair, body: QuoteBody) -> Amounts:
+    def _certain_price(self, symbol: str) -> FairPrice:
+        """The fair price of a market. Raises HttpError (409) unless it is good enough to deal at."""
+        fair = self._fair_prices.of(symbol)
+        if fair is None:
+            reason = f"{symbol} has no fair price yet: one comes with its first orders and trades"
+        elif not fair.state.is_usable:
+            reason = f"the price of {symbol} is not certain now: {fair.reason or f'it is {fair.state}'}"
+        else:
+            return fair
+        details = {"symbol": symbol, "state": "none" if fair is None else fair.state.value}
+        raise HttpError(409, f"{reason}; try again later", PRICE_UNCERTAIN, details=details)
+
+    def _value(self, pair: Pair, amounts: Amounts) -> int:
+        """The higher of the values of the two amounts, in US cents. Raises HttpError (409) if neither has one."""
+        prices = self._fair_prices.of_assets(DOLLAR)
+        both = ((pair.source_asset, amounts.source), (pair.destination_asset, amounts.destination))
+        values = [value_in_cents(amount, prices[asset].high) for asset, amount in both if asset in prices]
+        if not values:
+            message = f"nobody knows now what {pair.source_asset} is worth in dollars; try again later"
+            raise HttpError(409, message, PRICE_UNCERTAIN, details={"symbol": pair.symbol, "state": "none"})
+        return max(values)
+
+    async def _check_exposure(self, connection: Connection, quote: Quote, now: datetime) -> None:
+        """Raise HttpError (409) if a limit leaves no room for the quote. Until the transaction ends, none is made."""
+        await self._store.lock_exposure(connection)
+        before = await self._store.exposure(connection, quote, now - WINDOW, now)
+        try:
+            check_exposure(self._limits, before, quote)
+        except ExposureError as error:
+            raise HttpError(409, str(error), "CONVERSION_LIMIT") from error
+
+    async def sample_books(self) -> None:
+        """Look at the books of all markets, to know later what has stood. A book that cannot be read is left out."""
+        symbols = sorted({pair.symbol for pair in self._pairs.values()})
+        await asyncio.gather(*(self._sample(symbol) for symbol in symbols))
+
+    async def _sample(self, symbol: str) -> None:
+        try:
+            book = await self._engine.book(symbol, LEVELS)
+        except EngineError:
+            return
+        if book is not None:
+            self._books.add(symbol, self._monotonic(), book.bids, book.asks)
+
+    async def _priced(self, user_id: str, pair: Pair, fair: FairPrice, body: QuoteBody) -> Amounts:
         source = destination = 0
         if body.from_amount is not None:
             source = amount_of_asset("fromAmount", body.from_amount, self._assets[pair.source_asset])
@@ -157,18 +246,24 @@ class ConversionService:
             assert body.to_amount is not None, "the body has one of the two"
             destination = amount_of_asset("toAmount", body.to_amount, self._assets[pair.destination_asset])
         try:
-            book = await self._engine.book(pair.symbol, DEPTH)
+            book = await self._engine.book(pair.symbol, LEVELS)
         except EngineError as error:
             raise service_unavailable("the matching engine does not respond") from error
         if book is None:
             raise HttpError(404, f"Market {pair.symbol} not found", "MARKET_NOT_FOUND")
-        steps = steps_of(pair, book.bids, book.asks)
+        own = await self._store.own_levels(user_id, pair.symbol, bids=pair.sells_base)
+        others = without_own(book.bids if pair.sells_base else book.asks, own)
+        levels = self._books.standing(pair.symbol, self._monotonic(), Side(others, pair.sells_base))
+        steps = bounded(pair, steps_of(pair, levels, levels), fair)
         try:
             if source:
                 return price_of_source(pair, steps, self._spread_bps, source)
             return price_of_destination(pair, steps, self._spread_bps, destination)
         except BookTooThinError:
-            message = f"the order book of {pair.symbol} does not cover the whole amount"
+            message = (
+                f"orders of others in the book of {pair.symbol} that have stood for some seconds do not cover the "
+                "whole amount: take less, or try again in a moment"
+            )
             raise HttpError(409, message, "INSUFFICIENT_LIQUIDITY") from None
         except AmountTooSmallError:
             raise validation_error(
@@ -198,6 +293,7 @@ class ConversionService:
         now = utc_datetime(self._clock)
         if now >= quote.expires_at:
             raise HttpError(409, "the quote has expired: ask for a new one", "QUOTE_EXPIRED")
+        await self._check_exposure(connection, quote, now)
         conversion = Conversion(
             conversion_id=short_id(os.urandom(_RANDOM_BYTES)),
             quote_id=quote_id,
@@ -211,6 +307,7 @@ class ConversionService:
             failure_code=None,
             created_at=now,
             completed_at=None,
+            value_cents=quote.value_cents,
         )
         await self._store.add(connection, conversion)
         transfer = transfer_of(conversion)

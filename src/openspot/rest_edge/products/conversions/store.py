@@ -2,17 +2,48 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
+from openspot.domain.owners import Owners
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import numeric
 from openspot.rest_edge.common.amounts import row_values
 
-_QUOTE = "quote_id, user_id, symbol, from_asset, to_asset, from_amount, to_amount, spread_amount, spread_bps"
+_QUOTE = (
+    "quote_id, user_id, symbol, from_asset, to_asset, from_amount, to_amount, spread_amount, spread_bps, value_cents,"
+    " is_funded"
+)
 _CONVERSION = (
     "conversion_id, quote_id, user_id, from_asset, to_asset, from_amount, to_amount, spread_amount, status,"
-    " failure_code, created_at, completed_at"
+    " failure_code, created_at, completed_at, value_cents"
 )
+_LOCK = "openspot-conversion-exposure"
+_EXPOSURE = """
+    SELECT coalesce(sum(value_cents) FILTER (WHERE user_id = ANY ($1::text[])), 0)::bigint AS of_user,
+        coalesce(sum(value_cents) FILTER (WHERE $2 IN (from_asset, to_asset) AND is_funded), 0)::bigint AS of_source,
+        coalesce(sum(value_cents) FILTER (WHERE $3 IN (from_asset, to_asset) AND is_funded), 0)::bigint
+            AS of_destination
+    FROM (
+        SELECT user_id, from_asset, to_asset, value_cents, true AS is_funded FROM conversions
+        WHERE created_at > $4 AND status <> 'failed'
+        UNION ALL
+        SELECT user_id, from_asset, to_asset, value_cents, is_funded FROM conversion_quotes quotes
+        WHERE expires_at > $5 AND quote_id <> $6
+            AND NOT EXISTS (SELECT FROM conversions WHERE conversions.quote_id = quotes.quote_id)
+    ) AS counted
+"""
+_LINKS = "SELECT first_user_id, second_user_id FROM owner_links WHERE ended_at IS NULL"
+# The orders of users, and of their margin accounts.
+_OWN_LEVELS = """
+    SELECT price, sum(remaining_quantity) AS quantity FROM orders
+    WHERE user_id IN (
+            SELECT unnest($1::text[])
+            UNION ALL SELECT account_id FROM margin_accounts WHERE margin_accounts.user_id = ANY ($1::text[])
+        )
+        AND symbol = $2 AND side = $3 AND status IN ('pending', 'open', 'partially_filled') AND price IS NOT NULL
+    GROUP BY price
+"""
 _AMOUNTS = frozenset({"from_amount", "to_amount", "spread_amount"})
 _FIELDS = {
     "from_asset": "source_asset",
@@ -25,7 +56,10 @@ _FIELDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """A quote. Amounts are in units of 18 places."""
+    """A quote. Amounts are in units of 18 places.
+
+    `value_cents` is its value in US cents. `is_funded` says whether the user had the source amount when it was made.
+    """
 
     quote_id: str
     user_id: str
@@ -36,13 +70,15 @@ class Quote:
     destination_amount: int
     spread_amount: int
     spread_bps: int
+    value_cents: int
+    is_funded: bool
     created_at: datetime
     expires_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversion:
-    """A conversion. Amounts are in units of 18 places."""
+    """A conversion. Amounts are in units of 18 places, `value_cents` is its value in US cents."""
 
     conversion_id: str
     quote_id: str
@@ -56,6 +92,16 @@ class Conversion:
     failure_code: str | None
     created_at: datetime
     completed_at: datetime | None
+    value_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """What conversions of a window and outstanding quotes come to, in US cents: a user's, and those of two assets."""
+
+    of_user: int
+    of_source: int
+    of_destination: int
 
 
 class ConversionStore:
@@ -64,11 +110,43 @@ class ConversionStore:
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
 
-    async def add_quote(self, quote: Quote) -> None:
+    async def users_of_owner(self, connection: Connection, user_id: str) -> list[str]:
+        """The user, and the users whom an operator has linked with them."""
+        links = [(row["first_user_id"], row["second_user_id"]) for row in await connection.fetch(_LINKS)]
+        owners = Owners(links)
+        owner = owners.of_user(user_id)
+        linked = {user for link in links for user in link if owners.of_user(user) == owner}
+        return sorted({user_id, *linked})
+
+    async def own_levels(self, user_id: str, symbol: str, *, bids: bool) -> dict[Decimal, Decimal]:
+        """The quantities by price of the resting orders on one side of a market that are of the user's owner."""
+        async with self.pool.acquire() as connection:
+            users = await self.users_of_owner(connection, user_id)
+            rows = await connection.fetch(_OWN_LEVELS, users, symbol, "buy" if bids else "sell")
+        return {row["price"]: row["quantity"] for row in rows}
+
+    async def lock_exposure(self, connection: Connection) -> None:
+        """Let no other quote or conversion begin until the transaction ends."""
+        await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", _LOCK)
+
+    async def exposure(self, connection: Connection, quote: Quote, since: datetime, now: datetime) -> Exposure:
+        """What counts beside `quote`; all users of its user's owner count as one. The caller holds the lock.
+
+        Conversions after `since` count, and quotes that can still be used. A quote whose user had too little money
+        counts for that user alone, so that nobody uses up an asset's share for all without having the money.
+        """
+        users = await self.users_of_owner(connection, quote.user_id)
+        row = await connection.fetchrow(
+            _EXPOSURE, users, quote.source_asset, quote.destination_asset, since, now, quote.quote_id
+        )
+        assert row is not None, "a sum has one row"
+        return Exposure(row["of_user"], row["of_source"], row["of_destination"])
+
+    async def add_quote(self, connection: Connection, quote: Quote) -> None:
         """Store a quote."""
-        await self.pool.execute(
+        await connection.execute(
             f"INSERT INTO conversion_quotes ({_QUOTE}, created_at, expires_at)"  # noqa: S608
-            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
             quote.quote_id,
             quote.user_id,
             quote.symbol,
@@ -78,6 +156,8 @@ class ConversionStore:
             numeric(quote.destination_amount),
             numeric(quote.spread_amount),
             quote.spread_bps,
+            quote.value_cents,
+            quote.is_funded,
             quote.created_at,
             quote.expires_at,
         )
@@ -98,7 +178,7 @@ class ConversionStore:
         """Store a new conversion."""
         await connection.execute(
             f"INSERT INTO conversions ({_CONVERSION})"  # noqa: S608
-            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
             conversion.conversion_id,
             conversion.quote_id,
             conversion.user_id,
@@ -111,6 +191,7 @@ class ConversionStore:
             conversion.failure_code,
             conversion.created_at,
             conversion.completed_at,
+            conversion.value_cents,
         )
 
     async def of_quote(self, quote_id: str, user_id: str) -> Conversion | None:

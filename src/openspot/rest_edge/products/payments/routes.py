@@ -23,8 +23,10 @@ from openspot.rest_edge.products.payments.schemas import (
 )
 from openspot.rest_edge.products.payments.service import PaymentService
 
-RouteId = Annotated[str, Path(alias="routeId", max_length=64, pattern="^[a-z0-9-]+$")]
-PaymentId = Annotated[str, Path(alias="id", max_length=40, pattern="^[A-Za-z0-9]+$")]
+RouteId = Annotated[
+    str, Path(description="Id of the payment route", alias="routeId", max_length=64, pattern="^[a-z0-9-]+$")
+]
+PaymentId = Annotated[str, Path(description="Id of the payment", alias="id", max_length=40, pattern="^[A-Za-z0-9]+$")]
 Digest = Annotated[
     str | None, Header(alias="X-Payload-Digest", description="Hex HMAC-SHA256 of the raw body; required")
 ]

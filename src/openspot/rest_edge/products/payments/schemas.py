@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
+from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.http.validation import Body, Currency, PositiveDecimal, PrintableText, ResponseBody, example
 
 RouteName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,64}$")]
@@ -50,10 +51,10 @@ class PaymentRouteResponse(ResponseBody):
     name: str
     currency: str
     provider: str
-    minimum: str
-    maximum: str
+    minimum: DecimalText
+    maximum: DecimalText
     fee_bps: int
-    fee_fixed: str
+    fee_fixed: DecimalText
     simulated: bool
 
 
@@ -64,7 +65,7 @@ class PaymentSessionResponse(ResponseBody):
     url: str
     status: Literal["open", "complete", "expired", "cancelled"]
     payment_status: Literal["unpaid", "paid", "failed"]
-    expires_at: str
+    expires_at: TimeText
 
 
 class PaymentResponse(ResponseBody):
@@ -73,17 +74,17 @@ class PaymentResponse(ResponseBody):
     id: str
     route_id: str
     currency: str
-    amount: str
-    fee: str
-    net_amount: str
+    amount: DecimalText
+    fee: DecimalText
+    net_amount: DecimalText
     status: Literal["open", "complete", "expired", "cancelled"]
     payment_status: Literal["unpaid", "paid", "failed"]
     credited: bool
     url: str
     return_url: str | None
-    created_at: str
-    expires_at: str
-    completed_at: str | None
+    created_at: TimeText
+    expires_at: TimeText
+    completed_at: TimeText | None
 
 
 class CallbackResponse(ResponseBody):
@@ -98,7 +99,7 @@ class PaymentPageResponse(ResponseBody):
 
     payment_id: str
     currency: str
-    amount: str
+    amount: DecimalText
     status: Literal["open", "complete", "expired", "cancelled"]
     payment_status: Literal["unpaid", "paid", "failed"]
     simulated: bool

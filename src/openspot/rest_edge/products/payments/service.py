@@ -37,7 +37,7 @@ from openspot.rest_edge.products.payments.schemas import (
     PaymentSessionResponse,
     SessionBody,
 )
-from openspot.rest_edge.products.payments.store import Payment, PaymentStore
+from openspot.rest_edge.products.payments.store import DELETED_AT_A_TIME, Payment, PaymentStore
 
 log = get_logger("payments")
 
@@ -87,7 +87,10 @@ class PaymentService:
         secret: str,
         return_origins: frozenset[str],
         page_url: str,
+        open_max: int,
+        kept: timedelta,
     ) -> None:
+        """A user may have `open_max` payments that wait for money. Unpaid ones are `kept` after their end."""
         self._store = store
         self._runner = runner
         self._routes = routes
@@ -96,6 +99,8 @@ class PaymentService:
         self._secret = secret
         self._return_origins = return_origins
         self._page_url = page_url
+        self._open_max = open_max
+        self._kept = kept
 
     def routes(self) -> list[PaymentRouteResponse]:
         """All payment routes, by id."""
@@ -114,7 +119,7 @@ class PaymentService:
     async def open_session(
         self, user_id: str, body: SessionBody, operation: IdempotentOperation
     ) -> PaymentSessionResponse:
-        """Open a payment for the user. It has the operation's id."""
+        """Open a payment for the user. It has the operation's id. 409 if too many of the user's wait for money."""
         if operation.is_resumed:
             earlier = await self._store.get(operation.operation_id)
             if earlier is not None:
@@ -144,8 +149,17 @@ class PaymentService:
             expires_at=now + SESSION_LIFE,
             completed_at=None,
         )
-        await self._store.add(payment)
+        first_end = await self._store.add(payment, self._open_max)
+        if first_end is not None:
+            message = f"{self._open_max} payments of yours wait for money: pay one, or wait until {iso_of(first_end)}"
+            raise HttpError(409, message, "TOO_MANY_PAYMENTS")
         return self._session_response(payment)
+
+    async def delete_unpaid(self) -> None:
+        """Delete the payments that ended long ago and for which no money arrived. A later callback answers 404."""
+        before = utc_datetime(self._clock) - self._kept
+        while await self._store.delete_unpaid(before) == DELETED_AT_A_TIME:
+            pass
 
     async def payments(self, user_id: str, limit: int, cursor: str | None) -> Page[PaymentResponse]:
         """A page of the user's payments, newest first."""

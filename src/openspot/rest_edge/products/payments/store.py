@@ -16,6 +16,7 @@ _PAYMENT = (
 _AMOUNTS = frozenset({"amount", "fee"})
 _FIELDS = {"currency": "asset"}
 """The field that has another name than its column."""
+DELETED_AT_A_TIME = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +44,31 @@ class PaymentStore:
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
 
-    async def add(self, payment: Payment) -> None:
-        """Store a new payment."""
-        await self.pool.execute(
+    async def add(self, payment: Payment, open_max: int) -> datetime | None:
+        """Store a new payment, unless its user has `open_max` that still wait for money.
+
+        Returns None, or the time at which the first of those ends.
+        """
+        async with self.pool.acquire() as connection, connection.transaction():
+            lock = f"openspot-payments:{payment.user_id}"
+            await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", lock)
+            waiting = await connection.fetchrow(
+                """
+                SELECT count(*) AS number, min(expires_at) AS first_end FROM payments
+                WHERE user_id = $1 AND status = 'open' AND expires_at > $2
+                """,
+                payment.user_id,
+                payment.created_at,
+            )
+            assert waiting is not None, "a count always gives a row"
+            if waiting["number"] >= open_max:
+                first_end: datetime = waiting["first_end"]
+                return first_end
+            await self._insert(connection, payment)
+        return None
+
+    async def _insert(self, connection: Connection, payment: Payment) -> None:
+        await connection.execute(
             f"INSERT INTO payments ({_PAYMENT})"  # noqa: S608
             " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
             payment.payment_id,
@@ -117,6 +140,25 @@ class PaymentStore:
             "UPDATE payments SET status = 'cancelled' WHERE user_id = ANY($1::text[]) AND payment_status <> 'paid'",
             list(user_ids),
         )
+
+    async def delete_unpaid(self, before: datetime) -> int:
+        """Delete the payments that ended before that time and for which no money arrived, with their callbacks.
+
+        What was paid stays, and so do the ids of its callbacks. Returns how many went, at most DELETED_AT_A_TIME.
+        """
+        async with self.pool.acquire() as connection, connection.transaction():
+            rows = await connection.fetch(
+                """
+                SELECT payment_id FROM payments WHERE payment_status <> 'paid' AND expires_at < $1
+                ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
+                """,
+                before,
+                DELETED_AT_A_TIME,
+            )
+            ids = [row["payment_id"] for row in rows]
+            await connection.execute("DELETE FROM payment_events WHERE payment_id = ANY($1::text[])", ids)
+            await connection.execute("DELETE FROM payments WHERE payment_id = ANY($1::text[])", ids)
+        return len(ids)
 
     async def mark_credited(self, connection: Connection, payment_id: str) -> None:
         """Write that the user is credited."""

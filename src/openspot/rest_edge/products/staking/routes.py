@@ -22,8 +22,8 @@ from openspot.rest_edge.products.staking.schemas import (
 )
 from openspot.rest_edge.products.staking.service import StakingService
 
-ProductId = Annotated[str, Path(alias="id", max_length=64, pattern="^[a-z0-9-]+$")]
-BalanceId = Annotated[str, Path(alias="id", max_length=40, pattern="^[A-Za-z0-9]+$")]
+ProductId = Annotated[str, Path(description="Id of the product", alias="id", max_length=64, pattern="^[a-z0-9-]+$")]
+BalanceId = Annotated[str, Path(description="Id of the stake", alias="id", max_length=40, pattern="^[A-Za-z0-9]+$")]
 
 _READ = Policy(Access.USER, Scope.READ)
 _MOVE = Policy(Access.USER, Scope.TRADE, audit=True, idempotency=True)

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.http.validation import Body, PositiveDecimal, ResponseBody, example
 
 ProductName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,64}$")]
@@ -34,12 +35,12 @@ class ProductResponse(ResponseBody):
     id: str
     asset: str
     type: Literal["flexible", "locked"]
-    apr: str
+    apr: DecimalText
     lock_days: int
     unbonding_days: int
-    minimum: str
-    maximum: str
-    remaining: str
+    minimum: DecimalText
+    maximum: DecimalText
+    remaining: DecimalText
     early_redemption: Literal["allowed", "forfeits_rewards", "not_allowed"]
 
 
@@ -54,13 +55,13 @@ class StakingBalanceResponse(ResponseBody):
     product_id: str
     asset: str
     type: Literal["flexible", "locked"]
-    amount: str
-    accrued: str
+    amount: DecimalText
+    accrued: DecimalText
     status: Literal["pending", "failed", "active", "unbonding", "redeemed"]
     failure_code: str | None = Field(description="Why it failed, as the engine says")
-    created_at: str
-    starts_at: str | None
-    ends_at: str | None
+    created_at: TimeText
+    starts_at: TimeText | None
+    ends_at: TimeText | None
 
 
 class UnstakeResponse(ResponseBody):
@@ -69,13 +70,13 @@ class UnstakeResponse(ResponseBody):
     id: str
     balance_id: str
     asset: str
-    amount: str
-    reward: str
+    amount: DecimalText
+    reward: DecimalText
     status: Literal["unbonding", "paying", "paid"]
     amount_paid: bool
     reward_paid: bool
-    created_at: str
-    available_at: str
+    created_at: TimeText
+    available_at: TimeText
 
 
 class StakingEventResponse(ResponseBody):
@@ -85,5 +86,5 @@ class StakingEventResponse(ResponseBody):
     balance_id: str
     type: Literal["stake", "reward", "unstake", "reward_forfeited", "payout", "reward_payout"]
     asset: str
-    amount: str
-    created_at: str
+    amount: DecimalText
+    created_at: TimeText

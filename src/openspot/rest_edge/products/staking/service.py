@@ -19,7 +19,6 @@ from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
 from openspot.http.paging import Page, page_of, time_and_id_of, time_place
 from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.kit.database import Connection
-from openspot.kit.log import get_logger
 from openspot.kit.sql import numeric
 from openspot.rest_edge.common.amounts import amount_of_asset
 from openspot.rest_edge.products.staking.accrual import accruals, midnight
@@ -33,8 +32,6 @@ from openspot.rest_edge.products.staking.schemas import (
     UnstakeResponse,
 )
 from openspot.rest_edge.products.staking.store import StakingBalance, StakingEvent, StakingStore, Unstake
-
-log = get_logger("staking")
 
 _AT_A_TIME = 500
 _EVENT_ID_MAX = 2**63 - 1

@@ -23,18 +23,23 @@ interface Change {
 
 const EVENTS: Readonly<Record<Event, readonly [title: string, text: string]>> = {
   order_filled: ["Order filled", "An order of yours has traded as a whole. Mailed once a minute at most."],
+  order_refused: ["Order refused", "A check has refused an order of yours. Mailed once a minute at most."],
   deposit_credited: ["Deposit credited", "Funds have arrived and can be used."],
   withdrawal_completed: ["Withdrawal completed", "Funds have left for their address."],
   withdrawal_failed: ["Withdrawal not carried out", "Its funds are in your account again."],
   payment_completed: ["Payment completed", "A payment by card or bank has come."],
   conversion_completed: ["Conversion completed", "A conversion has been booked."],
   staking_payout: ["Staking payout", "A stake or its reward has been paid out."],
+  subscription_charged: ["Plan charged", "A plan was paid, or credit of it came back."],
+  subscription_failed: ["Plan not charged", "Funds were missing. The charge is tried again."],
   new_login: ["New login", "Somebody has logged in from a network that you have not used before."],
   password_changed: ["Password changed", "Your password is another one."],
-  mfa_changed: ["Second factor changed", "It was switched on or off."],
+  mfa_changed: ["Two-factor authentication changed", "It was switched on or off."],
   api_key_changed: ["API key changed", "A key was made, given a new secret or revoked."],
   withdrawal_requested: ["Withdrawal requested", "Funds are about to leave."],
+  margin_warning: ["Margin at risk", "The level of your margin account has fallen. Time to act."],
   margin_liquidation: ["Margin liquidation", "Positions are closed because the margin is too low."],
+  margin_position_closed: ["Margin position closed", "A liquidation closes this position."],
 };
 
 const CHANNELS: readonly { channel: Channel; title: string }[] = [

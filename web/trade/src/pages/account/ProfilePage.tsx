@@ -167,7 +167,7 @@ function Facts({ profile }: { profile: Profile }) {
           </dd>
         </div>
         <div>
-          <dt>Password and second factor</dt>
+          <dt>Password and two-factor authentication</dt>
           <dd>
             <PageLink href="/account/security">Under security</PageLink>
           </dd>

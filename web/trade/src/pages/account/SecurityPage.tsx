@@ -13,7 +13,8 @@ import { toastDone } from "#lib/components/toasts.tsx";
 import { plural } from "#lib/counts.ts";
 import { AntiPhishingCard } from "../../account/AntiPhishing.tsx";
 import { PasswordDialog } from "../../account/PasswordDialog.tsx";
-import { DisableMfaDialog, EnableMfaDialog } from "../../account/MfaDialogs.tsx";
+import { DeleteAccountDialog } from "../../account/DeleteAccountDialog.tsx";
+import { DisableMfaDialog, EnableMfaDialog, RenewCodesDialog } from "../../account/MfaDialogs.tsx";
 import { ACTIVITY, SESSIONS, useActivity, useMfa, useProfile, useSessions } from "../../account/queries.ts";
 import { returned, type Schemas, useExchange } from "../../api/client.ts";
 import { tellFailure } from "../../account/failures.ts";
@@ -23,9 +24,9 @@ import classes from "./SecurityPage.module.css";
 
 type SessionRow = Schemas["UserSessionResponse"];
 type ActivityRow = Schemas["ActivityResponse"];
-type Dialog = "enable" | "disable" | "password" | null;
+type Dialog = "enable" | "disable" | "renew" | "password" | "delete" | null;
 
-/** Address, password, second factor, sessions, and what happened in the account. */
+/** Address, password, two-factor authentication, sessions, and what happened in the account. */
 export default function SecurityPage() {
   const profile = useProfile();
   const mfa = useMfa();
@@ -34,7 +35,7 @@ export default function SecurityPage() {
   const [tab, setTab] = useState<string | null>("sessions");
   const mail = useMutation({
     mutationFn: () => returned(rest.POST("/api/v1/users/me/email-verification")),
-    onSuccess: () => toastDone("A mail is on its way", "Its link works for 24 hours."),
+    onSuccess: () => toastDone("A mail is on its way", "Its token works for 24 hours."),
     onError: tellFailure,
   });
   const close = () => setDialog(null);
@@ -66,7 +67,7 @@ export default function SecurityPage() {
             </>
           )}
         </Card>
-        <Card title="Second factor">
+        <Card title="Two-factor authentication">
           {mfa.error && !mfa.data && (
             <ErrorState problem={explain(mfa.error)} onRetry={() => void mfa.refetch()} />
           )}
@@ -75,7 +76,7 @@ export default function SecurityPage() {
               <p className={classes.text}>
                 A code of an app on your phone, beside the password. It keeps out whoever learns the password.
               </p>
-              <Button onClick={() => setDialog("enable")}>Set up the second factor</Button>
+              <Button onClick={() => setDialog("enable")}>Set up two-factor authentication</Button>
             </>
           )}
           {mfa.data?.enabled && (
@@ -85,13 +86,16 @@ export default function SecurityPage() {
               </Badge>
               <p className={classes.text}>{plural(mfa.data.recoveryCodesLeft, "recovery code")} left.</p>
               {mfa.data.recoveryCodesLeft < 3 && (
-                <WarningNote>
-                  Switch the factor off and on again for new ones, before you lose your phone.
-                </WarningNote>
+                <WarningNote>Make new ones, before you lose your phone.</WarningNote>
               )}
-              <Button variant="default" onClick={() => setDialog("disable")}>
-                Switch it off
-              </Button>
+              <div className={classes.buttons}>
+                <Button variant="default" onClick={() => setDialog("renew")}>
+                  New recovery codes
+                </Button>
+                <Button variant="default" onClick={() => setDialog("disable")}>
+                  Switch it off
+                </Button>
+              </div>
             </>
           )}
         </Card>
@@ -102,6 +106,12 @@ export default function SecurityPage() {
           </Button>
         </Card>
         <AntiPhishingCard profile={profile.data} />
+        <Card title="Delete the account">
+          <p className={classes.text}>For good. It needs no open orders and empty balances.</p>
+          <Button variant="default" disabled={profile.data === undefined} onClick={() => setDialog("delete")}>
+            Delete the account
+          </Button>
+        </Card>
       </div>
       <Card flush>
         <Tabs value={tab} onChange={setTab} keepMounted={false}>
@@ -119,6 +129,10 @@ export default function SecurityPage() {
       </Card>
       {dialog === "enable" && <EnableMfaDialog onClose={close} />}
       {dialog === "disable" && <DisableMfaDialog onClose={close} />}
+      {dialog === "renew" && <RenewCodesDialog onClose={close} />}
+      {dialog === "delete" && profile.data && (
+        <DeleteAccountDialog email={profile.data.email} onClose={close} />
+      )}
       {dialog === "password" && <PasswordDialog asksCode={mfa.data?.enabled ?? false} onClose={close} />}
     </>
   );
@@ -215,8 +229,8 @@ const ACTIVITIES: Readonly<Record<Schemas["ActivityKind"], string>> = {
   email_verified: "Email address confirmed",
   password_changed: "Password changed",
   password_reset: "Password reset by mail",
-  mfa_enabled: "Second factor switched on",
-  mfa_disabled: "Second factor switched off",
+  mfa_enabled: "Two-factor authentication switched on",
+  mfa_disabled: "Two-factor authentication switched off",
   recovery_code_used: "A recovery code was used",
   recovery_codes_renewed: "Recovery codes replaced",
   profile_changed: "Profile changed",
@@ -224,6 +238,8 @@ const ACTIVITIES: Readonly<Record<Schemas["ActivityKind"], string>> = {
   api_key_created: "API key made",
   api_key_rotated: "API key given a new secret",
   api_key_revoked: "API key revoked",
+  made_administrator: "Made an administrator",
+  administrator_no_more: "No administrator any more",
 };
 
 const ACTIVITY_COLUMNS: Column<ActivityRow>[] = [

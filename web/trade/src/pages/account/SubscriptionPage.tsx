@@ -10,6 +10,7 @@ import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState, ErrorState, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatCount, plural } from "#lib/counts.ts";
+import { withDecimalSign } from "#lib/separators.ts";
 import { discountBps, type Plan, priceOf, stakingBalanceOf, type Subscription } from "../../account/plans.ts";
 import { CancelDialog, Price, SubscribeDialog, UpgradeDialog } from "../../account/SubscriptionDialogs.tsx";
 import { usePayments, usePlans, useSubscription } from "../../account/subscriptionQueries.ts";
@@ -21,21 +22,15 @@ import classes from "./SubscriptionPage.module.css";
 type Payment = SubscriptionSchemas["PaymentResponse"];
 type Dialog = { kind: "subscribe" | "upgrade"; plan: Plan } | { kind: "cancel" } | null;
 
-const FEATURES: Readonly<Record<string, string>> = {
-  price_alerts: "Price alerts",
-  tax_reports: "Tax reports",
-  priority_support: "Support that comes first",
-};
 const LIMITS: Readonly<Record<string, string>> = {
   api_keys: "API keys",
   saved_addresses: "saved addresses",
 };
 
 const words = (name: string) => name.replace(/_/g, " ");
-const featureText = (name: string) => FEATURES[name] ?? words(name);
 const limitText = (name: string, count: number) => `${formatCount(count)} ${LIMITS[name] ?? words(name)}`;
 const percentText = (basisPoints: number) =>
-  `${Math.floor(basisPoints / 100)}${basisPoints % 100 === 0 ? "" : `.${String(basisPoints % 100).padStart(2, "0")}`} %`;
+  `${withDecimalSign(`${Math.floor(basisPoints / 100)}${basisPoints % 100 === 0 ? "" : `.${String(basisPoints % 100).padStart(2, "0")}`}`)} %`;
 
 /** The plans, that of the user, and what was paid for it. */
 export default function SubscriptionPage() {
@@ -43,7 +38,7 @@ export default function SubscriptionPage() {
   return (
     <>
       <PageHeader title="Subscription">
-        Plans with more features and higher limits, paid a period ahead.
+        Plans with higher limits, paid a period ahead from your spot account.
       </PageHeader>
       {subscriptions === null ? (
         <EmptyState title="This exchange has no plans">
@@ -98,8 +93,8 @@ function Plans({ service }: { service: SubscriptionClient }) {
       <div className={classes.choice}>
         <p className={classes.text}>
           {own
-            ? `An upgrade is paid in ${asset}, as your plan is.`
-            : `Paid in ${token}, a plan costs ${percentText(discount)} less. Stakes raise that to 20 %.`}
+            ? `An upgrade is paid in ${asset}, as your plan is. Charges are taken from the ${asset} balance of your spot account.`
+            : `Paid in ${token}, a plan costs ${percentText(discount)} less. Stakes raise that to 20 %. Charges are taken from the ${asset} balance of your spot account.`}
         </p>
         {!own && assets.length > 1 && (
           <SegmentedControl
@@ -171,9 +166,9 @@ function StateBadge({ subscription: { status, cancelAtPeriodEnd } }: { subscript
   );
 }
 
-/** The user's plan, and what the user has of features and limits. */
+/** The user's plan, and the limits that it gives. */
 function OwnPlan({
-  entitlements: { features, limits },
+  entitlements: { limits },
   subscription,
   name,
   onCancel,
@@ -183,12 +178,15 @@ function OwnPlan({
   name: string;
   onCancel: () => void;
 }) {
-  const has = [...features.map(featureText), ...Object.entries(limits).map((limit) => limitText(...limit))];
+  const has = Object.entries(limits).map((limit) => limitText(...limit));
   const hasCredit = subscription !== null && !/^0(\.0*)?$/.test(subscription.credit);
   return (
     <Card title="Your plan">
       {subscription?.status === "past_due" && (
-        <WarningNote>The last payment failed. It is tried again; your plan stays until then.</WarningNote>
+        <WarningNote>
+          The last payment failed. It is tried again on {subscription.nextChargeOn}: have enough{" "}
+          {subscription.asset} in your spot account by then. Your plan stays meanwhile.
+        </WarningNote>
       )}
       <dl className={classes.facts}>
         <div>
@@ -284,15 +282,14 @@ function PlanCard({
         </span>
       </p>
       <ul className={classes.features}>
-        {[
-          ...plan.features.map(featureText),
-          ...Object.entries(plan.limits).map((limit) => limitText(...limit)),
-        ].map((text) => (
-          <li key={text}>
-            <CheckIcon />
-            {text}
-          </li>
-        ))}
+        {Object.entries(plan.limits)
+          .map((limit) => limitText(...limit))
+          .map((text) => (
+            <li key={text}>
+              <CheckIcon />
+              {text}
+            </li>
+          ))}
       </ul>
       {reason === null ? (
         <Button variant={own ? "default" : "outline"} onClick={onChoose}>

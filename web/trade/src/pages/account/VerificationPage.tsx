@@ -1,5 +1,4 @@
 import { Skeleton } from "@mantine/core";
-import { Amount } from "#lib/components/Amount.tsx";
 import { Badge, type Tone } from "#lib/components/Badge.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
@@ -11,6 +10,7 @@ import { useVerification } from "../../account/queries.ts";
 import type { Schemas } from "../../api/client.ts";
 import { explain } from "../../api/messages.ts";
 import classes from "../../account/Verification.module.css";
+import { AssetAmount } from "../../parts/AssetAmount.tsx";
 
 type Verification = Schemas["KycStatusResponse"];
 
@@ -72,7 +72,7 @@ function Summary({
               "None yet"
             ) : (
               <>
-                up to <Amount value={dailyWithdrawalLimit} unit="USD" />
+                up to <AssetAmount value={dailyWithdrawalLimit} asset="USD" />
               </>
             )}
           </dd>

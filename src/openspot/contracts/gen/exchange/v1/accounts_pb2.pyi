@@ -173,3 +173,31 @@ class Balance(_message.Message):
     locked: str
     reserved: str
     def __init__(self, participant_id: _Optional[str] = ..., currency: _Optional[str] = ..., total: _Optional[str] = ..., available: _Optional[str] = ..., locked: _Optional[str] = ..., reserved: _Optional[str] = ...) -> None: ...
+
+class SetOwnersRequest(_message.Message):
+    __slots__ = ("links",)
+    LINKS_FIELD_NUMBER: _ClassVar[int]
+    links: _containers.RepeatedCompositeFieldContainer[OwnerLink]
+    def __init__(self, links: _Optional[_Iterable[_Union[OwnerLink, _Mapping]]] = ...) -> None: ...
+
+class OwnerLink(_message.Message):
+    __slots__ = ("first_participant_id", "second_participant_id")
+    FIRST_PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    SECOND_PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    first_participant_id: str
+    second_participant_id: str
+    def __init__(self, first_participant_id: _Optional[str] = ..., second_participant_id: _Optional[str] = ...) -> None: ...
+
+class SetOwnersResponse(_message.Message):
+    __slots__ = ("success", "result_code", "message", "changed", "remaining")
+    SUCCESS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    CHANGED_FIELD_NUMBER: _ClassVar[int]
+    REMAINING_FIELD_NUMBER: _ClassVar[int]
+    success: bool
+    result_code: str
+    message: str
+    changed: int
+    remaining: int
+    def __init__(self, success: _Optional[bool] = ..., result_code: _Optional[str] = ..., message: _Optional[str] = ..., changed: _Optional[int] = ..., remaining: _Optional[int] = ...) -> None: ...

@@ -70,6 +70,11 @@ class AccountServiceStub:
                 request_serializer=exchange_dot_v1_dot_accounts__pb2.GetBalancesRequest.SerializeToString,
                 response_deserializer=exchange_dot_v1_dot_accounts__pb2.GetBalancesResponse.FromString,
                 _registered_method=True)
+        self.SetOwners = channel.unary_unary(
+                '/exchange.v1.AccountService/SetOwners',
+                request_serializer=exchange_dot_v1_dot_accounts__pb2.SetOwnersRequest.SerializeToString,
+                response_deserializer=exchange_dot_v1_dot_accounts__pb2.SetOwnersResponse.FromString,
+                _registered_method=True)
 
 
 class AccountServiceServicer:
@@ -123,6 +128,13 @@ class AccountServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SetOwners(self, request, context):
+        """Sets which users are one owner, by the whole list of links. Repeating it changes nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AccountServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -160,6 +172,11 @@ def add_AccountServiceServicer_to_server(servicer, server):
                     servicer.GetBalances,
                     request_deserializer=exchange_dot_v1_dot_accounts__pb2.GetBalancesRequest.FromString,
                     response_serializer=exchange_dot_v1_dot_accounts__pb2.GetBalancesResponse.SerializeToString,
+            ),
+            'SetOwners': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetOwners,
+                    request_deserializer=exchange_dot_v1_dot_accounts__pb2.SetOwnersRequest.FromString,
+                    response_serializer=exchange_dot_v1_dot_accounts__pb2.SetOwnersResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -352,6 +369,33 @@ class AccountService:
             '/exchange.v1.AccountService/GetBalances',
             exchange_dot_v1_dot_accounts__pb2.GetBalancesRequest.SerializeToString,
             exchange_dot_v1_dot_accounts__pb2.GetBalancesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetOwners(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/exchange.v1.AccountService/SetOwners',
+            exchange_dot_v1_dot_accounts__pb2.SetOwnersRequest.SerializeToString,
+            exchange_dot_v1_dot_accounts__pb2.SetOwnersResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -128,6 +128,40 @@ class CancelOrderResponse(_message.Message):
     sequence: int
     def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., cancelled_quantity: _Optional[int] = ..., sequence: _Optional[int] = ...) -> None: ...
 
+class CancelOrdersRequest(_message.Message):
+    __slots__ = ("participant_id", "symbol", "side")
+    PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    SIDE_FIELD_NUMBER: _ClassVar[int]
+    participant_id: str
+    symbol: str
+    side: Side
+    def __init__(self, participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ...) -> None: ...
+
+class CancelledOrder(_message.Message):
+    __slots__ = ("order_id", "external_id", "cancelled_quantity", "sequence")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    EXTERNAL_ID_FIELD_NUMBER: _ClassVar[int]
+    CANCELLED_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    order_id: int
+    external_id: str
+    cancelled_quantity: int
+    sequence: int
+    def __init__(self, order_id: _Optional[int] = ..., external_id: _Optional[str] = ..., cancelled_quantity: _Optional[int] = ..., sequence: _Optional[int] = ...) -> None: ...
+
+class CancelOrdersResponse(_message.Message):
+    __slots__ = ("status", "result_code", "orders", "more_remain")
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
+    ORDERS_FIELD_NUMBER: _ClassVar[int]
+    MORE_REMAIN_FIELD_NUMBER: _ClassVar[int]
+    status: OrderAnswer
+    result_code: str
+    orders: _containers.RepeatedCompositeFieldContainer[CancelledOrder]
+    more_remain: bool
+    def __init__(self, status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., orders: _Optional[_Iterable[_Union[CancelledOrder, _Mapping]]] = ..., more_remain: _Optional[bool] = ...) -> None: ...
+
 class MoveOrderRequest(_message.Message):
     __slots__ = ("order_id", "participant_id", "symbol", "price")
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]

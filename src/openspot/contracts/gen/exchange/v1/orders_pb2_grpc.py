@@ -51,6 +51,11 @@ class OrderServiceStub:
                 request_serializer=exchange_dot_v1_dot_orders__pb2.CancelOrderRequest.SerializeToString,
                 response_deserializer=exchange_dot_v1_dot_orders__pb2.CancelOrderResponse.FromString,
                 _registered_method=True)
+        self.CancelOrders = channel.unary_unary(
+                '/exchange.v1.OrderService/CancelOrders',
+                request_serializer=exchange_dot_v1_dot_orders__pb2.CancelOrdersRequest.SerializeToString,
+                response_deserializer=exchange_dot_v1_dot_orders__pb2.CancelOrdersResponse.FromString,
+                _registered_method=True)
         self.MoveOrder = channel.unary_unary(
                 '/exchange.v1.OrderService/MoveOrder',
                 request_serializer=exchange_dot_v1_dot_orders__pb2.MoveOrderRequest.SerializeToString,
@@ -88,6 +93,13 @@ class OrderServiceServicer:
 
     def CancelOrder(self, request, context):
         """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CancelOrders(self, request, context):
+        """Cancels a participant's open orders in one commit, at most 500 in a call. Repeat it while more remain.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -130,6 +142,11 @@ def add_OrderServiceServicer_to_server(servicer, server):
                     servicer.CancelOrder,
                     request_deserializer=exchange_dot_v1_dot_orders__pb2.CancelOrderRequest.FromString,
                     response_serializer=exchange_dot_v1_dot_orders__pb2.CancelOrderResponse.SerializeToString,
+            ),
+            'CancelOrders': grpc.unary_unary_rpc_method_handler(
+                    servicer.CancelOrders,
+                    request_deserializer=exchange_dot_v1_dot_orders__pb2.CancelOrdersRequest.FromString,
+                    response_serializer=exchange_dot_v1_dot_orders__pb2.CancelOrdersResponse.SerializeToString,
             ),
             'MoveOrder': grpc.unary_unary_rpc_method_handler(
                     servicer.MoveOrder,
@@ -230,6 +247,33 @@ class OrderService:
             '/exchange.v1.OrderService/CancelOrder',
             exchange_dot_v1_dot_orders__pb2.CancelOrderRequest.SerializeToString,
             exchange_dot_v1_dot_orders__pb2.CancelOrderResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CancelOrders(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/exchange.v1.OrderService/CancelOrders',
+            exchange_dot_v1_dot_orders__pb2.CancelOrdersRequest.SerializeToString,
+            exchange_dot_v1_dot_orders__pb2.CancelOrdersResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,0 +1,37 @@
+"""The command `openspot`. Each command imports only what it needs, so that all start quickly."""
+
+import os
+
+import typer
+
+from openspot.cli import custody, engine, market_data, operation, platform, providers, repairs, users
+from openspot.cli.common import fail, running_settings
+from openspot.market_data.command import commands as price_commands
+from openspot.up.bus_command import app as bus_app
+from openspot.venue_simulator.command import app as venue_simulator_app
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+
+@app.callback()
+def main() -> None:
+    """OpenSpot: a self-hosted spot exchange."""
+    # Files of every command and its children are for this account alone: journal, log, snapshots, secrets, exports.
+    os.umask(0o077)
+
+
+app.add_typer(platform.app)
+app.add_typer(operation.app)
+app.add_typer(repairs.ledger_app, name="ledger")
+app.add_typer(repairs.positions_app, name="positions")
+app.add_typer(engine.engine_app, name="engine")
+app.add_typer(custody.custody_app, name="custody")
+app.add_typer(providers.kyc_app, name="kyc")
+app.add_typer(providers.payments_app, name="payments")
+app.add_typer(users.users_app, name="users")
+app.add_typer(venue_simulator_app, name="venue-simulator")
+price_app, owners_app = price_commands(running_settings, fail)
+app.add_typer(price_app, name="price")
+app.add_typer(owners_app, name="owners")
+app.add_typer(bus_app, name="bus")
+app.add_typer(market_data.market_data_app, name="market-data")

@@ -1,0 +1,141 @@
+"""Commands of the platform as a whole: start it, show it, and stop or start one of its services."""
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from openspot.cli.common import console, fail, platform_settings, running_settings
+from openspot.kit.settings import Settings
+
+if TYPE_CHECKING:
+    from openspot.up.state import PlatformState
+
+
+app = typer.Typer()
+
+
+@app.command()
+def up(
+    ephemeral: Annotated[
+        bool, typer.Option("--ephemeral", help="Start with no data, and remove the data when it stops.")
+    ] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Run bots that quote and trade on every market.")] = False,
+) -> None:
+    """Start the whole platform: embedded NATS and PostgreSQL, and every service. Ctrl-C stops it.
+
+    A data directory has one running platform at most, ephemeral or not; the other commands connect to that one.
+    """
+    from openspot.up.demo import demo_settings
+    from openspot.up.platform import run_platform
+
+    settings = platform_settings()
+    if demo:
+        settings = demo_settings(settings)
+    raise typer.Exit(asyncio.run(run_platform(settings, console, ephemeral=ephemeral)))
+
+
+ServiceName = Annotated[str, typer.Argument(help="Name of a service, as `openspot status` shows it")]
+
+
+def _control(action: str, service: str) -> None:
+    """Ask the running platform to do something with one of its services."""
+    from openspot.up.control import Action, ControlError, ask
+    from openspot.up.state import running_state
+
+    state = running_state(platform_settings().data_dir.resolve())
+    if state is None:
+        raise fail("nothing runs; `openspot up` starts everything")
+    try:
+        asyncio.run(ask(state.data_dir, Action(action), service))
+    except ControlError as error:
+        raise fail(str(error)) from error
+    console.print(f"{service} is {'stopped' if action == 'stop' else 'ready'}", highlight=False)
+
+
+@app.command()
+def stop(service: ServiceName) -> None:
+    """Stop one service of the running platform. The others go on, and wait for it where they need it."""
+    _control("stop", service)
+
+
+@app.command()
+def start(service: ServiceName) -> None:
+    """Start a service that was stopped, and wait until it is ready."""
+    _control("start", service)
+
+
+@app.command()
+def restart(service: ServiceName) -> None:
+    """Stop one service of the running platform and start it again, and wait until it is ready."""
+    _control("restart", service)
+
+
+@app.command()
+def run(service: Annotated[str, typer.Argument(help="Name of one service, for example: ledger")]) -> None:
+    """Run one service alone; its addresses come from the environment."""
+    from openspot.up.run import RunError
+    from openspot.up.run import run as run_here
+
+    try:
+        raise typer.Exit(run_here(service))
+    except RunError as error:
+        raise fail(str(error)) from error
+
+
+@app.command()
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="Every address, state and process id as JSON.")] = False,
+) -> None:
+    """Show what runs: addresses, process ids, whether each service is ready, and a disk without space."""
+    from openspot.kit.disk import MEBIBYTE, Disk
+    from openspot.up.state import running_state
+
+    settings = running_settings(Settings)
+    data_dir = platform_settings().data_dir.resolve()
+    state = running_state(data_dir)
+    if state is None:
+        if as_json:
+            typer.echo(json.dumps({"running": False, "dataDir": str(data_dir)}))
+        else:
+            console.print(f"nothing runs for {data_dir}; `openspot up` starts it")
+        raise typer.Exit(1)
+    ready = asyncio.run(_readiness(settings, state))
+    space = Disk(state.data_dir, settings.disk_reserve_mib * MEBIBYTE).space
+    if as_json:
+        report = {
+            "running": True,
+            "ephemeral": state.ephemeral,
+            "dataDir": str(state.data_dir),
+            "supervisor": state.supervisor_pid,
+            "addresses": state.addresses,
+            "processes": {name: {"pid": pid, "ready": ready.get(name)} for name, pid in state.pids.items()},
+            "stopped": [name for name in ready if name not in state.pids],
+            "disk": {"state": space.state.value, "freeBytes": space.free, "totalBytes": space.total} if space else None,
+        }
+        typer.echo(json.dumps(report, indent=1))
+    else:
+        kind = "Ephemeral data" if state.ephemeral else "Data"
+        for name, address in {kind: str(state.data_dir), **state.addresses}.items():
+            console.print(f"{name:22} {address}", highlight=False, soft_wrap=True)
+        for name, pid in state.pids.items():
+            mark = {True: "ready", False: "not ready", None: "running"}[ready.get(name)]
+            console.print(f"{name:22} process {pid}, {mark}", highlight=False)
+        for name in ready:
+            if name not in state.pids:
+                console.print(f"{name:22} stopped; `openspot start {name}` starts it", highlight=False)
+        if space is not None and space.message:
+            console.print(f"[yellow]![/yellow] {space.message}", highlight=False, soft_wrap=True)
+    raise typer.Exit(0 if all(ready.values()) else 1)
+
+
+async def _readiness(settings: Settings, state: "PlatformState") -> dict[str, bool]:
+    from openspot.up.services import PlatformSettings, enabled
+    from openspot.up.supervisor import is_ready
+
+    services = enabled(PlatformSettings.model_validate(state.settings))
+    answers = await asyncio.gather(
+        *(is_ready(service.listening_host(settings), service.ready_port(settings)) for service in services.values())
+    )
+    return dict(zip(services, answers, strict=True))

@@ -1,0 +1,93 @@
+"""The commands `openspot users …`: they make a user an administrator, and end that.
+
+They write to the database of the running platform, and tell its services over the bus which sessions have ended.
+"""
+
+import asyncio
+import getpass
+import os
+from contextlib import AsyncExitStack
+from datetime import timedelta
+
+from openspot.contracts.subjects import SESSIONS_REVOKED_BUCKET
+from openspot.domain.ids import short_id
+from openspot.http.audit import AuditRecord
+from openspot.kit.bus import Bus, BusError, KeyValueError
+from openspot.kit.clock import utc_now
+from openspot.kit.database import TRANSIENT_ERRORS, DatabaseUnavailableError, Pool, create_pool
+from openspot.rest_edge.identity.activity.log import ActivityLog
+from openspot.rest_edge.identity.users.roles import Role, RoleChange, Roles, UserWithRole
+from openspot.rest_edge.mail.outbox import Outbox
+from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.settings import RestEdgeSettings
+
+CONNECT_TIMEOUT_S = 5.0
+TELL_TIMEOUT_S = 10.0
+
+
+class RoleError(Exception):
+    """A command was not carried out, or not wholly. The message says what holds now, and what to do."""
+
+
+async def users_with(settings: RestEdgeSettings, role: Role | None) -> list[UserWithRole]:
+    """The users with a role, or all of them. Raises RoleError."""
+    async with AsyncExitStack() as stack:
+        return await _roles(await _pool(settings, stack), settings).list(role)
+
+
+async def change_role(settings: RestEdgeSettings, user: str, role: Role) -> str:
+    """Give a user the role, and return a line to print. Raises RoleError."""
+    async with AsyncExitStack() as stack:
+        pool = await _pool(settings, stack)
+        try:
+            change = await _roles(pool, settings).change(user.lower() if "@" in user else user, role, _record)
+        except TRANSIENT_ERRORS as error:
+            raise RoleError(f"the database does not answer: {error!r}; look with `openspot users list`") from error
+        if change is None:
+            raise RoleError(f"USER: nobody is registered as {user}")
+        if change.ended:
+            await _tell(settings, change)
+    has_already = "" if change.is_new else " already"
+    if role is Role.ADMIN:
+        return f"{change.email} ({change.user_id}) is an administrator{has_already}, from the next login or refresh on"
+    return f"{change.email} ({change.user_id}) is no administrator{has_already}; all sessions have ended"
+
+
+def _roles(pool: Pool, settings: RestEdgeSettings) -> Roles:
+    activity = ActivityLog(pool, NotificationStore(pool, Outbox(pool, settings.mail_queue_max)))
+    return Roles(pool, activity, timedelta(seconds=settings.ended_session_life_s))
+
+
+def _record(change: RoleChange) -> AuditRecord:
+    """The command, and the account of the machine that ran it. The user's id is enough: addresses are personal."""
+    command = "promote" if change.role is Role.ADMIN else "demote"
+    what = f"openspot users {command} {change.user_id} by {getpass.getuser()}"
+    return AuditRecord(short_id(os.urandom(16)), None, "COMMAND", what, 200, "", 0.0, utc_now())
+
+
+async def _pool(settings: RestEdgeSettings, stack: AsyncExitStack) -> Pool:
+    try:
+        pool = await create_pool(settings, connections_max=2, timeout_s=CONNECT_TIMEOUT_S)
+    except DatabaseUnavailableError as error:
+        raise RoleError(f"the platform is not running here ({error}); `openspot up` starts it") from error
+    stack.push_async_callback(pool.close)
+    return pool
+
+
+async def _tell(settings: RestEdgeSettings, change: RoleChange) -> None:
+    """Tell every service that the sessions have ended."""
+    life_s = settings.ended_session_life_s
+    try:
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(TELL_TIMEOUT_S):
+                # `Bus.connect` would wait for a server without limit.
+                bus = await Bus.connect(settings, "users")
+                stack.push_async_callback(bus.close)
+                bucket = bus.key_value(SESSIONS_REVOKED_BUCKET, bytes, life_s)
+                for session_id in change.ended:
+                    await bucket.put(session_id, b"")
+    except (BusError, KeyValueError, TimeoutError) as error:
+        raise RoleError(
+            f"{change.email} is no administrator, but the bus does not answer: access tokens that are out keep the "
+            f"role for up to {life_s} s. Run the command again when it does ({error!r})"
+        ) from error

@@ -1,0 +1,81 @@
+"""What a client says about an order arrives where it is shown: no place on the way lacks a field.
+
+The edge, the router, the engine's metadata and the client each name the fields. Most of them may be left out, so a
+place that forgot one would lose it without a fault.
+"""
+
+import inspect
+from decimal import Decimal
+
+import pytest
+
+from openspot.client.order_calls import OrderCalls, order_fields
+from openspot.contracts.messages import OrderRecord, OrderRequest, SubmitOrder
+from openspot.rest_edge.orders.schemas import OrderBody
+from openspot.router.order_columns import ORDER_COLUMNS
+from openspot.router.orders.draft import draft_of
+from openspot.router.orders.engine_orders import pending_order, place_request
+from openspot.router.orders.pre_trade import Candidate, Reference, first_failure
+from openspot.router.tracked_order import TrackedOrder, record_of
+from openspot.router.translation.order_state_machine import OrderStateMachine
+from tests.unit.router.orders import MARKETS, accepted
+
+LIMIT = {
+    "symbol": "BTC-USD", "side": "sell", "type": "limit", "quantity": "1.5", "price": "99.95", "timeInForce": "ioc",
+    "marginMode": "cross", "maxSlippageBps": "12.5", "clientOrderId": "mine",
+}  # fmt: skip
+"""Every field of a limit order, with a value that no default has."""
+NOT_OF_A_LIMIT_ORDER = {"quoteQuantity", "stopPrice"}
+SHOWN = {*OrderRequest.__struct_fields__} & {*OrderRecord.__struct_fields__}
+
+
+def request() -> OrderRequest:
+    """The order as the edge sends it to the router."""
+    return OrderBody.model_validate(LIMIT).to_request("o1")
+
+
+def checked() -> Candidate:
+    """The order as the router sends it to the engine."""
+    candidate = Candidate(draft_of(SubmitOrder("u1", request())), MARKETS, Reference(Decimal(100)))
+    assert first_failure(candidate) is None
+    return candidate
+
+
+def test_the_order_of_this_test_has_every_field_of_a_limit_order() -> None:
+    fields = {field.alias or name for name, field in OrderBody.model_fields.items()}
+    assert fields - LIMIT.keys() == NOT_OF_A_LIMIT_ORDER
+
+
+def test_the_edge_sends_every_field_to_the_router() -> None:
+    aliases = {name: field.alias or name for name, field in OrderBody.model_fields.items()}
+    sent = request()
+    assert {alias: getattr(sent, name) for name, alias in aliases.items() if alias in LIMIT} == LIMIT
+    assert {*OrderRequest.__struct_fields__} - aliases.keys() == {"order_id"}
+
+
+def test_the_answer_shows_every_field() -> None:
+    record = record_of(pending_order(checked(), 42, 1_700_000_000_000))
+    assert {name: getattr(record, name) for name in SHOWN} == {name: getattr(request(), name) for name in SHOWN}
+
+
+def test_the_order_that_the_engine_reports_has_every_field() -> None:
+    placed = place_request(checked(), 42, honour_time_in_force=False)
+    event = accepted(1, 42, order_id=placed.external_id, side="sell", price="99.95", quantity="1.5",
+                     metadata=placed.metadata)  # fmt: skip
+    (order,) = OrderStateMachine("epoch", []).apply(event).orders
+    record = record_of(order)
+    assert {name: getattr(record, name) for name in SHOWN} == {name: getattr(request(), name) for name in SHOWN}
+
+
+def test_a_row_has_a_column_for_every_field() -> None:
+    assert [name.removesuffix("_at") for name in ORDER_COLUMNS] == [
+        name.removesuffix("_ms") for name in TrackedOrder.__struct_fields__
+    ]
+
+
+@pytest.mark.parametrize("call", [order_fields, OrderCalls.place_order])
+def test_the_client_can_say_every_field_but_those_of_stop_orders(call: object) -> None:
+    assert callable(call)
+    named = {"order_type": "type"}
+    said = {named.get(name, name) for name in inspect.signature(call).parameters}
+    assert {*OrderBody.model_fields} - said == {"stop_price"}

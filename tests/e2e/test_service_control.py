@@ -1,0 +1,60 @@
+"""`openspot stop`, `start` and `restart`: one service of the running platform, from the command line."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from openspot.up.child_platform import ChildPlatform
+from openspot.up.control import FILE_NAME
+
+
+def openspot(platform: ChildPlatform, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "openspot.cli", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"OPENSPOT_DATA_DIR": str(platform.data_dir)},
+    )
+
+
+def status(platform: ChildPlatform) -> dict[str, object]:
+    found: dict[str, object] = json.loads(openspot(platform, "status", "--json").stdout)
+    return found
+
+
+def test_a_service_is_restarted_and_ready_when_the_command_ends(breakable: ChildPlatform) -> None:
+    before = breakable.pid("positions")
+    done = openspot(breakable, "restart", "positions")
+    assert (done.returncode, done.stdout) == (0, "positions is ready\n"), done.stderr
+    assert status(breakable)["stopped"] == []
+    assert breakable.pid("positions") != before
+
+
+def test_a_stopped_service_stays_stopped_until_it_is_started(breakable: ChildPlatform) -> None:
+    assert openspot(breakable, "stop", "subscriptions").returncode == 0
+    try:
+        assert openspot(breakable, "stop", "subscriptions").stderr == "openspot: subscriptions does not run\n"
+        found = status(breakable)
+        assert found["stopped"] == ["subscriptions"]
+        assert "subscriptions          stopped; `openspot start subscriptions`" in openspot(breakable, "status").stdout
+    finally:
+        started = openspot(breakable, "start", "subscriptions")
+    assert started.stdout == "subscriptions is ready\n", started.stderr
+    assert openspot(breakable, "start", "subscriptions").stderr == "openspot: subscriptions runs already\n"
+    assert status(breakable)["stopped"] == []
+
+
+def test_a_service_that_does_not_run_here_is_named_with_those_that_do(breakable: ChildPlatform) -> None:
+    refused = openspot(breakable, "restart", "ledgre")
+    assert refused.returncode == 1
+    assert "no service ledgre runs here; there are: custody, engine," in " ".join(refused.stderr.split())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a Unix socket")
+def test_only_the_owner_can_reach_the_control_socket(breakable: ChildPlatform) -> None:
+    assert breakable.data_dir.stat().st_mode & 0o077 == 0
+    assert (breakable.data_dir / FILE_NAME).is_socket()

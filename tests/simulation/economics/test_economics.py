@@ -1,0 +1,39 @@
+"""Nobody makes a price: every strategy of an attacker fails, and each guard is what makes one of them fail."""
+
+import pytest
+
+from tests.simulation.economics.attacks import BY_NAME, PATIENT, STRATEGIES, Strategy, play
+from tests.simulation.economics.mutants import MUTANTS, Mutant
+
+SEED = 1
+MORE_SEEDS = range(2, 12)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)
+def test_a_strategy_does_not_pay(strategy: Strategy) -> None:
+    assert play(strategy, SEED).findings == []
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name.replace(" ", "_"))
+def test_without_a_guard_its_strategy_pays(mutant: Mutant) -> None:
+    assert play(BY_NAME[mutant.strategy], SEED, mutant.guards).findings
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("strategy", PATIENT, ids=lambda strategy: strategy.name)
+def test_a_strategy_of_half_a_day_stays_within_its_bound(strategy: Strategy) -> None:
+    assert play(strategy, SEED).findings == []
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("seed", MORE_SEEDS)
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)
+def test_a_strategy_does_not_pay_by_luck(strategy: Strategy, seed: int) -> None:
+    assert play(strategy, seed).findings == []
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("seed", MORE_SEEDS)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name.replace(" ", "_"))
+def test_without_a_guard_its_strategy_pays_with_every_seed(mutant: Mutant, seed: int) -> None:
+    assert play(BY_NAME[mutant.strategy], seed, mutant.guards).findings

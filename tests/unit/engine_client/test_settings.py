@@ -1,0 +1,29 @@
+"""Where the engine's clients look for it."""
+
+import pytest
+
+from openspot.engine_client.settings import EngineConnectionSettings
+
+
+@pytest.mark.parametrize(
+    ("fields", "address"),
+    [
+        ({}, ("127.0.0.1", 9092)),
+        ({"engine_frames_port": 7}, ("127.0.0.1", 7)),
+        ({"engine_host": "0.0.0.0"}, ("127.0.0.1", 9092)),
+        ({"engine_host": "::1"}, ("::1", 9092)),
+        ({"given_engine_frames": "engine.example:70"}, ("engine.example", 70)),
+        ({"given_engine_frames": "[fd00::1]:71"}, ("fd00::1", 71)),
+    ],
+)
+def test_the_frames_are_where_the_engine_listens_or_where_the_setting_says(
+    fields: dict[str, object], address: tuple[str, int]
+) -> None:
+    assert EngineConnectionSettings.model_validate(fields).engine_frames_address == address
+
+
+@pytest.mark.parametrize("given", ["engine.example", ":70", "http://engine:70", "engine:70/x", "engine:ninety"])
+def test_an_address_without_host_or_port_is_refused_with_the_settings_name(given: str) -> None:
+    settings = EngineConnectionSettings(given_engine_frames=given)
+    with pytest.raises(ValueError, match=r"OPENSPOT_ENGINE_FRAMES|[Pp]ort"):
+        _ = settings.engine_frames_address

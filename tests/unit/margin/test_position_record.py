@@ -1,0 +1,47 @@
+"""A margin position as its user sees it: all fields, to the last one."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import msgspec
+import pytest
+
+from openspot.domain.money import AMOUNT_SCALE
+from openspot.domain.order import Side
+from openspot.margin import accounts
+from openspot.margin.lifecycle import MarginPositionStatus
+from openspot.margin.records import MarginPositionRow, derived_id
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.spec("A2.8-08")
+def test_a_position_has_exactly_the_decided_fields() -> None:
+    row = MarginPositionRow(
+        position_id="p1", account_id="a1", symbol="BTC-USD", side=Side.SELL, quantity=3 * AMOUNT_SCALE // 2,
+        leverage=Decimal("2.50"), required_margin=60 * AMOUNT_SCALE, own_funds=7, entry_price=Decimal("100.10"),
+        status=MarginPositionStatus.CLOSED, reason="liquidated", loan_id="l1", closings=4, close_request="r1",
+        opened_at=NOON, closed_at=NOON + timedelta(minutes=1),
+    )  # fmt: skip
+    assert msgspec.to_builtins(accounts._position_record(row)) == {
+        "positionId": "p1",
+        "marginAccountId": "a1",
+        "symbol": "BTC-USD",
+        "side": "sell",
+        "quantity": "1.5",
+        "leverage": "2.5",
+        "requiredMargin": "60",
+        "entryPrice": "100.1",
+        "status": "closed",
+        "reason": "liquidated",
+        "loanId": "l1",
+        "openedAt": "2026-03-01T12:00:00.000Z",
+        "closedAt": "2026-03-01T12:01:00.000Z",
+    }
+
+
+def test_an_id_is_the_same_in_every_release_and_another_for_other_parts() -> None:
+    """Orders, loans and transfers of an unfinished request are found again by these ids after an upgrade."""
+    assert derived_id("open", "p1") == "ZDhxoHeZm6G9PUwh"
+    assert derived_id("close", "p1", "3") == "7czEdVZbVm6EDHKq"
+    assert (derived_id("a", "bc"), derived_id("ab", "c")) == ("EBeLqsDBLXYdXNFf", "mtgaNMhj7o6zbceF")

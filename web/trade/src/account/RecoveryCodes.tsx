@@ -1,0 +1,62 @@
+import { Button, Group, Stack } from "@mantine/core";
+import { copyAndTell } from "#lib/components/CopyText.tsx";
+import { WarningNote } from "#lib/components/states.tsx";
+import { saveFile } from "#lib/saveFile.ts";
+import classes from "./MfaDialogs.module.css";
+
+/** Codes that are shown once: to copy, to save, and with a question before they are lost. */
+export function RecoveryCodes({
+  codes,
+  asks,
+  onBack,
+  onClose,
+}: {
+  codes: readonly string[];
+  /** Whether the dialog was closed before the codes were kept. */
+  asks: boolean;
+  onBack: () => void;
+  onClose: () => void;
+}) {
+  if (asks) {
+    return (
+      <Stack gap="md">
+        <WarningNote>
+          The codes are never shown again. Without them and without your phone you cannot log in.
+        </WarningNote>
+        <Button onClick={onBack} data-autofocus>
+          Back to the codes
+        </Button>
+        <Button variant="default" onClick={onClose}>
+          Close without keeping them
+        </Button>
+      </Stack>
+    );
+  }
+  const text = codes.join("\n");
+  return (
+    <Stack gap="md">
+      <WarningNote>
+        These are shown once. Each logs you in once if you lose your phone: keep them somewhere else.
+      </WarningNote>
+      <ul className={classes.codes} aria-label="Recovery codes">
+        {codes.map((one) => (
+          <li key={one}>{one}</li>
+        ))}
+      </ul>
+      <Group grow>
+        <Button variant="default" onClick={() => copyAndTell(text)}>
+          Copy all
+        </Button>
+        <Button
+          variant="default"
+          onClick={() =>
+            saveFile(new Blob([`${text}\n`], { type: "text/plain" }), "openspot-recovery-codes.txt")
+          }
+        >
+          Download
+        </Button>
+      </Group>
+      <Button onClick={onClose}>I have kept them</Button>
+    </Stack>
+  );
+}
