@@ -27,7 +27,7 @@ from tests.support.engine_client import OPEN_ORDERS_EXPECTED, EngineClient
 from tests.support.in_process_platform import running
 from tests.support.ledger import count
 from tests.support.ports import free_port, free_ports
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 DURABLES = {
     subjects.CUSTODY_DEPOSIT_CONFIRMED: (CUSTODY.name, ("router-deposit",)),
@@ -64,7 +64,7 @@ class Target:
 
     async def ask(self, subject: str, payload: Any) -> dict[str, Any]:
         """Return the reply to a request. `payload` is sent as JSON, bytes as they are."""
-        reply = await self.raw.request(subject, as_bytes(payload), timeout=10)
+        reply = await self.raw.request(subject, as_bytes(payload), timeout=stretched(10))
         answer: dict[str, Any] = json.loads(reply.data)
         return answer
 

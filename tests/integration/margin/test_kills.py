@@ -115,6 +115,8 @@ async def test_a_process_killed_after_each_step_leaves_it_to_the_next_one(market
             children.append(last)
             await last.start()
             await eventually(lambda: is_liquidated(market, "stepwise"), WAIT_S)
+            # The bus has stored the last message before this connection has heard it.
+            await eventually(lambda: {subject for subject, *_ in heard.messages} >= set(SEQUENCE))
             told = [subject for subject, *_ in heard.messages]
         assert sorted(set(told), key=SEQUENCE.index) == SEQUENCE
         assert told == sorted(told, key=SEQUENCE.index)
