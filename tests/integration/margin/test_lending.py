@@ -45,7 +45,7 @@ async def check(market: MarginMarket, quantity: str, leverage: str, user: str = 
     return reply
 
 
-@pytest.mark.spec("B4.3-14", "A8-15", "A2.8-07", "A2.8-09")
+@pytest.mark.spec("B4.3-14", "A8-15", "A2.8-07")
 async def test_a_long_is_checked_opened_with_a_loan_and_closed_again(served: MarginMarket) -> None:
     moved = await served.move("alice", "200")
     assert moved.success, moved
