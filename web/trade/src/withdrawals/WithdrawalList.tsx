@@ -1,10 +1,11 @@
-import { Button, Modal, Select, Stack } from "@mantine/core";
+import { Button, Select, Stack } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Card } from "#lib/components/Card.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { copyAndTell, CopyText } from "#lib/components/CopyText.tsx";
 import { DataTable, type RowAction } from "#lib/components/DataTable.tsx";
+import { Dialog } from "#lib/components/Dialog.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
@@ -167,8 +168,7 @@ function AllWithdrawals({
 function Details({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose: () => void }) {
   const { asset, network, amount, fee, netAmount, address, tag, txHash } = withdrawal;
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title={`Withdrawal of ${nameOf(withdrawal)}`}
       closeButtonProps={{ "aria-label": "Close" }}
@@ -220,7 +220,7 @@ function Details({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose: () 
           )}
         </dl>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 
