@@ -276,6 +276,22 @@ def test_letters_work_after_any_click(new_window: NewWindow) -> None:
 
 
 @pytest.mark.proof
+def test_a_dialog_that_closes_gives_the_focus_back(new_window: NewWindow) -> None:
+    screen = new_window()
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    opener = screen.page.get_by_role("button", name="Keyboard shortcuts")
+    opener.click()
+    dialog = screen.page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(dialog).to_be_visible()
+    for _ in range(3):
+        screen.page.keyboard.press("Tab")
+        expect(dialog.locator(":focus")).to_have_count(1)
+    screen.page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(opener).to_be_focused()
+
+
+@pytest.mark.proof
 def test_the_second_factor_is_set_up_and_switched_off(new_window: NewWindow, exchange: Exchange) -> None:
     trader = exchange.register("secure@example.com")
     screen = new_window(trader)

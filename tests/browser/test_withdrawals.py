@@ -23,10 +23,10 @@ UNASKED = "It does not wait for an approval."
 UNSIGNED = "It does not wait for a signature."
 TOO_LATE = "It is being sent already, or has ended."
 MACHINE_STATES = {
-    "pending_approval": ("Waits for approval", "the engine to reserve the amount", {"Approve…": "It has all of its"}),
+    "pending_approval": ("Waiting for approval", "the engine to reserve the amount", {"Approve…": "It has all of its"}),
     "approved": ("Approved", "custody to prepare it", {"Approve…": UNASKED, "Sign…": UNSIGNED}),
     "signing": (
-        "Waits for signatures",
+        "Waiting for signatures",
         "custody to send it",
         {"Approve…": UNASKED, "Sign…": "Every signer has signed."},
     ),
@@ -107,7 +107,7 @@ def test_a_withdrawal_is_approved_by_two_and_signed_by_three(
     name = f"250 SOL of {user_id}"
     console.open("/withdrawals", "Withdrawals")
     row = console.row("Withdrawals", user_id, "250 SOL")
-    for text in ("250 SOL", "50,000.00 USD", ADDRESS, "solana", "WARM", "Waits for approval", "0 of 2 approvals"):
+    for text in ("250 SOL", "50,000.00 USD", ADDRESS, "solana", "WARM", "Waiting for approval", "0 of 2 approvals"):
         expect(row).to_contain_text(text)
     console.assert_accessible("withdrawals")
     menu = console.page.get_by_role("button", name=f"Actions for {name}", exact=True)
@@ -133,7 +133,7 @@ def test_a_withdrawal_is_approved_by_two_and_signed_by_three(
 
     operator.create("second", kind="SUPER_ADMIN")
     operator.approve(withdrawal_id, operator.log_in("second", "a-long-password"))
-    expect(row).to_contain_text("Waits for signatures")
+    expect(row).to_contain_text("Waiting for signatures")
     console.assert_accessible("waits for signatures")
     for number in (1, 2, 3):
         expect(row).to_contain_text(f"{number - 1} of 3 signatures")

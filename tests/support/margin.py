@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -37,18 +36,15 @@ from openspot.margin.loans import Loans
 from openspot.margin.marks import MarkPrices
 from openspot.margin.orders import OrderUndecidedError
 from openspot.margin.positions import Positions
-from openspot.up.embedded_nats import EmbeddedNats
-from openspot.up.embedded_postgres import EmbeddedPostgres
-from openspot.up.nats_configuration import NatsConfiguration
-from openspot.up.services import PlatformSettings
-from tests.support.engine_client import OPEN_ORDERS_EXPECTED, EngineClient
+from tests.support.databases import TestDatabases
+from tests.support.engine_client import EngineClient
 from tests.support.fair_prices import FakeFairPrices
+from tests.support.fixtures import platform_settings
 from tests.support.in_process_platform import running
 from tests.support.mirrored_market import METADATA, MirroredMarket
-from tests.support.ports import free_port, free_ports
+from tests.support.own_bus import own_bus
+from tests.support.ports import free_port
 from tests.support.waiting import eventually
-
-_serial = itertools.count(1)
 
 MIRRORS = ("engine", "router", "ledger")
 ORDER_IDS_FROM = 10**12
@@ -157,38 +153,15 @@ class MarginMarket(MirroredMarket):
 
 
 @asynccontextmanager
-async def margin_market(folder: Path, postgres: EmbeddedPostgres, margins: int = 0) -> AsyncIterator[MarginMarket]:
+async def margin_market(folder: Path, databases: TestDatabases, margins: int = 0) -> AsyncIterator[MarginMarket]:
     """A funded market at 100 USD for a BTC, and `margins` processes of the margin service side by side."""
-    number = next(_serial)
-    server = EmbeddedNats(
-        folder / f"margin-nats-{number}", free_port(), configuration=NatsConfiguration(is_synced=False)
-    )
-    server.start()
-    administrator = await asyncpg.connect(postgres.administrator_url())
-    database = f"margin_{number}"
-    try:
-        await administrator.execute(f"CREATE DATABASE {database} TEMPLATE openspot OWNER openspot")
-        data = folder / f"margin-engine-{number}"
-        data.mkdir()
-        settings = PlatformSettings(
-            database_url=postgres.url(database),
-            nats_url=server.url,
-            data_dir=data,
-            jwt_secret="test-secret-of-at-least-thirty-two-bytes",
-            engine_api_key="test-key",
-            engine_api_secret="test-api-secret",
-            engine_open_orders_expected=OPEN_ORDERS_EXPECTED,
-            margin_scan_s=0.3,
-            margin_liquidation_pause_s=0.3,
-            **free_ports(),
-        )
-        async with _running_market(settings, margins) as market:
-            yield market
-    finally:
-        await administrator.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
-        await administrator.close()
-        server.stop()
-        shutil.rmtree(server.directory, ignore_errors=True)
+    with own_bus(folder) as (server, data):
+        async with databases.lend() as url:
+            settings = platform_settings(data, url, server.url).model_copy(
+                update={"margin_scan_s": 0.3, "margin_liquidation_pause_s": 0.3}
+            )
+            async with _running_market(settings, margins) as market:
+                yield market
 
 
 @asynccontextmanager

@@ -16,10 +16,11 @@ from openspot.reconcile.report import ReconcileReport
 from tests.support.admin_client import AdminClient
 from tests.support.engine_client import EngineClient
 from tests.support.in_process_platform import running
+from tests.support.waiting import stretched
 
 MIRRORS = ("engine", "router", "ledger")
 METADATA = '{"type":"limit","timeInForce":"gtc"}'
-WAIT_S = 20.0
+WAIT_S = stretched(20.0)
 
 
 class MirroredMarket:

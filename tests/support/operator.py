@@ -11,6 +11,7 @@ import grpc
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2, orders_pb2_grpc
 from openspot.kit.settings import Settings
+from tests.support.waiting import stretched
 
 PRICE_SCALE, QUANTITY_SCALE = 100, 10_000
 """Of the symbols that `create_market` makes."""
@@ -110,7 +111,7 @@ class Operator:
         """Place a limit order; returns its engine id. Raises OperatorError if it is refused."""
         number = self._next_order_id()
         request = _limit_order(number, participant_id, symbol, side, price, quantity)
-        reply = self._orders.PlaceOrder(request, metadata=self._metadata, timeout=30)
+        reply = self._orders.PlaceOrder(request, metadata=self._metadata, timeout=stretched(30))
         if reply.status == orders_pb2.REJECTED:
             raise OperatorError(reply.result_code)
         return str(number)
@@ -123,7 +124,7 @@ class Operator:
         first = self._next_order_id()
         requests = [_limit_order(first + index, participant_id, symbol, *order) for index, order in enumerate(orders)]
         replies = self._orders.PlaceOrders(
-            orders_pb2.PlaceOrdersRequest(orders=requests), metadata=self._metadata, timeout=30
+            orders_pb2.PlaceOrdersRequest(orders=requests), metadata=self._metadata, timeout=stretched(30)
         ).orders
         for reply in replies:
             if reply.status == orders_pb2.REJECTED:
@@ -133,7 +134,7 @@ class Operator:
     def cancel(self, participant_id: str, order_id: str, symbol: str) -> None:
         """Cancel an order. Raises OperatorError if the engine refuses."""
         request = orders_pb2.CancelOrderRequest(order_id=int(order_id), participant_id=participant_id, symbol=symbol)
-        reply = self._orders.CancelOrder(request, metadata=self._metadata, timeout=30)
+        reply = self._orders.CancelOrder(request, metadata=self._metadata, timeout=stretched(30))
         if reply.status == orders_pb2.REJECTED:
             raise OperatorError(reply.result_code)
 
@@ -182,7 +183,7 @@ class Operator:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request((url or self.url) + path, data, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=30) as response:
+            with urllib.request.urlopen(request, timeout=stretched(30)) as response:
                 return json.loads(response.read())
         except urllib.error.HTTPError as error:
             raise OperatorError(f"{error.code}: {error.read().decode()}") from error

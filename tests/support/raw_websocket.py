@@ -5,13 +5,14 @@ import struct
 from contextlib import suppress
 
 from openspot.kit.settings import Settings
+from tests.support.waiting import stretched
 
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: edge\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n%b\r\n"
 )
 TEXT, BINARY, CONTINUATION, CLOSE, PING, PONG = 1, 2, 0, 8, 9, 10
-RECEIVE_S_MAX = 60.0
+RECEIVE_S_MAX = stretched(60.0)
 
 
 def frame(

@@ -16,7 +16,7 @@ from openspot.rest_edge.service import run
 from tests.support.waiting import START_S_MAX, eventually, stretched
 
 PREFIX = "/api/v1"
-REPLY_S_MAX = 60.0
+REPLY_S_MAX = stretched(60.0)
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,10 @@ async def listening(nats_url: str, *patterns: str) -> AsyncIterator[Published]:
 
 
 async def stored(nats_url: str, stream: str) -> list[tuple[str, bytes, str]]:
-    """What a stream of the bus holds: (subject, payload, message id)."""
+    """What a stream of the bus holds: (subject, payload, message id).
+
+    The server acknowledges an event of a stream of news before it can be read: wait for it with `eventually`.
+    """
     client = await nats.connect(nats_url)
     try:
         context = client.jetstream()

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 from tests.support.ports import free_port
+from tests.support.waiting import stretched
 
-START_S_MAX = 30.0
+START_S_MAX = stretched(30.0)
 
 
 @contextmanager

@@ -24,8 +24,8 @@ class Hello(StreamMessage, tag="hello", frozen=True):
     last_seq: int
 
 
-class AcceptedEvent(StreamMessage, tag="accepted", frozen=True):
-    """An order passed every check of the engine. Its trades follow, if there are any."""
+class OrderStreamEvent(StreamMessage, frozen=True):
+    """What every event of one order begins with."""
 
     seq: int
     timestamp: int
@@ -34,6 +34,11 @@ class AcceptedEvent(StreamMessage, tag="accepted", frozen=True):
     order_id: str = field(name="externalId")
     participant_id: str
     side: str
+
+
+class AcceptedEvent(OrderStreamEvent, tag="accepted", frozen=True):
+    """An order passed every check of the engine. Its trades follow, if there are any."""
+
     order_type: str
     price: str
     quantity: str
@@ -68,16 +73,9 @@ class TradeEvent(StreamMessage, tag="trade", frozen=True):
     fee_currency: str
 
 
-class ReduceEvent(StreamMessage, tag="reduce", frozen=True):
+class ReduceEvent(OrderStreamEvent, tag="reduce", frozen=True):
     """Quantity left an order without a trade. `reason` is the name of a result code."""
 
-    seq: int
-    timestamp: int
-    symbol: str
-    engine_order_id: str = field(name="orderId")
-    order_id: str = field(name="externalId")
-    participant_id: str
-    side: str
     price: str
     quantity: str
     remaining: str
@@ -85,16 +83,9 @@ class ReduceEvent(StreamMessage, tag="reduce", frozen=True):
     reason: str
 
 
-class RejectEvent(StreamMessage, tag="reject", frozen=True):
+class RejectEvent(OrderStreamEvent, tag="reject", frozen=True):
     """An order was refused. `reason` is the name of a result code."""
 
-    seq: int
-    timestamp: int
-    symbol: str
-    engine_order_id: str = field(name="orderId")
-    order_id: str = field(name="externalId")
-    participant_id: str
-    side: str
     order_type: str
     price: str
     quantity: str
@@ -102,16 +93,9 @@ class RejectEvent(StreamMessage, tag="reject", frozen=True):
     metadata: str
 
 
-class MovedEvent(StreamMessage, tag="moved", frozen=True):
+class MovedEvent(OrderStreamEvent, tag="moved", frozen=True):
     """An open order has a new limit price."""
 
-    seq: int
-    timestamp: int
-    symbol: str
-    engine_order_id: str = field(name="orderId")
-    order_id: str = field(name="externalId")
-    participant_id: str
-    side: str
     price: str
     remaining: str
 

@@ -5,12 +5,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
-from openspot.kit.settings import TOKEN_SECRET_LENGTH_MIN, Generated
+from openspot.kit.settings import TOKEN_SECRET_LENGTH_MIN, Generated, Port, address_for_clients, own_url
 
 
 class EngineSettings(EngineConnectionSettings):
     """All settings of the matching engine."""
 
+    engine_grpc_port: Port = Field(default=9090, description="Matching engine: gRPC")
+    given_engine_grpc: str = own_url(
+        "engine_grpc",
+        "`host:port` of the engine's gRPC for programs of others, which `openspot up` and `status` show; no service "
+        "uses it",
+    )
     engine_core: Literal["auto", "rust", "reference"] = Field(
         default="auto", description="Matching core; auto takes the Rust twin if its wheel is installed"
     )
@@ -64,6 +70,11 @@ class EngineSettings(EngineConnectionSettings):
         description="Origins, with commas, whose pages may call the engine's HTTP; `openspot up` names those of its "
         "own pages",
     )
+
+    @property
+    def engine_grpc_address(self) -> str:
+        """Where programs of others reach gRPC, as `host:port`."""
+        return self.given_engine_grpc or address_for_clients(self.engine_host or self.host, self.engine_grpc_port)
 
     @property
     def grpc_listening_address(self) -> str:

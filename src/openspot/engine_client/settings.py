@@ -26,12 +26,10 @@ class EngineAddressSettings(Settings):
 class EngineConnectionSettings(EngineAddressSettings):
     """Settings that the engine and the services that call it share."""
 
-    engine_grpc_port: Port = Field(default=9090, description="Matching engine: gRPC")
-    given_engine_grpc: str = own_url("engine_grpc", "`host:port` of the engine's gRPC for its clients")
     engine_frames_port: Port = Field(default=9092, description="Matching engine: calls of the platform's own services")
-    given_engine_frames: str = own_url("engine_frames", "`host:port` of the engine's frames for its clients")
+    given_engine_frames: str = own_url("engine_frames", "`host:port` of the engine's frames for the services")
     engine_api_key: Annotated[str, Generated()] = Field(
-        default="", description="Key by which the engine knows its services, over HTTP and gRPC; empty: generated"
+        default="", description="Key by which the engine knows its services, whichever way they call; empty: generated"
     )
     engine_api_secret: Annotated[str, Generated(length_min=32)] = Field(
         default="", description="… and its secret; empty: generated"
@@ -39,13 +37,8 @@ class EngineConnectionSettings(EngineAddressSettings):
 
     @property
     def service_headers(self) -> dict[str, str]:
-        """The credential of a service, as HTTP headers or gRPC metadata."""
+        """The credential of a service, as HTTP headers, gRPC metadata or the greeting of frames."""
         return headers(self.engine_api_key, self.engine_api_secret)
-
-    @property
-    def engine_grpc_address(self) -> str:
-        """Address of the engine's gRPC interface."""
-        return self.given_engine_grpc or address_for_clients(self.engine_host or self.host, self.engine_grpc_port)
 
     @property
     def engine_frames_address(self) -> tuple[str, int]:

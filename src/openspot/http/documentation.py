@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 
 from openspot import __version__
 from openspot.http.authentication import Authenticator, may_fail, opens
-from openspot.http.errors import ErrorBody
+from openspot.http.errors import ERROR_REFERENCE, ErrorBody
 from openspot.http.idempotency import KEY_TEXT
 from openspot.http.policy import UNTHROTTLED, Access, Policy, ThrottleClass
 from openspot.http.record_schemas import schemas_of
@@ -51,7 +51,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
-_ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}
+_ERROR_SCHEMA = {"$ref": ERROR_REFERENCE}
 _LICENSE = {"name": "Apache License 2.0", "identifier": "Apache-2.0"}
 _CONTACT = {"name": "The operator of this exchange"}
 _SERVERS = [{"url": "/", "description": "The service that this document describes"}]

@@ -58,6 +58,10 @@ class HttpError(HTTPException):
         self.details = details
 
 
+ERROR_REFERENCE = "#/components/schemas/ErrorBody"
+"""Where an OpenAPI document has the shape of errors."""
+
+
 class ErrorBody(BaseModel):
     """The body of every refusal."""
 

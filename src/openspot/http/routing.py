@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from openspot.http.context import RequestContext, context_of
-from openspot.http.errors import ErrorBody, HttpError
+from openspot.http.errors import ERROR_REFERENCE, HttpError
 from openspot.http.json_body import MalformedJsonError, decode_json
 from openspot.http.policy import Policy
 from openspot.http.record_schemas import is_made_of_records
@@ -65,6 +65,11 @@ class WebSocketRoute:
     handler: WebSocketHandler
 
 
+def _refusal(reason: str) -> dict[str, Any]:
+    """A refusal as OpenAPI writes it. With the model instead of its name, FastAPI would make a model for each."""
+    return {"description": reason, "content": {"application/json": {"schema": {"$ref": ERROR_REFERENCE}}}}
+
+
 class Router:
     """The routes of one noun."""
 
@@ -103,7 +108,7 @@ class Router:
 
         def declare(endpoint: Endpoint) -> Endpoint:
             described: dict[int | str, dict[str, Any]] = {
-                number: {"model": ErrorBody, "description": reason} for number, reason in (refusals or {}).items()
+                number: _refusal(reason) for number, reason in (refusals or {}).items()
             }
             described |= dict(responses or {})
             if headers:

@@ -46,7 +46,7 @@ def session_of(settings: Settings, life_s: int = 900) -> Session:
 
 
 async def next_of(events: AsyncIterator[Push | Reconnected], timeout_s: float = 30) -> Push | Reconnected:
-    return await asyncio.wait_for(anext(events), timeout_s)
+    return await asyncio.wait_for(anext(events), stretched(timeout_s))
 
 
 async def test_market_events_come_as_they_are_published(edge: Settings, publish: Publish) -> None:

@@ -21,7 +21,7 @@ from openspot.reconcile.reconciliation import reconcile
 from tests.support.fair_prices import FakeFairPrices
 from tests.support.in_process_platform import running
 from tests.support.rest_client import Reply, RestClient
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 OUTSIDE = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"
 WEBHOOK_SECRET = "webhook-secret-of-at-least-thirty-two-bytes"
@@ -123,7 +123,7 @@ async def has_status(edge: RestClient, withdrawal_id: str, status: str) -> bool:
 
 
 async def differences(settings: Settings) -> list[str]:
-    report = await reconcile(as_part(settings, EngineConnectionSettings), 20)
+    report = await reconcile(as_part(settings, EngineConnectionSettings), stretched(20))
     return [] if report.exit_code == 0 else [repr(report)]
 
 

@@ -290,11 +290,7 @@ async def test_a_slow_consumer_is_disconnected_and_resumes_by_sequence(
             lines = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
             return float(lines["openspot_engine_stream_consumers"]) == 0
 
-        for _ in range(100):
-            if await cut():
-                break
-            await asyncio.sleep(0.05)
-        assert await cut()
+        await eventually(cut)
         received = await _last_sequence_of(slow)
         assert 2 < received < 20_002
         assert [event["seq"] for event in await engine.events(received + 1, 20_002)] == list(
@@ -328,7 +324,7 @@ async def _last_sequence_of(connection: socket.socket) -> int:
     loop = asyncio.get_running_loop()
     content = b""
     with suppress(TimeoutError, ConnectionError):
-        while chunk := await asyncio.wait_for(loop.sock_recv(connection, 65_536), 3):
+        while chunk := await asyncio.wait_for(loop.sock_recv(connection, 65_536), stretched(3)):
             content += chunk
     connection.close()
     whole = [part for part in content.split(b'{"type":"accepted",')[1:] if b'"metadata":"' + b"x" * 200 + b'"}' in part]

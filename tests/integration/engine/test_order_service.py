@@ -18,10 +18,11 @@ from tests.support.engine_client import SCALE, EngineClient, engine_settings, or
 async def test_an_order_that_rests_is_accepted_and_shows_in_the_book(engine: EngineClient) -> None:
     await engine.fund()
     answer = await engine.place("buy", "100", "2", order_id=7)
-    assert (answer.order_id, answer.status, answer.result_code) == (7, pb.ACCEPTED, "SUCCESS")
-    assert (answer.filled_quantity, answer.remaining_quantity) == (0, 2 * SCALE)
-    assert (answer.notional, answer.fee) == ("0", "0")
-    assert answer.sequence == await engine.last_sequence()
+    assert answer == pb.PlaceOrderResponse(
+        order_id=7, status=pb.ACCEPTED, result_code="SUCCESS", filled_quantity=0, remaining_quantity=2 * SCALE,
+        sequence=await engine.last_sequence(), timestamp=answer.timestamp, notional="0", fee="0",
+        is_order_completed=False,
+    )  # fmt: skip
     assert answer.timestamp > 1_600_000_000_000
     _, book = await engine.request("GET", "/api/v1/marketdata/orderbook/BTC-USD")
     assert book["bids"] == [["100", "2"]]

@@ -15,6 +15,7 @@ from openspot.engine_transfers.runner import AT_A_TIME, ATTEMPTS_MAX, TransferRu
 from openspot.engine_transfers.store import TransferStore
 from openspot.kit.database import Connection
 from tests.support.fake_transfers import FakeTransfers
+from tests.support.waiting import stretched
 
 BEGINNING = datetime(2026, 3, 1, tzinfo=UTC)
 METRICS = TransferMetrics("test", "a test")
@@ -189,7 +190,7 @@ async def test_the_timer_begins_again_with_what_has_used_up_its_attempts(platfor
     platform.now += timedelta(days=1)
     assert await club.resume() == 0
     running = asyncio.create_task(club.run())
-    await asyncio.wait_for(platform.has_settled.wait(), 60)
+    await asyncio.wait_for(platform.has_settled.wait(), stretched(60))
     running.cancel()
     await asyncio.wait([running])
     assert platform.settled == [("club:1", True)]

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from openspot.up.embedded_postgres import EmbeddedPostgres
 from tests.integration.hostile.target import Target, target
+from tests.support.databases import TestDatabases
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def attacked(run_folder: Path, postgres_server: EmbeddedPostgres) -> AsyncIterator[Target]:
+async def attacked(run_folder: Path, databases: TestDatabases) -> AsyncIterator[Target]:
     """Services under attack."""
-    async with target(run_folder, postgres_server) as running_target:
+    async with target(run_folder, databases) as running_target:
         yield running_target

@@ -1,8 +1,6 @@
 """The services that run for all tests of a module, and what an attacker sends them."""
 
-import itertools
 import json
-import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -20,14 +18,13 @@ from openspot.contracts.streams import CUSTODY, STREAMS, TRADES, TRANSFERS
 from openspot.kit.bus import Bus, Consumption, KeyValueBucket
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings
-from openspot.up.embedded_nats import EmbeddedNats
-from openspot.up.embedded_postgres import EmbeddedPostgres
-from openspot.up.services import PlatformSettings
-from tests.support.engine_client import OPEN_ORDERS_EXPECTED, EngineClient
+from tests.support.databases import TestDatabases
+from tests.support.engine_client import EngineClient
+from tests.support.fixtures import platform_settings
 from tests.support.in_process_platform import running
 from tests.support.ledger import count
-from tests.support.ports import free_port, free_ports
-from tests.support.waiting import eventually
+from tests.support.own_bus import own_bus
+from tests.support.waiting import eventually, stretched
 
 DURABLES = {
     subjects.CUSTODY_DEPOSIT_CONFIRMED: (CUSTODY.name, ("router-deposit",)),
@@ -44,8 +41,6 @@ TABLES = (
     "orders", "trades", "ledger_accounts", "ledger_entries", "ledger_movements", "ledger_outbox", "custody_addresses",
     "custody_deposits", "custody_withdrawals", "custody_chain_transactions", "custody_audit",
 )  # fmt: skip
-
-_serial = itertools.count(1)
 
 
 class Target:
@@ -64,7 +59,7 @@ class Target:
 
     async def ask(self, subject: str, payload: Any) -> dict[str, Any]:
         """Return the reply to a request. `payload` is sent as JSON, bytes as they are."""
-        reply = await self.raw.request(subject, as_bytes(payload), timeout=10)
+        reply = await self.raw.request(subject, as_bytes(payload), timeout=stretched(10))
         answer: dict[str, Any] = json.loads(reply.data)
         return answer
 
@@ -153,34 +148,11 @@ def malformed(subject: str) -> float:
 
 
 @asynccontextmanager
-async def target(folder: Path, postgres: EmbeddedPostgres) -> AsyncIterator[Target]:
+async def target(folder: Path, databases: TestDatabases) -> AsyncIterator[Target]:
     """Running services, in which alice and bob have funds."""
-    number = next(_serial)
-    server = EmbeddedNats(folder / f"hostile-nats-{number}", free_port())
-    server.start()
-    administrator = await asyncpg.connect(postgres.administrator_url())
-    database = f"hostile_{number}"
-    try:
-        await administrator.execute(f"CREATE DATABASE {database} TEMPLATE openspot OWNER openspot")
-        data = folder / f"hostile-engine-{number}"
-        data.mkdir()
-        settings = PlatformSettings(
-            database_url=postgres.url(database),
-            nats_url=server.url,
-            data_dir=data,
-            jwt_secret="test-secret-of-at-least-thirty-two-bytes",
-            engine_api_key="test-key",
-            engine_api_secret="test-api-secret",
-            engine_open_orders_expected=OPEN_ORDERS_EXPECTED,
-            **free_ports(),
-        )
-        async with _attacked(settings) as attacked:
+    with own_bus(folder) as (server, data):
+        async with databases.lend() as url, _attacked(platform_settings(data, url, server.url)) as attacked:
             yield attacked
-    finally:
-        await administrator.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
-        await administrator.close()
-        server.stop()
-        shutil.rmtree(server.directory, ignore_errors=True)
 
 
 @asynccontextmanager

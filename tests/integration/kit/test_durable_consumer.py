@@ -182,13 +182,13 @@ async def test_an_event_that_fails_again_and_again_among_others_makes_the_consum
         nonlocal number
         number += 1
         await bus.publish(SUBJECT, balance(number), f"m{number}")
-        return stuck_metric() == 1
+        # A slow machine may find it stuck before much else has come.
+        return stuck_metric() == 1 and len(set(seen)) > 5
 
     await eventually(is_stuck)
-    assert len(set(seen)) > 5, "the others are dealt with"
     assert "stuck: " in (await health_of(bus))["message"]
     stop.set()
-    await asyncio.wait_for(task, 30)
+    await asyncio.wait_for(task, stretched(30))
 
 
 async def test_its_lag_is_what_it_has_not_acknowledged(bus: Bus) -> None:

@@ -1,6 +1,7 @@
 """Key-value buckets: typed values, revisions, and a watch that survives."""
 
 import asyncio
+import time
 
 import msgspec
 import nats
@@ -13,7 +14,7 @@ from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.suspension import frozen
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -54,8 +55,10 @@ async def test_an_expected_revision_of_zero_is_that_of_a_missing_key(points: Key
 
 async def test_an_entry_lives_as_long_as_its_bucket_says(bus: Bus) -> None:
     bucket = bus.key_value("short", bytes, 1.0)
+    began = time.monotonic()
     await bucket.put("a", b"x")
-    assert (await bucket.get("a")) is not None
+    # On a busy machine its second may be over before it is read.
+    assert await bucket.get("a") is not None or time.monotonic() - began >= 1
 
     async def gone() -> bool:
         return await bucket.get("a") is None
@@ -253,4 +256,4 @@ async def test_a_watch_that_is_cancelled_in_its_first_moments_ends_at_once(bus: 
             await asyncio.sleep(0)
         began = loop.time()
         await end_tasks(watcher.task)
-        assert loop.time() - began < 1, f"cancelled after {turns} turns of the loop"
+        assert loop.time() - began < stretched(1), f"cancelled after {turns} turns of the loop"

@@ -152,7 +152,7 @@ async def test_a_rebate_is_paid_by_the_house(store: LedgerStore, pool: asyncpg.P
     await assert_books_are_right(pool)
 
 
-@pytest.mark.spec("A2.4-09")
+@pytest.mark.spec("A2.4-04", "A2.4-09")
 @pytest.mark.parametrize("posting", ["buyer-base", "seller-base", "seller-fee", "house-seller-fee"])
 async def test_if_one_leg_of_a_trade_cannot_be_written_none_of_its_batch_is(
     store: LedgerStore, pool: asyncpg.Pool, posting: str

@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from openspot.up.embedded_postgres import EmbeddedPostgres
+from tests.support.databases import TestDatabases
 from tests.support.margin import MarginMarket, Process, margin_market, margin_process
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def served(run_folder: Path, postgres_server: EmbeddedPostgres) -> AsyncIterator[MarginMarket]:
+async def served(run_folder: Path, databases: TestDatabases) -> AsyncIterator[MarginMarket]:
     """A market with two margin processes side by side."""
-    async with margin_market(run_folder, postgres_server, margins=2) as market:
+    async with margin_market(run_folder, databases, margins=2) as market:
         yield market
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def process(run_folder: Path, postgres_server: EmbeddedPostgres) -> AsyncIterator[Process]:
+async def process(run_folder: Path, databases: TestDatabases) -> AsyncIterator[Process]:
     """A market without margin service, and the service's parts."""
-    async with margin_market(run_folder, postgres_server) as market, margin_process(market) as made:
+    async with margin_market(run_folder, databases) as market, margin_process(market) as made:
         yield made

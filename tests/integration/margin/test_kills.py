@@ -15,7 +15,7 @@ import pytest_asyncio
 from openspot.contracts import subjects
 from openspot.margin.liquidation import LiquidationStep
 from openspot.margin.settings import MarginSettings
-from openspot.up.embedded_postgres import EmbeddedPostgres
+from tests.support.databases import TestDatabases
 from tests.support.margin import MarginMarket, margin_market
 from tests.support.margin_child import MarginChild
 from tests.support.ports import free_port
@@ -31,9 +31,9 @@ SEQUENCE = [subjects.MARGIN_POSITION_CLOSED, subjects.NOTIFICATIONS_SEND, subjec
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def market(run_folder: Path, postgres_server: EmbeddedPostgres) -> AsyncIterator[MarginMarket]:
+async def market(run_folder: Path, databases: TestDatabases) -> AsyncIterator[MarginMarket]:
     """A market without a margin process. A lease of one second lets the next process begin soon."""
-    async with margin_market(run_folder, postgres_server) as made:
+    async with margin_market(run_folder, databases) as made:
         made.settings = made.settings.model_copy(update={"margin_lease_s": 1.0})
         yield made
 
@@ -115,6 +115,8 @@ async def test_a_process_killed_after_each_step_leaves_it_to_the_next_one(market
             children.append(last)
             await last.start()
             await eventually(lambda: is_liquidated(market, "stepwise"), WAIT_S)
+            # The bus has stored the last message before this connection has heard it.
+            await eventually(lambda: {subject for subject, *_ in heard.messages} >= set(SEQUENCE))
             told = [subject for subject, *_ in heard.messages]
         assert sorted(set(told), key=SEQUENCE.index) == SEQUENCE
         assert told == sorted(told, key=SEQUENCE.index)

@@ -86,6 +86,8 @@ async def test_killed_at_every_call_it_is_resumed_and_everything_is_done_once(pr
     async with listening(market.settings.nats_url, *patterns) as heard:
         assert await process.liquidator.begin(accounts[0])
         await process.finish_liquidation(accounts[0])
+        # The bus has stored the last message before this connection has heard it.
+        await eventually(lambda: len(heard.messages) >= len(SEQUENCE))
         assert [subject for subject, *_ in heard.messages] == SEQUENCE
     told = {subject: set(json.loads(payload)) for subject, payload, *_ in heard.messages}
     for subject, fields in FIELDS.items():

@@ -36,10 +36,10 @@ from tests.support.market_data import (
 from tests.support.mirrored_market import MirroredMarket, mirrored_market
 from tests.support.parts import first_then_proof
 from tests.support.ports import free_port
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 SYMBOL = "BTC-USD"
-WAIT_S = 60.0
+WAIT_S = stretched(60.0)
 QUICK_LEASE = {"market_data_lease_s": 5.0}
 BACKLOG_MAX = 500
 """Sequences that the load of a test may be ahead of the recording."""

@@ -1,7 +1,5 @@
 """A position service on the real bus and database, with users and prices, for all tests of this folder."""
 
-import asyncio
-import shutil
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +9,13 @@ import asyncpg
 import pytest
 
 from openspot.positions.descriptor import DESCRIPTOR
-from openspot.up.embedded_nats import EmbeddedNats
-from openspot.up.embedded_postgres import EmbeddedPostgres
-from openspot.up.nats_configuration import NatsConfiguration
-from openspot.up.services import PlatformSettings
 from tests.support.background_platform import Background, background
+from tests.support.databases import TestDatabases
 from tests.support.fake_prices import FakePrices
-from tests.support.ports import free_port, free_ports
+from tests.support.fixtures import platform_settings
+from tests.support.own_bus import own_bus
 from tests.support.positions import PositionClient, register_users
 
-DATABASE = "positions_service"
 MARK_S = 0.2
 IMPORT_BYTES_MAX = 100_000
 USERS = ("alice", "bob", "carol")
@@ -37,36 +32,18 @@ class PositionService:
 
 
 @pytest.fixture(scope="package")
-def service(run_folder: Path, postgres_server: EmbeddedPostgres) -> Iterator[PositionService]:
+def service(run_folder: Path, databases: TestDatabases) -> Iterator[PositionService]:
     """The service. The platform knows alice, bob and carol."""
-    server = EmbeddedNats(run_folder / "positions-nats", free_port(), configuration=NatsConfiguration(is_synced=False))
-    server.start()
-    data = run_folder / "positions"
-    data.mkdir()
-    settings = PlatformSettings(
-        database_url=postgres_server.url(DATABASE),
-        nats_url=server.url,
-        data_dir=data,
-        jwt_secret="test-secret-of-at-least-thirty-two-bytes",
-        engine_api_key="test-key",
-        engine_api_secret="test-api-secret",
-        position_mark_s=MARK_S,
-        positions_throttle_enabled=False,
-        position_import_bytes_max=IMPORT_BYTES_MAX,
-        **free_ports(),
-    )
-    prices = FakePrices(settings)
-    try:
-        asyncio.run(_administer(postgres_server, f"CREATE DATABASE {DATABASE} TEMPLATE openspot OWNER openspot"))
+    with own_bus(run_folder) as (server, data), databases.lend_to_service() as database_url:
+        settings = platform_settings(data, database_url, server.url).model_copy(
+            update={"position_mark_s": MARK_S, "position_import_bytes_max": IMPORT_BYTES_MAX}
+        )
+        prices = FakePrices(settings)
         with background(settings, "positions") as services:
             services.run(prices.start())
             services.run(_register(settings))
             yield PositionService(services, settings, prices)
             services.run(prices.stop())
-        asyncio.run(_administer(postgres_server, f"DROP DATABASE {DATABASE} WITH (FORCE)"))
-    finally:
-        server.stop()
-        shutil.rmtree(server.directory, ignore_errors=True)
 
 
 @pytest.fixture
@@ -95,11 +72,3 @@ async def positions(service: PositionService, prices: FakePrices, pool: asyncpg.
 async def _register(settings: Any) -> None:
     async with asyncpg.create_pool(settings.database_url, min_size=1, max_size=1) as connections:
         await register_users(connections, *USERS)
-
-
-async def _administer(server: EmbeddedPostgres, statement: str) -> None:
-    connection = await asyncpg.connect(server.administrator_url())
-    try:
-        await connection.execute(statement)
-    finally:
-        await connection.close()

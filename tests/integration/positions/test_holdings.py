@@ -41,15 +41,24 @@ async def test_trades_move_positions_and_balances_and_the_timer_marks_them(
     }  # fmt: skip
     assert {name: position[name] for name in expected} == expected
     assert set(position) == {*expected, "markedAt", "updatedAt"}
-    assert (await positions.get("alice", "/positions"))[0]["quantity"] == "1.5"
+    [listed] = await positions.get("alice", "/positions")
+    assert {name: listed[name] for name in expected} == expected
     balances = await positions.get("alice", "/balances")
-    assert {balance["assetId"]: balance["available"] for balance in balances} == {"BTC": "1.5", "USD": "-141.5"}
+    assert all(balance.pop("updatedAt") for balance in balances)
+    assert balances == [
+        {"participantId": "alice", "assetId": asset, "available": amount, "locked": "0", "total": amount}
+        for asset, amount in (("BTC", "1.5"), ("USD", "-141.5"))
+    ]
     assert (await positions.get("alice", "/balances/alice/BTC"))["total"] == "1.5"
     assert (await positions.get("alice", "/balances/alice/SOL"))["total"] == "0"
     trades = await positions.get("alice", "/trades")
-    assert [(trade["side"], trade["realisedPnl"], trade["source"]) for trade in trades] == [
-        ("sell", "9.25", "broker"),
-        ("buy", "0", "broker"),
+    assert len({trade.pop("tradeId") for trade in trades}) == 2
+    common = {
+        "participantId": "alice", "symbol": "BTC-USD", "source": "broker", "executedAt": "2026-05-02T10:00:00.000Z",
+    }  # fmt: skip
+    assert trades == [
+        common | {"side": "sell", "quantity": "0.5", "notional": "60", "fee": "0.5", "realisedPnl": "9.25"},
+        common | {"side": "buy", "quantity": "2", "notional": "200", "fee": "1", "realisedPnl": "0"},
     ]
     assert await positions.get("alice", "/trades?source=fill") == []
 

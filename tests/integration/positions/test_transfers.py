@@ -54,6 +54,11 @@ async def test_a_withdrawal_locks_its_amount_and_a_cancel_gives_it_back(position
     assert short.message == "0 USD are available, 60 are needed"
     await funded(positions, "100")
     first = await positions.post("alice", "/transfers/withdrawal", body)
+    assert first == {
+        "id": first["id"], "participantId": "alice", "assetId": "USD", "kind": "withdrawal", "amount": "60",
+        "status": "pending", "reference": None, "reason": None, "allowNegative": False, "createdBy": "alice",
+        "createdAt": first["createdAt"], "endedBy": None, "endedAt": None,
+    }  # fmt: skip
     assert await balance(positions) == ("40", "60")
     assert (await positions.ask("alice", "POST", "/transfers/withdrawal", body)).status == 409
     await positions.post("alice", f"/transfers/{first['id']}/cancel", status=200)

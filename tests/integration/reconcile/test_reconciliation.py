@@ -299,7 +299,8 @@ async def test_the_lag_of_settlement_is_a_difference_of_two_metrics(
             await market.fund()
             await market.trade(1)
             settled = (await market.reconcile()).settled_sequence
-            assert settled == SETTLED_SEQUENCE._value.get() == TRADE_SEQUENCE._value.get()
+            # The metrics are set after the rows that `reconcile` reads.
+            await eventually(lambda: settled == SETTLED_SEQUENCE._value.get() == TRADE_SEQUENCE._value.get())
         await market.trade(1)
         await eventually(lambda: TRADE_SEQUENCE._value.get() > settled)
         SETTLED_SEQUENCE.set(0)

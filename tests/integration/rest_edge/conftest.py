@@ -10,7 +10,6 @@ something, needs an edge that has seen nothing before, or counts what an edge do
 """
 
 import asyncio
-import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -20,14 +19,12 @@ import pytest
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.rest_edge.mail.transports import MAILBOX_NAME
-from openspot.up.embedded_nats import EmbeddedNats
-from openspot.up.nats_configuration import NatsConfiguration
 from tests.support.background_platform import Background, in_background
 from tests.support.databases import TestDatabases, empty_tables
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.fake_router import FakeRouter
 from tests.support.fixtures import platform_settings
-from tests.support.ports import free_port
+from tests.support.own_bus import own_bus
 from tests.support.rest_client import RestClient, running_edge
 from tests.support.waiting import eventually
 
@@ -37,18 +34,10 @@ MAILS_BEING_SENT = "SELECT count(*) FROM mail_outbox WHERE attempts > 0 AND next
 @pytest.fixture(scope="package")
 def shared_edge(run_folder: Path, databases: TestDatabases) -> Iterator[Background]:
     """The edge of this folder, in a thread of its own."""
-    server = EmbeddedNats(run_folder / "rest-edge-nats", free_port(), configuration=NatsConfiguration(is_synced=False))
-    server.start()
-    data = run_folder / "rest-edge"
-    data.mkdir()
-    try:
-        with databases.lend_to_service() as database_url:
-            settings = platform_settings(data, database_url, server.url)
-            with in_background(settings, running_edge(settings)) as edge:
-                yield edge
-    finally:
-        server.stop()
-        shutil.rmtree(server.directory, ignore_errors=True)
+    with own_bus(run_folder) as (server, data), databases.lend_to_service() as database_url:
+        settings = platform_settings(data, database_url, server.url)
+        with in_background(settings, running_edge(settings)) as edge:
+            yield edge
 
 
 @pytest.fixture

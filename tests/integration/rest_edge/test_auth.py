@@ -87,11 +87,12 @@ async def test_an_email_address_registers_once(visitor: RestClient, pool: asyncp
 @pytest.mark.usefixtures("costly_passwords")
 async def test_wrong_credentials_are_refused_alike_and_take_alike(own_edge: RestClient) -> None:
     await own_edge("POST", "/auth/register", CREDENTIALS)
-    began = time.perf_counter()
+    # Processor time, of all threads: what else the machine does counts in neither.
+    began = time.process_time()
     wrong = await own_edge("POST", "/auth/login", CREDENTIALS | {"password": "wrong password"})
-    between = time.perf_counter()
+    between = time.process_time()
     unknown = await own_edge("POST", "/auth/login", CREDENTIALS | {"email": "bob@example.org"})
-    ended = time.perf_counter()
+    ended = time.process_time()
     for reply in (wrong, unknown):
         assert (reply.status, reply.code) == (401, "INVALID_CREDENTIALS")
     assert wrong.message == unknown.message

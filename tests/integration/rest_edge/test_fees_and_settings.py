@@ -9,7 +9,7 @@ from openspot import __version__
 from openspot.domain.networks import load_networks
 from openspot.engine_client.errors import EngineUnreachableError
 from openspot.rest_edge.funds.fees.network_fees import FeeQuotes
-from openspot.rest_edge.funds.fees.schemas import NetworkFeeQuoteResponse, NetworkFeeResponse, PaymentFeeResponse
+from openspot.rest_edge.funds.fees.schemas import NetworkFeeQuoteResponse, NetworkFeeResponse
 from openspot.rest_edge.notifications.schemas import NotificationPreferenceResponse
 from openspot.rest_edge.site_settings.schemas import SystemResponse
 from tests.support.edge_products import EdgeProducts
@@ -70,10 +70,9 @@ async def test_all_fees_are_public(edge: EdgeProducts) -> None:
     assert {(row.asset, row.network) for row in networks} == {
         (asset, name) for name, network in load_networks().items() for asset in network.assets
     }
-    payments = [PaymentFeeResponse.model_validate(row) for row in (await edge("GET", "/fees/payment")).json]
-    assert [(row.route_id, row.fee_bps, row.fee_fixed) for row in payments] == [
-        ("development-brl", 100, "0"),
-        ("development-usd", 150, "0.3"),
+    assert (await edge("GET", "/fees/payment")).json == [
+        {"routeId": "development-brl", "currency": "BRL", "feeBps": 100, "feeFixed": "0"},
+        {"routeId": "development-usd", "currency": "USD", "feeBps": 150, "feeFixed": "0.3"},
     ]
 
 

@@ -1,6 +1,7 @@
 """Who may ask for what: tokens, the guard, and the shape of every refusal."""
 
 import asyncio
+import math
 import time
 from typing import Any
 
@@ -111,7 +112,7 @@ async def test_the_secret_of_the_environment_signs(edge: RestClient, settings: S
 
 
 async def test_a_token_that_was_good_is_refused_from_its_expiry_on(edge: RestClient) -> None:
-    edge.as_user("u1", life_s=2)
+    edge.as_user("u1", life_s=math.ceil(stretched(2)))
     assert (await edge("GET", "/orders")).status == 200
     expires = jwt.decode(edge.token or "", options={"verify_signature": False})["exp"]
     while time.time() < expires:
@@ -285,7 +286,8 @@ async def test_a_client_address_is_not_taken_from_a_header_unless_its_proxy_is_t
 
 async def test_too_many_requests_at_a_time_are_refused(settings: Settings, router: FakeRouter) -> None:
     body = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "1", "price": "1"}
-    changed = {"rest_requests_max": 2, "request_timeout_s": 1.0}
+    # The two that are under way wait for as long as it takes to refuse the others.
+    changed = {"rest_requests_max": 2, "request_timeout_s": stretched(1.0)}
     async with running_edge(settings.model_copy(update=changed)) as edge:
         edge.as_user("u1")
         router.silent = True

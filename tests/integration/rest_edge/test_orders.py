@@ -29,7 +29,7 @@ from tests.support.fake_router import FakeRouter
 from tests.support.order_records import order_record
 from tests.support.records import read_exactly
 from tests.support.rest_client import RestClient, running_edge
-from tests.support.waiting import stretched
+from tests.support.waiting import eventually, stretched
 
 LIMIT = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "0.5", "price": "100.25"}
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
@@ -186,12 +186,14 @@ async def test_without_a_router_an_order_answers_503(edge: RestClient) -> None:
 async def test_an_order_that_is_not_answered_in_time_answers_504_with_its_id(
     settings: Settings, router: FakeRouter
 ) -> None:
-    async with running_edge(settings.model_copy(update={"request_timeout_s": 0.3})) as edge:
+    async with running_edge(settings.model_copy(update={"request_timeout_s": stretched(0.3)})) as edge:
         edge.as_user("u1")
         router.silent = True
         reply = await edge("POST", "/orders", LIMIT)
         assert (reply.status, reply.code) == (504, "ORDER_STATUS_UNKNOWN")
-        assert reply.body["details"]["orderId"] == router.submitted[0].order.order_id
+        # The router may get the order after the edge has stopped waiting for it.
+        submitted = await eventually(lambda: router.submitted)
+        assert reply.body["details"]["orderId"] == submitted[0].order.order_id
 
 
 @pytest.mark.spec("A7-10")
@@ -354,7 +356,7 @@ async def test_a_cancel_that_is_not_answered_in_time_answers_504(
     settings: Settings, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
     await add_row(pool, "slow")
-    async with running_edge(settings.model_copy(update={"request_timeout_s": 0.3})) as edge:
+    async with running_edge(settings.model_copy(update={"request_timeout_s": stretched(0.3)})) as edge:
         edge.as_user("u1")
         router.silent = True
         reply = await edge("DELETE", "/orders/slow")

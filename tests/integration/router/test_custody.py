@@ -174,6 +174,7 @@ async def test_a_withdrawal_that_was_refused_is_not_reserved_when_its_request_co
         await engine.fund("alice", BTC="1000")
         await bus.publish(subjects.CUSTODY_WITHDRAWAL_REQUESTED, request, "w4-again")
         await eventually(lambda: custody_events("reserve") == before + 2)
+        await eventually(lambda: heard.of(subjects.CUSTODY_WITHDRAWAL_FAILED, WithdrawalOutcome))
         outcomes = heard.of(subjects.CUSTODY_WITHDRAWAL_FAILED, WithdrawalOutcome)
         assert {outcome.reason for outcome in outcomes} == {"RISK_NSF"}
         assert heard.of(subjects.CUSTODY_WITHDRAWAL_RESERVED, WithdrawalOutcome) == []

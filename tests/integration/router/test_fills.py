@@ -43,16 +43,17 @@ async def test_a_trade_fills_taker_and_maker_and_is_published_and_stored(
     assert (reply.order.status, reply.order.filled_quantity, reply.order.average_price) == ("filled", "1", "100")
     assert (reply.order.fee, reply.order.fee_currency) == ("0.25", "USD")
     await eventually(lambda: published.orders("orders.updated.alice"))
-    (trade,) = published.trades()
+    (trade,) = await eventually(published.trades)
     assert (trade.buyer_id, trade.seller_id, trade.price, trade.quantity) == ("alice", "bob", "100", "1")
     assert (trade.fees.buyer.amount, trade.fees.seller.amount, trade.fees.buyer.asset) == ("0.15", "0.25", "USD")
     assert (15, 25) not in [(tier.maker_bps, tier.taker_bps) for tier in GATEWAY_TIERS]
+    await eventually(lambda: len(published.of("trades.executed.BTC-USD", SideTrade)) >= 2)
     sides = published.of("trades.executed.BTC-USD", SideTrade)
     assert [(side.liquidity, side.order_id, side.trade_id) for side in sides] == [
         ("taker", "taker", trade.id),
         ("maker", maker, trade.id),
     ]
-    (filled,) = published.orders("orders.filled.bob")
+    (filled,) = await eventually(lambda: published.orders("orders.filled.bob"))
     assert filled.order == reply.order
     (partial,) = published.orders("orders.updated.alice")
     assert (partial.order.status, partial.order.remaining_quantity) == ("partially_filled", "1")
@@ -64,9 +65,12 @@ async def test_a_trade_fills_taker_and_maker_and_is_published_and_stored(
     await row_with(pool, maker, "filled")
     await eventually(lambda: len(published.orders("orders.filled.alice")) == 1)
     trades = [subject for subject, *_ in await stored(nats_url, "TRADES")]
-    sides = [subject for subject, *_ in await stored(nats_url, "TRADE_SIDES")]
     assert trades.count("trades.executed") == 2
-    assert sides.count("trades.executed.BTC-USD") == 4
+
+    async def has_both_sides_of_both() -> bool:
+        return [subject for subject, *_ in await stored(nats_url, "TRADE_SIDES")] == ["trades.executed.BTC-USD"] * 4
+
+    await eventually(has_both_sides_of_both)
 
 
 @pytest.mark.spec("A1.3-20", "A1.3-21", "A7-04", "A7-05", "A1.2-08")

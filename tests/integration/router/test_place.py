@@ -81,7 +81,8 @@ async def test_a_pre_trade_failure_is_answered_published_stored_and_never_reache
     assert reply.order is not None
     assert (reply.order.status, reply.order.reject_reason) == ("rejected", reason)
     await eventually(lambda: published.orders("orders.rejected.alice"))
-    (failed,) = published.of("risk.check.failed", RiskCheckFailed)
+    # Another subject, which may be heard after the first.
+    (failed,) = await eventually(lambda: published.of("risk.check.failed", RiskCheckFailed))
     assert (failed.order_id, failed.user_id, failed.check, failed.reason) == ("bad", "alice", check, reason)
     (event,) = await eventually(lambda: published.orders("orders.rejected"))
     assert (event.event, event.sequence, event.reason, event.order) == ("rejected", 0, reason, reply.order)

@@ -82,10 +82,7 @@ async def test_while_the_database_is_away_nothing_is_given_up(
     await pool.execute("ALTER TABLE orders_away RENAME TO orders")
     await eventually(lambda: rejections.waiting == 0)
     assert await order_ids(pool) == ["a", "b"]
-    assert [message_id for *_, message_id in await stored(nats_url, "ORDERS")] == [
-        "refused-alice-a",
-        "refused-alice-b",
-    ]
+    await eventually(lambda: _holds(nats_url, "ORDERS", "refused-alice-a", "refused-alice-b"))
 
 
 async def test_while_the_bus_refuses_the_events_they_are_held_in_their_order_and_published_once(
@@ -104,16 +101,25 @@ async def test_while_the_bus_refuses_the_events_they_are_held_in_their_order_and
     for order_id in ("a", "b", "c"):
         await record(rejections, order_id)
     await eventually(lambda: attempts >= ATTEMPTS)
-    # The rows and the other stream do not wait for it.
-    await eventually(lambda: order_ids(pool))
-    assert len(await stored(nats_url, "RISK")) == 3
+
+    async def has_the_others() -> bool:
+        return await order_ids(pool) == ["a", "b", "c"] and await _counts(nats_url, "RISK", 3)
+
+    # The rows and the other stream do not wait for it, nor did `record` for them.
+    await eventually(has_the_others)
     async with listening(nats_url, "orders.rejected") as heard:
         await bus.ensure_streams()
         await eventually(lambda: rejections.waiting == 0, 40)
         await eventually(lambda: len(heard.messages) == 3)
-    assert [message_id for *_, message_id in await stored(nats_url, "ORDERS")] == [
-        f"refused-alice-{order_id}" for order_id in ("a", "b", "c")
-    ]
+    await eventually(lambda: _holds(nats_url, "ORDERS", "refused-alice-a", "refused-alice-b", "refused-alice-c"))
+
+
+async def _holds(nats_url: str, stream: str, *message_ids: str) -> bool:
+    return [message_id for *_, message_id in await stored(nats_url, stream)] == list(message_ids)
+
+
+async def _counts(nats_url: str, stream: str, number: int) -> bool:
+    return len(await stored(nats_url, stream)) == number
 
 
 async def test_an_order_that_is_refused_while_the_bus_is_away_is_told_when_it_is_back(
@@ -127,7 +133,8 @@ async def test_an_order_that_is_refused_while_the_bus_is_away_is_told_when_it_is
     nats_server.start()
     await eventually(lambda: rejections.waiting == 0, 40)
     assert await order_ids(pool) == ["a"]
-    assert len(await stored(nats_url, "ORDERS")) == len(await stored(nats_url, "RISK")) == 1
+    await eventually(lambda: _holds(nats_url, "ORDERS", "refused-alice-a"))
+    await eventually(lambda: _counts(nats_url, "RISK", 1))
 
 
 async def test_a_recorder_that_ends_records_what_waits(
@@ -172,6 +179,7 @@ async def test_an_order_is_not_judged_while_there_is_no_slot_for_its_refusal(
         return (await router.submit(order_id="good")).success
 
     await eventually(is_accepted)
+    await eventually(lambda: len(published.of(subjects.RISK_CHECK_FAILED, RiskCheckFailed)) >= 2)
     failed = [event.order_id for event in published.of(subjects.RISK_CHECK_FAILED, RiskCheckFailed)]
     assert failed == ["r0", "r1"]
     await eventually(lambda: _has(pool, "good", "r0", "r1"))

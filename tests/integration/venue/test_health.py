@@ -25,7 +25,7 @@ from tests.support.venue import (
     subscribed,
     trade,
 )
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 
 @pytest.mark.spec("A1.1-08")
@@ -84,6 +84,9 @@ async def test_metrics_count_ticks_by_kind(venue_settings: VenueSettings, ticks:
         counts = Counts()
         await send(venue, quote(1), trade(1), trade(2), trade(2))
         await eventually(lambda: len(ticks.heard) == 3)
+        # A tick is counted after it was sent, and the repeated one comes last.
+        await eventually(lambda: counts("openspot_venue_lag_seconds_count", kind="trade") == 2)
+        await eventually(lambda: counts.dropped("trade", "repeated") == 1)
         code, content_type, body = await get(settings, "/metrics")
         assert (code, content_type) == (200, "text/plain")
         text = body.decode()
@@ -130,4 +133,4 @@ async def test_a_bad_setting_ends_the_service_with_its_name(
 ) -> None:
 
     with pytest.raises(VenueSettingError, match=reason):
-        await asyncio.wait_for(run(venue_settings.model_copy(update=changes), asyncio.Event()), 60)
+        await asyncio.wait_for(run(venue_settings.model_copy(update=changes), asyncio.Event()), stretched(60))

@@ -1,26 +1,20 @@
 """A REST edge with everything behind it, for all tests of this folder."""
 
-import asyncio
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import asyncpg
 import pytest
 
 from openspot.deposit.deposit import deposit
-from openspot.up.embedded_nats import EmbeddedNats
-from openspot.up.embedded_postgres import EmbeddedPostgres
-from openspot.up.nats_configuration import NatsConfiguration
 from openspot.up.services import PlatformSettings
 from tests.support.background_platform import Background, background
-from tests.support.engine_client import OPEN_ORDERS_EXPECTED
-from tests.support.ports import free_port, free_ports
+from tests.support.databases import TestDatabases
+from tests.support.fixtures import platform_settings
+from tests.support.own_bus import own_bus
 from tests.support.rest_client import RestClient
 
 SERVICES = ("engine", "ledger", "router", "market-data", "custody", "rest-edge", "margin", "subscriptions")
-DATABASE = "whole_edge"
 KEY, SECRET = "test-key", "test-api-secret"
 HEADERS = {"x-api-key": KEY, "x-api-secret": SECRET, "x-participant-type": "SYSTEM"}
 WEBHOOK_SECRET = "webhook-secret-of-at-least-thirty-two-bytes"
@@ -42,34 +36,24 @@ class WholeEdge:
 
 
 @pytest.fixture(scope="package")
-def whole_edge(run_folder: Path, postgres_server: EmbeddedPostgres) -> Iterator[WholeEdge]:
+def whole_edge(
+    run_folder: Path, databases: TestDatabases, subscriptions_databases: TestDatabases
+) -> Iterator[WholeEdge]:
     """A running edge. `user` is registered and has funds."""
-    server = EmbeddedNats(run_folder / "whole-edge-nats", free_port(), configuration=NatsConfiguration(is_synced=False))
-    server.start()
-    data = run_folder / "whole-edge"
-    data.mkdir()
-    settings = PlatformSettings(
-        database_url=postgres_server.url(DATABASE),
-        nats_url=server.url,
-        data_dir=data,
-        jwt_secret="test-secret-of-at-least-thirty-two-bytes",
-        engine_api_key=KEY,
-        engine_api_secret=SECRET,
-        throttle_enabled=False,
-        withdrawal_address_wait_s=0,
-        custody_block_s=0.05,
-        kyc_webhook_secret=WEBHOOK_SECRET,
-        payment_callback_secret=WEBHOOK_SECRET,
-        engine_open_orders_expected=OPEN_ORDERS_EXPECTED,
-        subscriptions_throttle_enabled=False,
-        positions_throttle_enabled=False,
-        **free_ports(),
-    )
-    databases = {DATABASE: "openspot", f"{DATABASE}_subscriptions": "openspot_subscriptions"}
-    try:
-        for name, template in databases.items():
-            statement = f"CREATE DATABASE {name} TEMPLATE {template} OWNER openspot"
-            asyncio.run(_administer(postgres_server, statement))
+    with (
+        own_bus(run_folder) as (server, data),
+        databases.lend_to_service() as database_url,
+        subscriptions_databases.lend_to_service() as subscriptions_database_url,
+    ):
+        changes = {
+            "subscriptions_database_url": subscriptions_database_url,
+            "withdrawal_address_wait_s": 0,
+            "custody_block_s": 0.05,
+            "kyc_webhook_secret": WEBHOOK_SECRET,
+            "payment_callback_secret": WEBHOOK_SECRET,
+            "subscriptions_throttle_enabled": False,
+        }
+        settings = platform_settings(data, database_url, server.url).model_copy(update=changes)
         with background(settings, *SERVICES) as services:
             user_id = services.run(_registered(settings))
             client_tokens = services.run(_tokens(settings, user_id))
@@ -77,19 +61,6 @@ def whole_edge(run_folder: Path, postgres_server: EmbeddedPostgres) -> Iterator[
                 services, settings.rest_url, client_tokens, user_id, settings.engine_url, HEADERS,
                 settings.subscriptions_url,
             )  # fmt: skip
-        for name in databases:
-            asyncio.run(_administer(postgres_server, f"DROP DATABASE {name} WITH (FORCE)"))
-    finally:
-        server.stop()
-        shutil.rmtree(server.directory, ignore_errors=True)
-
-
-async def _administer(server: EmbeddedPostgres, statement: str) -> None:
-    connection = await asyncpg.connect(server.administrator_url())
-    try:
-        await connection.execute(statement)
-    finally:
-        await connection.close()
 
 
 async def _registered(settings: PlatformSettings) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import time
 
 import pytest
@@ -32,7 +33,7 @@ from tests.support.websocket_edge import (
 async def close_of(client: ClientConnection, timeout_s: float = 30) -> tuple[int, str]:
     """(code, reason) of the close that the edge sends, after whatever comes before it."""
     with pytest.raises(ConnectionClosed) as end:
-        async with asyncio.timeout(timeout_s):
+        async with asyncio.timeout(stretched(timeout_s)):
             while True:
                 await client.recv()
     assert end.value.rcvd is not None, "the connection was cut without a close"
@@ -131,8 +132,10 @@ def test_the_idle_time_is_120_seconds_by_default() -> None:
 
 @pytest.mark.spec("A8-07")
 async def test_an_idle_connection_is_closed_and_one_that_speaks_is_not(settings: Settings, publish: Publish) -> None:
+    # Long enough that who speaks ten times in it is not late on a slow machine.
+    idle_s = round(stretched(0.6), 1)
     async with (
-        running_edge(settings.model_copy(update={"ws_idle_s": 0.6})) as edge,
+        running_edge(settings.model_copy(update={"ws_idle_s": idle_s})) as edge,
         open_client(edge, ping_interval=0.1) as idle,
         open_client(edge) as speaking,
     ):
@@ -147,20 +150,26 @@ async def test_an_idle_connection_is_closed_and_one_that_speaks_is_not(settings:
 
         speech = asyncio.create_task(speak())
         # Neither what it is sent nor its protocol pings keep the idle one.
-        assert await close_of(idle) == (4408, "no message for 0.6 s")
-        assert time.monotonic() - start >= 0.6
+        assert await close_of(idle) == (4408, f"no message for {idle_s:g} s")
+        assert time.monotonic() - start >= idle_s
         await speech
         await nothing_but_a_pong(speaking)
 
 
+def life_of(seconds: float) -> int:
+    """The life of a token during which a test does what takes no `seconds` on a quiet machine."""
+    return math.ceil(stretched(seconds))
+
+
 async def test_a_connection_ends_when_its_token_expires(edge: Settings) -> None:
-    async with open_as(edge, "u1", life_s=2) as client:
+    async with open_as(edge, "u1", life_s=life_of(2)) as client:
         await nothing_but_a_pong(client)
         assert await close_of(client) == (4401, "the access token has expired")
 
 
 async def test_a_newer_token_renews_a_connection_without_a_break(edge: Settings, publish: Publish) -> None:
-    async with open_as(edge, "u1", life_s=4) as client, open_as(edge, "u2", life_s=4) as not_renewed:
+    life_s = life_of(3)
+    async with open_as(edge, "u1", life_s=life_s) as client, open_as(edge, "u2", life_s=life_s) as not_renewed:
         await ask(client, action="subscribe", channel="ticker:BTC-USD")
         renewed = token(edge, "u1", life_s=600)
         reply = await ask(client, action="authenticate", token=renewed, id=1)
@@ -173,13 +182,13 @@ async def test_a_newer_token_renews_a_connection_without_a_break(edge: Settings,
         await publish("orders.created.u1", order_event("u1"))
         assert (await receive(client))["event"] == "order.created"
         # A shorter one counts as well.
-        await ask(client, action="authenticate", token=token(edge, "u1", life_s=2))
+        await ask(client, action="authenticate", token=token(edge, "u1", life_s=life_of(1)))
         assert await close_of(client) == (4401, "the access token has expired")
 
 
 async def test_a_token_makes_an_anonymous_connection_its_users_and_ends_it(edge: Settings, publish: Publish) -> None:
     async with open_client(edge) as client:
-        reply = await ask(client, action="authenticate", token=token(edge, "u1", life_s=3))
+        reply = await ask(client, action="authenticate", token=token(edge, "u1", life_s=life_of(2)))
         assert (reply["type"], reply["userId"]) == ("authenticated", "u1")
         await publish("orders.created.u1", order_event("u1"))
         assert (await receive(client))["event"] == "order.created"
@@ -227,14 +236,15 @@ async def test_the_edge_pings_its_clients(settings: Settings) -> None:
 
 
 async def test_a_half_open_client_is_closed_long_before_the_idle_time(settings: Settings) -> None:
+    ping_s = round(stretched(0.2), 1)
     async with (
-        running_edge(settings.model_copy(update={"ws_ping_s": 0.2})) as edge,
+        running_edge(settings.model_copy(update={"ws_ping_s": ping_s})) as edge,
         open_client(edge, ping_interval=None) as answering,
     ):
         reader, writer = await raw_client(edge)
         received = await asyncio.wait_for(reader.read(), stretched(30))
         # The close is the last frame, and then the socket is cut.
-        assert received.endswith((4408).to_bytes(2, "big") + b"no pong for 0.6 s")
+        assert received.endswith((4408).to_bytes(2, "big") + f"no pong for {3 * ping_s:g} s".encode())
         writer.close()
         await nothing_but_a_pong(answering)
 

@@ -1,4 +1,4 @@
-"""A margin position as its user sees it: all fields, to the last one."""
+"""A margin position and a loan as their user sees them: all fields, to the last one."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -9,8 +9,9 @@ import pytest
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.domain.order import Side
 from openspot.margin import accounts
-from openspot.margin.lifecycle import MarginPositionStatus
-from openspot.margin.records import MarginPositionRow, derived_id
+from openspot.margin.interest import LoanAccrual, Rate
+from openspot.margin.lifecycle import LoanStatus, MarginPositionStatus
+from openspot.margin.records import MarginLoanRow, MarginPositionRow, derived_id
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -37,6 +38,32 @@ def test_a_position_has_exactly_the_decided_fields() -> None:
         "loanId": "l1",
         "openedAt": "2026-03-01T12:00:00.000Z",
         "closedAt": "2026-03-01T12:01:00.000Z",
+    }
+
+
+@pytest.mark.spec("A2.8-09")
+def test_a_loan_has_exactly_the_decided_fields() -> None:
+    row = MarginLoanRow(
+        account_id="a1", asset="USD", borrowed=300 * AMOUNT_SCALE,
+        accrual=LoanAccrual(
+            loan_id="l1", principal=200 * AMOUNT_SCALE, rate=Rate(1, 7), segment_start=1,
+            posted=5 * AMOUNT_SCALE // 2, paid=AMOUNT_SCALE,
+        ),
+        yearly_rate=Decimal("0.10"), repaying="r1", status=LoanStatus.REPAID, created_at=NOON,
+        ended_at=NOON + timedelta(minutes=1),
+    )  # fmt: skip
+    assert msgspec.to_builtins(accounts._loan_record(row)) == {
+        "loanId": "l1",
+        "marginAccountId": "a1",
+        "asset": "USD",
+        "principal": "300",
+        "outstanding": "200",
+        "interest": "1.5",
+        "interestPaid": "1",
+        "rate": "0.1",
+        "status": "repaid",
+        "createdAt": "2026-03-01T12:00:00.000Z",
+        "endedAt": "2026-03-01T12:01:00.000Z",
     }
 
 

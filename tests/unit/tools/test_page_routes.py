@@ -27,6 +27,11 @@ def test_the_browser_tests_visit_every_page(application: str) -> None:
     assert visited == set(routes(application))
 
 
+def test_the_pictures_log_in_for_the_pages_that_need_a_session() -> None:
+    paths = {path for path, _ in test_every_page.LOGGED_OUT_PAGES}
+    assert set(page_pictures.WITHOUT_SESSION) == paths - {page_pictures.MARKETS}
+
+
 def test_the_pages_of_the_account_stand_one_by_one() -> None:
     assert "/account/security" in routes("trade")
     assert page_routes.ACCOUNT not in routes("trade")

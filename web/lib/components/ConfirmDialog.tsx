@@ -1,5 +1,6 @@
-import { Button, Modal, Textarea, TextInput } from "@mantine/core";
+import { Button, Textarea, TextInput } from "@mantine/core";
 import { type ReactNode, useId, useState } from "react";
+import { Dialog } from "./Dialog.tsx";
 import classes from "./ConfirmDialog.module.css";
 import { type Problem, ProblemNote } from "./states.tsx";
 
@@ -59,7 +60,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const wanted =
     [...missing, lacksReason && "give a reason", lacksText && `type ${typed ?? ""}`].find(Boolean) ?? "";
   return (
-    <Modal opened title={title} onClose={onClose} size="lg" closeButtonProps={{ "aria-label": "Close" }}>
+    <Dialog title={title} onClose={onClose} size="lg" closeButtonProps={{ "aria-label": "Close" }}>
       <form
         className={classes.form}
         onSubmit={(event) => {
@@ -115,7 +116,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           </Button>
         </div>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,6 +1,7 @@
-import { ActionIcon, Kbd, Modal, Tooltip } from "@mantine/core";
+import { ActionIcon, Kbd, Tooltip } from "@mantine/core";
 import { QuestionIcon } from "@primer/octicons-react";
 import { useState } from "react";
+import { Dialog } from "./Dialog.tsx";
 import { useShortcuts } from "../shortcuts.ts";
 import classes from "./Shortcuts.module.css";
 
@@ -31,12 +32,7 @@ export function Shortcuts({ shortcuts }: ShortcutsProps) {
         </ActionIcon>
       </Tooltip>
       {isOpen && (
-        <Modal
-          opened
-          onClose={() => setOpen(false)}
-          title={TITLE}
-          closeButtonProps={{ "aria-label": "Close" }}
-        >
+        <Dialog onClose={() => setOpen(false)} title={TITLE} closeButtonProps={{ "aria-label": "Close" }}>
           <dl className={classes.list}>
             {[own, ...shortcuts].map(({ keys, title }) => (
               <div key={keys}>
@@ -49,7 +45,7 @@ export function Shortcuts({ shortcuts }: ShortcutsProps) {
               </div>
             ))}
           </dl>
-        </Modal>
+        </Dialog>
       )}
     </>
   );

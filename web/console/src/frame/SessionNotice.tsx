@@ -1,7 +1,8 @@
-import { Button, Modal, PasswordInput, Stack } from "@mantine/core";
+import { Button, PasswordInput, Stack } from "@mantine/core";
 import { ClockIcon } from "@primer/octicons-react";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { Dialog } from "#lib/components/Dialog.tsx";
 import { NoticeBar } from "#lib/components/NoticeBar.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
@@ -54,7 +55,7 @@ function Renewal({ session, onClose }: { session: Session; onClose: () => void }
     },
   });
   return (
-    <Modal opened onClose={onClose} title="Stay logged in" closeButtonProps={{ "aria-label": "Close" }}>
+    <Dialog onClose={onClose} title="Stay logged in" closeButtonProps={{ "aria-label": "Close" }}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -75,6 +76,6 @@ function Renewal({ session, onClose }: { session: Session; onClose: () => void }
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

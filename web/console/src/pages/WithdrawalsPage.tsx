@@ -2,13 +2,13 @@ import { CheckIcon, CopyIcon, PencilIcon, PersonIcon, XCircleIcon } from "@prime
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
-import { Badge, type Tone } from "#lib/components/Badge.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { WithdrawalBadge } from "#lib/components/WithdrawalBadge.tsx";
 import { plural } from "#lib/counts.ts";
 import { useOperator } from "../engine/session.ts";
 import {
@@ -23,18 +23,6 @@ import { explainIfAny } from "../engine/messages.ts";
 import { ParticipantLink } from "../parts/ParticipantLink.tsx";
 import { ApprovalDialog, RejectionDialog, SignatureDialog } from "../parts/WithdrawalDialogs.tsx";
 import classes from "./WithdrawalsPage.module.css";
-
-const STATES: Record<WithdrawalStatus, { tone: Tone; shape: string; text: string }> = {
-  pending_approval: { tone: "warning", shape: "◔", text: "Waits for approval" },
-  approved: { tone: "accent", shape: "◑", text: "Approved" },
-  signing: { tone: "warning", shape: "◑", text: "Waits for signatures" },
-  broadcasting: { tone: "accent", shape: "◕", text: "Being sent" },
-  confirming: { tone: "accent", shape: "◕", text: "Confirming" },
-  completed: { tone: "positive", shape: "●", text: "Completed" },
-  cancelled: { tone: "neutral", shape: "–", text: "Cancelled" },
-  rejected: { tone: "negative", shape: "✕", text: "Rejected" },
-  failed: { tone: "negative", shape: "✕", text: "Failed" },
-};
 
 const COLUMNS: readonly Column<OpenWithdrawal>[] = [
   { id: "created", title: "Created", cell: ({ createdAt }) => <TimeText milliseconds={createdAt} /> },
@@ -62,16 +50,7 @@ const COLUMNS: readonly Column<OpenWithdrawal>[] = [
   {
     id: "state",
     title: "State",
-    cell: ({ status, reason }) => (
-      <Pair
-        first={
-          <Badge tone={STATES[status].tone} shape={STATES[status].shape}>
-            {STATES[status].text}
-          </Badge>
-        }
-        second={reason}
-      />
-    ),
+    cell: ({ status, reason }) => <Pair first={<WithdrawalBadge status={status} />} second={reason} />,
   },
   { id: "waits", title: "Waits for", cell: (withdrawal) => <Waiting withdrawal={withdrawal} /> },
 ];

@@ -1,8 +1,9 @@
-import { Button, Modal, Stack, TextInput } from "@mantine/core";
+import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Card } from "#lib/components/Card.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
+import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
@@ -76,8 +77,7 @@ function SetDialog({ isChange, onClose }: { isChange: boolean; onClose: () => vo
       ? `${LENGTH_MIN} to ${LENGTH_MAX} characters are needed.`
       : null;
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title={isChange ? "Change the anti-phishing code" : "Set an anti-phishing code"}
       closeButtonProps={{ "aria-label": "Close" }}
@@ -107,7 +107,7 @@ function SetDialog({ isChange, onClose }: { isChange: boolean; onClose: () => vo
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

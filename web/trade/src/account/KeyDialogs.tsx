@@ -1,8 +1,9 @@
-import { Button, Checkbox, Modal, Radio, Stack, Textarea, TextInput } from "@mantine/core";
+import { Button, Checkbox, Radio, Stack, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { CopyText } from "#lib/components/CopyText.tsx";
+import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
@@ -52,8 +53,7 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
   const hasFault = Object.values(faults).some((fault) => fault !== null);
   if (made) return <SecretDialog made={made} title="The key is made" onClose={onClose} />;
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       size="lg"
       title="Create an API key"
@@ -147,7 +147,7 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -202,8 +202,7 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
       />
     );
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title={
         isEd25519 ? `Replace the public key of ${apiKey.name}?` : `Make a new secret for ${apiKey.name}?`
@@ -229,15 +228,14 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 
 /** What is shown this once. It closes by its button alone. */
 function SecretDialog({ made, title, onClose }: { made: MadeKey; title: string; onClose: () => void }) {
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       size="lg"
       title={title}
@@ -271,7 +269,7 @@ function SecretDialog({ made, title, onClose }: { made: MadeKey; title: string; 
         </dl>
         <Button onClick={onClose}>{made.secret === null ? "Done" : "I have kept the secret"}</Button>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

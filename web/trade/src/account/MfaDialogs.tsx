@@ -1,7 +1,8 @@
-import { Button, Modal, PasswordInput, Skeleton, Stack, TextInput } from "@mantine/core";
+import { Button, PasswordInput, Skeleton, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { CopyText } from "#lib/components/CopyText.tsx";
+import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
@@ -43,8 +44,7 @@ export function EnableMfaDialog({ onClose }: { onClose: () => void }) {
   });
   const title = codes ? "Keep your recovery codes" : "Set up two-factor authentication";
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={codes ? () => setAsks(true) : onClose}
       title={title}
       closeOnClickOutside={codes === null}
@@ -104,7 +104,7 @@ export function EnableMfaDialog({ onClose }: { onClose: () => void }) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -125,8 +125,7 @@ export function DisableMfaDialog({ onClose }: { onClose: () => void }) {
   });
   const isReady = password !== "" && code.trim().length >= 6;
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title="Switch two-factor authentication off?"
       closeButtonProps={{ "aria-label": "Close" }}
@@ -160,7 +159,7 @@ export function DisableMfaDialog({ onClose }: { onClose: () => void }) {
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -182,8 +181,7 @@ export function RenewCodesDialog({ onClose }: { onClose: () => void }) {
   });
   const isReady = code.trim().length >= 6;
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={codes ? () => setAsks(true) : onClose}
       title={codes ? "Keep your recovery codes" : "New recovery codes"}
       closeOnClickOutside={codes === null}
@@ -216,6 +214,6 @@ export function RenewCodesDialog({ onClose }: { onClose: () => void }) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { Button, Modal, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { returned, useExchange } from "../api/client.ts";
@@ -36,7 +37,7 @@ export function PasswordDialog({ asksCode, onClose }: { asksCode: boolean; onClo
   });
   const isReady = current !== "" && (!asksCode || code.trim().length >= 6);
   return (
-    <Modal opened onClose={onClose} title="Change the password" closeButtonProps={{ "aria-label": "Close" }}>
+    <Dialog onClose={onClose} title="Change the password" closeButtonProps={{ "aria-label": "Close" }}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -77,6 +78,6 @@ export function PasswordDialog({ asksCode, onClose }: { asksCode: boolean; onClo
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

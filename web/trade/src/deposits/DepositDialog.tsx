@@ -1,6 +1,7 @@
-import { Modal, Select, Skeleton, Stack } from "@mantine/core";
+import { Select, Skeleton, Stack } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { CopyText } from "#lib/components/CopyText.tsx";
+import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { plural } from "#lib/counts.ts";
 import { explain } from "../api/messages.ts";
@@ -21,7 +22,7 @@ export function DepositDialog({ first, onClose }: { first: string; onClose: () =
   const offered = (networks.data ?? []).filter((entry) => entry.asset === asset);
   const chosen = offered.find((entry) => entry.network === network) ?? offered[0];
   return (
-    <Modal opened onClose={onClose} title="Deposit" closeButtonProps={{ "aria-label": "Close" }}>
+    <Dialog onClose={onClose} title="Deposit" closeButtonProps={{ "aria-label": "Close" }}>
       <Stack gap="md">
         {networks.error && <ProblemNote problem={explain(networks.error)} />}
         <Select
@@ -46,7 +47,7 @@ export function DepositDialog({ first, onClose }: { first: string; onClose: () =
         )}
         {chosen && (chosen.fiat ? <BankDetails entry={chosen} /> : <Address entry={chosen} />)}
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,4 +1,5 @@
 /** The pages in the header. A new page is one entry here, one route in App.tsx, and its file in pages/. */
+import { FUNDS_PAGES } from "../parts/fundsPages.ts";
 
 export interface Entry {
   path: string;
@@ -7,7 +8,7 @@ export interface Entry {
 }
 
 /** The wallet's own bar leads to the others. */
-const FUNDS: ReadonlySet<string> = new Set(["/wallet", "/portfolio", "/withdrawals", "/staking", "/history"]);
+const FUNDS: ReadonlySet<string> = new Set(FUNDS_PAGES.map(({ path }) => path));
 
 export const NAVIGATION: readonly Entry[] = [
   { path: "/", title: "Trade", isAt: (location) => /^\/([A-Z0-9]+-[A-Z0-9]+)?$/.test(location) },

@@ -1,9 +1,10 @@
-import { Button, FileButton, Modal, Skeleton, Title } from "@mantine/core";
+import { Button, FileButton, Skeleton, Title } from "@mantine/core";
 import { DownloadIcon, UploadIcon } from "@primer/octicons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { Dialog } from "#lib/components/Dialog.tsx";
 import { EmptyState, ErrorState, ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastFailed } from "#lib/components/toasts.tsx";
@@ -253,8 +254,7 @@ const LOTS: Column<Lot>[] = [
 function Lots({ owner, asset, onClose }: { owner: Owner; asset: string; onClose: () => void }) {
   const query = useLots(owner, asset);
   return (
-    <Modal
-      opened
+    <Dialog
       size="xl"
       onClose={onClose}
       title={`Open lots of ${asset}`}
@@ -270,6 +270,6 @@ function Lots({ owner, asset, onClose }: { owner: Owner; asset: string; onClose:
         problem={explainIfAny(query.error)}
         empty={<EmptyState title="No open lots">All of it was sold or moved.</EmptyState>}
       />
-    </Modal>
+    </Dialog>
   );
 }

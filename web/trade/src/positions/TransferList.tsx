@@ -1,4 +1,4 @@
-import { Button, Modal, Select, Stack, TextInput } from "@mantine/core";
+import { Button, Select, Stack, TextInput } from "@mantine/core";
 import { PlusIcon } from "@primer/octicons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -6,6 +6,7 @@ import { Badge } from "#lib/components/Badge.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
+import { Dialog } from "#lib/components/Dialog.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState, ProblemNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
@@ -146,7 +147,7 @@ function TransferDialog({ owner, onClose }: { owner: Owner; onClose: () => void 
   });
   const blocked = blockedBy(asset, amount.trim());
   return (
-    <Modal opened onClose={onClose} title="Record a transfer" closeButtonProps={{ "aria-label": "Close" }}>
+    <Dialog onClose={onClose} title="Record a transfer" closeButtonProps={{ "aria-label": "Close" }}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -194,7 +195,7 @@ function TransferDialog({ owner, onClose }: { owner: Owner; onClose: () => void 
           </p>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

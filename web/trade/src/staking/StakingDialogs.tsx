@@ -1,6 +1,7 @@
-import { Button, Modal, Stack } from "@mantine/core";
+import { Button, Stack } from "@mantine/core";
 import { useState } from "react";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
+import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
@@ -41,7 +42,7 @@ export function StakeDialog({ product, onClose }: { product: Product; onClose: (
   );
   const blocked = sending.isUnknown ? null : stakeFaultOf(product, amount.trim(), free);
   return (
-    <Modal opened onClose={onClose} title={`Stake ${asset}`} closeButtonProps={{ "aria-label": "Close" }}>
+    <Dialog onClose={onClose} title={`Stake ${asset}`} closeButtonProps={{ "aria-label": "Close" }}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -95,7 +96,7 @@ export function StakeDialog({ product, onClose }: { product: Product; onClose: (
           </p>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -130,12 +131,7 @@ export function UnstakeDialog({
   );
   const blocked = isFlexible && !sending.isUnknown ? unstakeFaultOf(stake, amount.trim()) : null;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Take ${stake.asset} back`}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
+    <Dialog onClose={onClose} title={`Take ${stake.asset} back`} closeButtonProps={{ "aria-label": "Close" }}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -181,6 +177,6 @@ export function UnstakeDialog({
           </p>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { Button, Checkbox, Modal, Select, Stack, TextInput } from "@mantine/core";
+import { Button, Checkbox, Select, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { useMfa } from "../account/queries.ts";
@@ -72,8 +73,7 @@ export function AddressDialog({
     asksCode && code.trim().length < CODE_LENGTH_MIN && "the code",
   ].find((one) => one !== false);
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title={fiat ? "New bank account" : "New address"}
       closeButtonProps={{ "aria-label": "Close" }}
@@ -170,6 +170,6 @@ export function AddressDialog({
           </p>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { Button, Modal, Stack, TextInput } from "@mantine/core";
+import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
@@ -78,8 +79,7 @@ export function WithdrawalDialog({
         ? "Enter your two-factor authentication code."
         : null;
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title={`Withdraw ${formatDecimal(amount)} ${asset}?`}
       closeOnClickOutside={false}
@@ -161,6 +161,6 @@ export function WithdrawalDialog({
           </p>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

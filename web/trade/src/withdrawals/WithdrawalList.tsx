@@ -1,13 +1,15 @@
-import { Button, Modal, Select, Stack } from "@mantine/core";
+import { Button, Select, Stack } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Card } from "#lib/components/Card.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { copyAndTell, CopyText } from "#lib/components/CopyText.tsx";
 import { DataTable, type RowAction } from "#lib/components/DataTable.tsx";
+import { Dialog } from "#lib/components/Dialog.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { WITHDRAWAL_LABELS } from "#lib/components/WithdrawalBadge.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { useUrlState } from "#lib/urlState.ts";
 import { returned, useExchange } from "../api/client.ts";
@@ -17,13 +19,13 @@ import { explainIfAny } from "../api/messages.ts";
 import { useNetworks } from "../api/queries.ts";
 import { WITHDRAWAL_COLUMNS } from "./columns.tsx";
 import { useWithdrawalList, useWithdrawals, type Withdrawal, WITHDRAWALS } from "./queries.ts";
-import { WITHDRAWAL_LABELS, WITHDRAWAL_STATES } from "./labels.tsx";
 import { isUnderWay } from "./steps.ts";
 import { WithdrawalSteps } from "./WithdrawalSteps.tsx";
 import fields from "../parts/Fields.module.css";
 import classes from "./Withdrawal.module.css";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
+const STATES = Object.keys(WITHDRAWAL_LABELS) as Withdrawal["status"][];
 const CANCELLABLE: Withdrawal["status"] = "pending_approval";
 
 const nameOf = ({ amount, asset }: Withdrawal) => `${formatDecimal(amount)} ${asset}`;
@@ -89,7 +91,7 @@ function AllWithdrawals({
   const { parameter, change } = useUrlState();
   const networks = useNetworks();
   const asset = parameter("asset");
-  const status = WITHDRAWAL_STATES.find((known) => known === parameter("state")) ?? "";
+  const status = STATES.find((known) => known === parameter("state")) ?? "";
   const query = useWithdrawalList(asset, status);
   const isFiltered = asset !== "" || status !== "";
   const assets = [...new Set((networks.data ?? []).map((entry) => entry.asset))].sort();
@@ -127,7 +129,7 @@ function AllWithdrawals({
             aria-label="State shown"
             placeholder="All states"
             clearable
-            data={WITHDRAWAL_STATES.map((value) => ({ value, label: WITHDRAWAL_LABELS[value][0] }))}
+            data={STATES.map((value) => ({ value, label: WITHDRAWAL_LABELS[value][0] }))}
             value={status || null}
             onChange={(value) => change({ state: value })}
           />
@@ -166,8 +168,7 @@ function AllWithdrawals({
 function Details({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose: () => void }) {
   const { asset, network, amount, fee, netAmount, address, tag, txHash } = withdrawal;
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title={`Withdrawal of ${nameOf(withdrawal)}`}
       closeButtonProps={{ "aria-label": "Close" }}
@@ -219,7 +220,7 @@ function Details({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose: () 
           )}
         </dl>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,8 +1,8 @@
 /** The columns of withdrawals. */
 import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { WithdrawalBadge } from "#lib/components/WithdrawalBadge.tsx";
 import type { Withdrawal } from "./queries.ts";
-import { WithdrawalBadge } from "./labels.tsx";
 import classes from "./Withdrawal.module.css";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 

@@ -1,24 +1,24 @@
-import { Badge, type Tone } from "#lib/components/Badge.tsx";
-import type { Withdrawal } from "./queries.ts";
+import { Badge, type Tone } from "./Badge.tsx";
 
 type Label = readonly [words: string, tone: Tone, shape: string];
 
-export const WITHDRAWAL_LABELS: Readonly<Record<Withdrawal["status"], Label>> = {
+/** What traders and operators read of each state of a withdrawal. */
+export const WITHDRAWAL_LABELS = {
   pending_approval: ["Waiting for approval", "warning", "◔"],
   approved: ["Approved", "accent", "◑"],
   signing: ["Waiting for signatures", "warning", "◑"],
   broadcasting: ["Being sent", "accent", "◕"],
   confirming: ["Confirming", "accent", "◕"],
   completed: ["Completed", "positive", "●"],
-  cancelled: ["Cancelled", "neutral", "○"],
+  cancelled: ["Cancelled", "neutral", "–"],
   rejected: ["Rejected", "negative", "✕"],
   failed: ["Failed", "negative", "!"],
-};
+} as const satisfies Readonly<Record<string, Label>>;
 
-export const WITHDRAWAL_STATES = Object.keys(WITHDRAWAL_LABELS) as Withdrawal["status"][];
+export type WithdrawalState = keyof typeof WITHDRAWAL_LABELS;
 
 /** The state of a withdrawal in a word. */
-export function WithdrawalBadge({ status }: { status: Withdrawal["status"] }) {
+export function WithdrawalBadge({ status }: { status: WithdrawalState }) {
   const [words, tone, shape] = WITHDRAWAL_LABELS[status];
   return (
     <Badge tone={tone} shape={shape}>
