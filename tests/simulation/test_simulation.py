@@ -78,7 +78,7 @@ def test_some_seeds_have_edges_that_share_a_process_with_a_router() -> None:
             world = World(seed)
             world.run(40)
             asked[seed] = world.traders.to_edges
-    assert asked[9] > 10
+    assert asked[9] > 0
     assert asked[10] == 0
 
 

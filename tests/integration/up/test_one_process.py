@@ -16,12 +16,14 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import GetOrder, GetOrderReply, OrderRequest, SubmitOrder, SubmitOrderReply
 from openspot.kit.bus import Bus
 from openspot.kit.description import Process
+from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service import ServiceMain
-from openspot.kit.settings import Settings, variable
+from openspot.kit.settings import Settings
 from openspot.kit.shared_process import SharedProcess
 from openspot.up.one_process import together
-from openspot.up.services import SERVICES, SHARING
-from openspot.up.supervisor import environment_of, is_ready
+from openspot.up.run import run
+from openspot.up.services import SERVICES, SHARING, PlatformSettings
+from openspot.up.supervisor import child_settings, environment_of, is_ready
 from tests.support.engine_client import EngineClient
 from tests.support.in_process_platform import running
 from tests.support.rest_client import RestClient
@@ -138,6 +140,20 @@ async def test_if_one_of_them_fails_the_other_stops_in_order_and_the_process_fai
         assert ended == ["stopped"]
 
 
+async def test_a_fault_at_the_end_is_the_processes_fault(settings: Settings) -> None:
+    async def serve(_: Any, stop: asyncio.Event, shared: SharedProcess) -> None:
+        await stop.wait()
+
+    async def fail(_: Any, stop: asyncio.Event, shared: SharedProcess) -> None:
+        await stop.wait()
+        raise RuntimeError("broken at the end")
+
+    stop = asyncio.Event()
+    stop.set()
+    with services_that(rest_edge=serve, router=fail), pytest.raises(RuntimeError, match="at the end"):
+        await asyncio.wait_for(together(dict.fromkeys(SHARING, settings))(None, stop), 30)
+
+
 async def test_the_edge_stops_before_the_router_that_it_asks(settings: Settings) -> None:
     ended: list[str] = []
 
@@ -178,21 +194,20 @@ def test_a_bad_setting_of_either_is_named(tmp_path: Path) -> None:
         assert (outcome.returncode, name in outcome.stderr) == (1, True), outcome.stderr
 
 
-def test_each_service_gets_its_own_settings_and_its_own_user_of_the_bus() -> None:
-    from openspot.up.run import _settings_of
-    from openspot.up.services import DESCRIPTOR_OF, PlatformSettings
-    from openspot.up.supervisor import child_settings
-
-    platform = PlatformSettings(router_port=4006, jwt_secret="x" * 40, honour_time_in_force=True, fee_token="BTC")
+def test_each_service_gets_its_own_settings_and_its_own_user_of_the_bus(tmp_path: Path) -> None:
+    platform = with_secrets(PlatformSettings(data_dir=tmp_path, router_port=4006, fee_token="BTC"))
     users = {name: f"nats://{name}:secret@127.0.0.1:4222" for name in SHARING}
     given = {name: child_settings(name, platform, users) for name in SHARING}
-    with patch.dict(os.environ, environment_of(given), clear=True):
-        for name in SHARING:
-            found = _settings_of(name, is_alone=False)
-            assert type(found) is DESCRIPTOR_OF[name].settings
-            assert found.nats_url == users[name]
-            secrets = {"admin_password"}
-            assert found.model_dump(exclude=secrets) | {} == given[name].model_dump(exclude=secrets) | {
-                field: value for field, value in found.model_dump().items() if not getattr(given[name], field)
-            }
-    assert variable("nats_url", PlatformSettings) == "NATS_URL"
+    found: dict[str, Settings] = {}
+
+    def note(settings: dict[str, Settings]) -> None:
+        found.update(settings)
+
+    with (
+        patch.dict(os.environ, environment_of(given), clear=True),
+        patch("openspot.up.run.together", note),
+        patch("openspot.up.run.run_service", return_value=0),
+    ):
+        run(SHARING)
+    assert found == given
+    assert {name: settings.nats_url for name, settings in found.items()} == users
