@@ -39,7 +39,12 @@ async def _run(settings: Mapping[str, Settings], stop: asyncio.Event) -> None:
     """Run all of them until `stop` is set or one of them ends. Raises the error of the one that failed."""
     shared = SharedProcess(tuple(settings))
     stops = {name: asyncio.Event() for name in settings}
-    tasks = {name: asyncio.create_task(_run_one(name, given, stops[name], shared)) for name, given in settings.items()}
+    connections_max = _connections_max(len(settings))
+    tasks = {}
+    for name, given in settings.items():
+        bounded = {"http_connections_max": min(given.http_connections_max, connections_max)}
+        work = _run_one(name, given.model_copy(update=bounded), stops[name], shared)
+        tasks[name] = asyncio.create_task(work)
     stopped = asyncio.ensure_future(stop.wait())
     try:
         await first_ended(*tasks.values(), stopped)
@@ -50,6 +55,14 @@ async def _run(settings: Mapping[str, Settings], stop: asyncio.Event) -> None:
             await asyncio.wait({task})
     for task in tasks.values():
         task.result()
+
+
+def _connections_max(servers: int) -> int:
+    """How many clients each of the HTTP servers may have, so that together they leave the process its own files."""
+    # Imported here, because `openspot up` itself, which starts this process, serves nothing.
+    from openspot.http.server import FILES_WANTED, connection_bounds
+
+    return max(1, connection_bounds(FILES_WANTED, 1).total // servers)
 
 
 async def _run_one(name: str, settings: Settings, stop: asyncio.Event, shared: SharedProcess) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import GetOrder, GetOrderReply, OrderRequest, SubmitOrder, SubmitOrderReply
+from openspot.http.server import FILES_RESERVED
 from openspot.kit.bus import Bus
 from openspot.kit.description import Process
 from openspot.kit.secrets_file import with_secrets
@@ -173,6 +174,21 @@ async def test_the_edge_stops_before_the_router_that_it_asks(settings: Settings)
         stop.set()
         await asyncio.wait_for(task, 30)
     assert ended == ["edge begins to stop", "edge has stopped", "router begins to stop", "router has stopped"]
+
+
+async def test_both_servers_together_leave_the_process_files_of_its_own(settings: Settings) -> None:
+    bounds: dict[str, int] = {}
+
+    async def note(given: Settings, stop: asyncio.Event, shared: SharedProcess) -> None:
+        bounds[str(len(bounds))] = given.http_connections_max
+        await stop.wait()
+
+    stop = asyncio.Event()
+    stop.set()
+    few = settings.model_copy(update={"http_connections_max": 10})
+    with services_that(rest_edge=note, router=note), patch("openspot.http.server.raise_file_limit", lambda: 1024):
+        await asyncio.wait_for(together({"rest-edge": settings, "router": few})(None, stop), 30)
+    assert list(bounds.values()) == [(1024 - FILES_RESERVED) // 2, 10]
 
 
 def test_services_that_do_not_share_a_process_are_not_run_in_one(tmp_path: Path) -> None:
