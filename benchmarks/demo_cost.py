@@ -33,10 +33,10 @@ async def await_trades(platform: ChildPlatform) -> None:
 def measure(platform: ChildPlatform, seconds: float) -> tuple[dict[str, float], float]:
     """Milliseconds of processor time in a second, by process; and the seconds that it was measured for."""
     time.sleep(SETTLE_S)
-    before, began = cpu_seconds(platform.state.pids), time.monotonic()
+    before, began = cpu_seconds(platform.state.processes), time.monotonic()
     time.sleep(seconds)
     lasted = time.monotonic() - began
-    after = cpu_seconds(platform.state.pids)
+    after = cpu_seconds(platform.state.processes)
     return {name: (after[name] - before[name]) / lasted * 1000 for name in after}, lasted
 
 

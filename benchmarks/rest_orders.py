@@ -136,7 +136,7 @@ async def measure(platform: ChildPlatform, bare_port: int, seconds: float, round
     tokens = await fund_users(settings)
     ours: list[LoadResult] = []
     bare: list[LoadResult] = []
-    pids = platform.state.pids
+    pids = platform.state.processes
     await await_listening(settings.host, bare_port)
     await load(settings.host, settings.rest_port, streams(tokens, 99), 2)
     await load(settings.host, bare_port, streams(tokens, 99), 2)

@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="openspot-benchmark-"))
-    platform = ChildPlatform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
+    platform = ChildPlatform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false", "OPENSPOT_ONE_PROCESS": "false"})
     try:
         platform.start()
         asyncio.run(measure(platform, options.seconds, options.rounds))

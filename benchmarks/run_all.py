@@ -20,6 +20,7 @@ NAMES = (
     "ledger_settlement",
     "margin_scan",
     "rest_orders",
+    "local_requests",
     "rest_signed_orders",
     "rest_order_list",
     "venue_ticks",

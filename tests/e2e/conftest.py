@@ -15,6 +15,9 @@ from tests.support.fault_run import kept_after_failure
 from tests.support.platforms import child_platform
 from tests.support.waiting import START_S_MAX, stretched
 
+ONE_PROCESS, APART = {"OPENSPOT_ONE_PROCESS": "true"}, {"OPENSPOT_ONE_PROCESS": "false"}
+"""Whether REST edge and order router share a process. Each of the two platforms proves one mode on any machine; the
+platforms that tests start themselves take what suits the machine."""
 UNTHROTTLED = {"OPENSPOT_THROTTLE_ENABLED": "false", "OPENSPOT_POSITIONS_THROTTLE_ENABLED": "false"}
 QUICK_MONEY = {
     "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
@@ -28,7 +31,7 @@ QUICK_MONEY = {
 def platform() -> Iterator[ChildPlatform]:
     """A platform without throttling or waiting times. Who kills a service of it waits until it is ready again."""
     folder = Path(tempfile.mkdtemp(prefix="openspot-e2e-"))
-    child = child_platform(folder, UNTHROTTLED | QUICK_MONEY)
+    child = child_platform(folder, UNTHROTTLED | QUICK_MONEY | ONE_PROCESS)
     child.start(stretched(START_S_MAX))
     yield child
     child.stop()
@@ -42,15 +45,19 @@ def breakable(request: pytest.FixtureRequest) -> Iterator[ChildPlatform]:
     Its withdrawals take long enough to be struck, its books are published often, so that clients see many sequences,
     and its database syncs, so that a slow disk slows it down.
     """
-    environment = UNTHROTTLED | {
-        "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
-        "OPENSPOT_CUSTODY_BLOCK_S": "0.5",
-        "OPENSPOT_CUSTODY_CONFIRMATIONS": "4",
-        "OPENSPOT_CONVERSION_STANDING_S": "2",
-        "OPENSPOT_MARKET_DATA_LEASE_S": "2",
-        "OPENSPOT_MARKET_DATA_BOOK_MS": "5",
-        "OPENSPOT_EMBEDDED_POSTGRES_SYNCED": "true",
-    }
+    environment = (
+        UNTHROTTLED
+        | APART
+        | {
+            "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
+            "OPENSPOT_CUSTODY_BLOCK_S": "0.5",
+            "OPENSPOT_CUSTODY_CONFIRMATIONS": "4",
+            "OPENSPOT_CONVERSION_STANDING_S": "2",
+            "OPENSPOT_MARKET_DATA_LEASE_S": "2",
+            "OPENSPOT_MARKET_DATA_BOOK_MS": "5",
+            "OPENSPOT_EMBEDDED_POSTGRES_SYNCED": "true",
+        }
+    )
     with kept_after_failure(request) as folder:
         child = child_platform(folder, environment)
         child.start(stretched(START_S_MAX))

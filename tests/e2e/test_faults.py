@@ -29,6 +29,13 @@ async def run(breakable: ChildPlatform) -> AsyncIterator[Run]:
         yield run
 
 
+@pytest.fixture(params=["breakable", "platform"], ids=["apart", "one process"])
+async def run_of_either(request: pytest.FixtureRequest) -> AsyncIterator[Run]:
+    """With REST edge and router in a process each, and in one."""
+    async with running(request.getfixturevalue(request.param)) as run:
+        yield run
+
+
 @pytest.mark.timeout(TIMEOUT_S * 2)
 @pytest.mark.spec("A1-04", "A1.2-04", "A1.2-05", "A1.2-06", "A1.5-07", "A1.5-08", "A6.4-06", "A6.4-07", "A6.4-08")
 async def test_router_ledger_and_engine_killed_under_load_lose_nothing(platform: ChildPlatform) -> None:
@@ -43,7 +50,8 @@ async def test_router_ledger_and_engine_killed_under_load_lose_nothing(platform:
 @pytest.mark.timeout(SECONDS + TIMEOUT_S * 2)
 @pytest.mark.spec("A1-04", "A1.2-04", "A1.2-05", "A1.2-06", "A1.3-35", "A1.5-04", "A1.5-06", "A1.5-07", "A1.5-08",
                   "A6.4-06", "A6.4-07", "A6.4-08")  # fmt: skip
-async def test_nothing_is_lost_and_nothing_counts_twice_whatever_is_killed(run: Run) -> None:
+async def test_nothing_is_lost_and_nothing_counts_twice_whatever_is_killed(run_of_either: Run) -> None:
+    run = run_of_either
     chance = run.chance
     one_by_one = list(VICTIMS)
     chance.shuffle(one_by_one)

@@ -48,6 +48,32 @@ def test_a_stopped_service_stays_stopped_until_it_is_started(breakable: ChildPla
     assert status(breakable)["stopped"] == []
 
 
+def test_services_that_share_a_process_are_stopped_and_started_together(platform: ChildPlatform) -> None:
+    both = "rest-edge and router, which share a process, are"
+    before = platform.pid("router")
+    assert before == platform.pid("rest-edge")
+    assert f"process {before} shared with rest-edge, ready" in openspot(platform, "status").stdout
+    done = openspot(platform, "restart", "router")
+    assert (done.returncode, done.stdout) == (0, f"{both} ready\n"), done.stderr
+    assert platform.pid("router") == platform.pid("rest-edge") != before
+    assert openspot(platform, "stop", "rest-edge").stdout == f"{both} stopped\n"
+    try:
+        assert sorted(status(platform)["stopped"]) == ["rest-edge", "router"]  # type: ignore[call-overload]
+        assert openspot(platform, "stop", "router").stderr == "openspot: router does not run\n"
+    finally:
+        started = openspot(platform, "start", "router")
+    assert started.stdout == f"{both} ready\n", started.stderr
+    assert status(platform)["stopped"] == []
+
+
+def test_services_with_a_process_each_are_restarted_alone(breakable: ChildPlatform) -> None:
+    edge, router = breakable.pid("rest-edge"), breakable.pid("router")
+    assert edge != router
+    assert openspot(breakable, "restart", "router").stdout == "router is ready\n"
+    assert breakable.pid("rest-edge") == edge
+    assert breakable.pid("router") != router
+
+
 def test_a_service_that_does_not_run_here_is_named_with_those_that_do(breakable: ChildPlatform) -> None:
     refused = openspot(breakable, "restart", "ledgre")
     assert refused.returncode == 1

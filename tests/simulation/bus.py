@@ -23,7 +23,10 @@ from openspot.kit.bus import (
     PublishError,
     encode,
 )
+from openspot.kit.bus.connection import Connection
 from openspot.kit.bus.consumer import Handler
+from openspot.kit.bus.local_subjects import LocalSubjects, ask
+from openspot.kit.bus.provider import MakeRefusal, Provider
 from tests.simulation.key_value import Bucket, ReachedBucket
 from tests.simulation.process import Place, Process, Weather
 
@@ -186,14 +189,22 @@ class SimulatedBus:
 
     is_connected = True
 
-    def __init__(self, server: BusServer, process: Process) -> None:
+    def __init__(self, server: BusServer, process: Process, local: LocalSubjects | None = None) -> None:
+        """`local` holds what the services of the process ask each other, if it has several."""
         self._server = server
         self._process = process
+        self._local = local
 
     async def request(
         self, subject: str, message: msgspec.Struct, reply_type: type[Any], timeout_s: float | None = None
     ) -> Any:
-        """Ask any one of the providers. Raises NotSentError or NoAnswerError."""
+        """Ask the provider in the process, or any one of the others. Raises NotSentError or NoAnswerError."""
+        provider = self._local.provider(subject) if self._local is not None else None
+        if provider is not None:
+            await self._process.io(Place.REQUEST)
+            answer = await ask(provider, subject, encode(message), timeout_s or REQUEST_TIMEOUT_S)
+            await self._process.io(Place.REQUEST)
+            return msgspec.json.decode(answer.payload, type=reply_type)
         weather = self._server.weather
         reply: asyncio.Future[bytes] = weather.loop.create_future()
 
@@ -217,9 +228,11 @@ class SimulatedBus:
         return msgspec.json.decode(payload, type=reply_type)
 
     async def serve(
-        self, subject: str, queue: str, request_type: type[Any], handler: Callable[..., Any], refusal: object
+        self, subject: str, queue: str, request_type: type[Any], handler: Callable[..., Any], refusal: MakeRefusal
     ) -> None:
         """Provide `subject`."""
+        if self._local is not None:
+            self._local.open(subject, Provider(subject, request_type, handler, refusal), cast(Connection, self))
         self._server.provide(subject, Listener(self._process, _decoder(cast(Hashable, request_type)), handler))
 
     async def subscribe(self, subject: str, event_type: type[Any], handler: Callable[..., Any]) -> None:

@@ -4,7 +4,9 @@ Traders ask over the bus like the REST edge. A trader that got no reply asks aga
 id now and then.
 """
 
+import asyncio
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,13 +68,24 @@ class Told:
 class Traders:
     """Places, cancels and looks at orders."""
 
-    def __init__(self, process: Process, server: BusServer, chance: random.Random, told: Told) -> None:
+    def __init__(
+        self,
+        process: Process,
+        server: BusServer,
+        chance: random.Random,
+        told: Told,
+        edges: Callable[[], list[tuple[Process, SimulatedBus]]] = list,
+    ) -> None:
+        """`edges` returns the edges that share a process with a router, and run: most requests go to them."""
         self._process = process
         self._bus = SimulatedBus(server, process)
+        self._edges = edges
         self._chance = chance
         self._told = told
         self.waiting = 0
         """Requests without a reply so far."""
+        self.to_edges = 0
+        """Requests that went to an edge beside a router."""
 
     def place(self) -> None:
         """Place a new order, or repeat one whose outcome is unknown."""
@@ -184,11 +197,23 @@ class Traders:
     async def _asked(self, subject: str, message: Any, reply_type: type[Any]) -> Any:
         self.waiting += 1
         try:
+            edges = self._edges()
+            if edges and self._chance.random() < 0.8:
+                return await self._asked_at(*self._chance.choice(edges), subject, message, reply_type)
             return await self._bus.request(subject, message, reply_type)
         except RequestFailedError:
             return None
         finally:
             self.waiting -= 1
+
+    async def _asked_at(
+        self, process: Process, bus: SimulatedBus, subject: str, message: Any, reply_type: type[Any]
+    ) -> Any:
+        """Ask an edge. It may die while it works on the request; then the outcome is unknown."""
+        self.to_edges += 1
+        work = process.start(bus.request(subject, message, reply_type))
+        await asyncio.wait({work})
+        return None if work.cancelled() else work.result()
 
 
 def _is_unobjectionable(order: OrderRequest) -> bool:

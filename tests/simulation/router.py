@@ -6,8 +6,19 @@ from decimal import Decimal
 from typing import Any
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import CancelOpenOrders, CancelOrder, ExecutedTrade, GetOrder, SubmitOrder
+from openspot.contracts.messages import (
+    CancelOpenOrders,
+    CancelOpenOrdersReply,
+    CancelOrder,
+    CancelOrderReply,
+    ExecutedTrade,
+    GetOrder,
+    GetOrderReply,
+    SubmitOrder,
+    SubmitOrderReply,
+)
 from openspot.domain.symbol import SymbolSpec
+from openspot.kit.bus import LocalSubjects
 from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.settings import Settings
 from openspot.router.custody.bridge import CustodyBridge
@@ -44,11 +55,16 @@ class Router:
         engine: SimulatedEngine,
         rows: Rows,
         specs: Mapping[str, SymbolSpec],
+        *,
+        has_an_edge: bool = False,
     ) -> None:
+        """With `has_an_edge` the process has a REST edge as well: `edge` is its connection."""
         self.process = process
         self._clock = engine.now
-        bus: Any = SimulatedBus(server, process)
+        local = LocalSubjects() if has_an_edge else None
+        bus: Any = SimulatedBus(server, process, local)
         self._bus = bus
+        self.edge = SimulatedBus(server, process, local)
         client = SimulatedEngineClient(engine, process, server.weather)
         store: Any = SimulatedStore(rows, process)
         session: Any = SimulatedSession(engine, process, server.weather)
@@ -80,10 +96,12 @@ class Router:
     async def _run(self) -> None:
         bus, queue = self._bus, subjects.ORDER_ROUTER_QUEUE
         await bus.subscribe(subjects.TRADES_EXECUTED, ExecutedTrade, self._note_price)
-        await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, self._submission.submit, None)
-        await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, self._cancellation.cancel, None)
-        await bus.serve(subjects.ORDERS_CANCEL_OPEN, queue, CancelOpenOrders, self._bulk.cancel_open, None)
-        await bus.serve(subjects.ORDERS_GET, queue, GetOrder, self._lookup.get, None)
+        await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, self._submission.submit, SubmitOrderReply.refused)
+        await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, self._cancellation.cancel, CancelOrderReply.refused)
+        await bus.serve(
+            subjects.ORDERS_CANCEL_OPEN, queue, CancelOpenOrders, self._bulk.cancel_open, CancelOpenOrdersReply.refused
+        )
+        await bus.serve(subjects.ORDERS_GET, queue, GetOrder, self._lookup.get, GetOrderReply.refused)
         await asyncio.gather(self.rejections.run(), self.translator.run(), self._bridge.run(asyncio.Event()))
 
     def note_price(self, symbol: str, price: Decimal) -> None:

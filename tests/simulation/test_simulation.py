@@ -71,5 +71,16 @@ def test_a_seed_gives_the_same_run_in_every_process() -> None:
     assert digests == {digest_of(11, STEPS)}
 
 
+def test_some_seeds_have_edges_that_share_a_process_with_a_router() -> None:
+    asked = {}
+    for seed in (9, 10):
+        with quiet():
+            world = World(seed)
+            world.run(40)
+            asked[seed] = world.traders.to_edges
+    assert asked[9] > 0
+    assert asked[10] == 0
+
+
 def test_another_seed_is_another_run() -> None:
     assert digest_of(11, 30) != digest_of(12, 30)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from openspot.kit.settings import Settings
 from openspot.up.services import PlatformSettings
-from tests.simulation.bus import BusServer
+from tests.simulation.bus import BusServer, SimulatedBus
 from tests.simulation.clients import USERS, Custody, Told, Traders
 from tests.simulation.engine import ASSETS, SimulatedEngine
 from tests.simulation.engine_access import SimulatedEngineClient
@@ -29,6 +29,8 @@ from tests.simulation.transfers import ToldOfTransfers, Transfers
 ROUTERS = LEDGERS = 2
 FIRST_DEPOSITS = {"USD": "2000.00", "BTC": "5", "ETH": "5.5"}
 ROUNDS_MAX = 120
+ONE_PROCESS_EVERY = 3
+"""One of so many seeds has a REST edge in the process of each router."""
 
 
 class RestlessError(AssertionError):
@@ -66,7 +68,9 @@ class World:
         self.custody = Custody(self.server, chance, self.told)
         self._names = 0
         self.edge = Process("edge", self.weather)
-        self.traders = Traders(self.edge, self.server, chance, self.told)
+        self.is_one_process = seed % ONE_PROCESS_EVERY == 0
+        """Whether each router shares its process with a REST edge."""
+        self.traders = Traders(self.edge, self.server, chance, self.told, self._edges)
         client = SimulatedEngineClient(self.engine, self.edge, self.weather)
         self.transfers = Transfers(self.edge, client, chance)
         self.links = OwnerLinks(self.edge, client, chance)
@@ -169,7 +173,16 @@ class World:
         return Process(f"{kind}-{self._names}", self.weather)
 
     def _new_router(self) -> Router:
-        return Router(self._new_process("router"), _settings(), self.server, self.engine, self.rows, self._specs)
+        return Router(
+            self._new_process("router"), _settings(), self.server, self.engine, self.rows, self._specs,
+            has_an_edge=self.is_one_process,
+        )  # fmt: skip
+
+    def _edges(self) -> list[tuple[Process, SimulatedBus]]:
+        """The edges that share a process with a router, and run."""
+        if not self.is_one_process:
+            return []
+        return [(router.process, router.edge) for router in self.routers if router.process.is_alive]
 
     def _new_ledger(self) -> Ledger:
         return Ledger(self._new_process("ledger"), self.server, self.tables, self.engine.now)

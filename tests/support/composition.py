@@ -17,7 +17,9 @@ from openspot.kit.settings import Settings
 class StandInFrame:
     """Stands for a service's frame. Bus and database take every call; the service is stopped as soon as it waits."""
 
-    def __init__(self, name: str, settings: Settings, stop: asyncio.Event, health: Health | None = None) -> None:
+    def __init__(
+        self, name: str, settings: Settings, stop: asyncio.Event, health: Health | None = None, **_: Any
+    ) -> None:
         self.health = health or Health()
         self.bus, self.pool = MagicMock(spec=Bus), MagicMock(spec=asyncpg.Pool)
         self.works: list[str] = []
@@ -79,6 +81,6 @@ class Composed:
 
         return noted
 
-    def _framed(self, *arguments: Any) -> StandInFrame:
-        self.frame = StandInFrame(*arguments)
+    def _framed(self, *arguments: Any, **options: Any) -> StandInFrame:
+        self.frame = StandInFrame(*arguments, **options)
         return self.frame

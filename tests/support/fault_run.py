@@ -64,7 +64,7 @@ class Beside:
         settings = platform.settings.model_copy(update={service.listeners[0].setting: port})
         self.port = port
         given = child_settings(service.name, settings, platform.state.bus_urls)
-        self.child = Child(service, given, platform.log_path, ProgramLauncher())
+        self.child = Child({service.name: given}, platform.log_path, ProgramLauncher())
 
 
 @dataclass

@@ -48,15 +48,22 @@ def _control(action: str, service: str) -> None:
     if state is None:
         raise fail("nothing runs; `openspot up` starts everything")
     try:
-        asyncio.run(ask(state.data_dir, Action(action), service))
+        services = asyncio.run(ask(state.data_dir, Action(action), service))
     except ControlError as error:
         raise fail(str(error)) from error
-    console.print(f"{service} is {'stopped' if action == 'stop' else 'ready'}", highlight=False)
+    outcome = "stopped" if action == "stop" else "ready"
+    if len(services) == 1:
+        console.print(f"{service} is {outcome}", highlight=False)
+    else:
+        console.print(f"{' and '.join(services)}, which share a process, are {outcome}", highlight=False)
 
 
 @app.command()
 def stop(service: ServiceName) -> None:
-    """Stop one service of the running platform. The others go on, and wait for it where they need it."""
+    """Stop one service of the running platform. The others go on, and wait for it where they need it.
+
+    A service that shares its process stops with the other one, as `openspot status` shows.
+    """
     _control("stop", service)
 
 
@@ -73,13 +80,17 @@ def restart(service: ServiceName) -> None:
 
 
 @app.command()
-def run(service: Annotated[str, typer.Argument(help="Name of one service, for example: ledger")]) -> None:
-    """Run one service alone; its addresses come from the environment."""
+def run(
+    services: Annotated[
+        list[str], typer.Argument(help="Name of one service, for example: ledger; or both of: rest-edge router")
+    ],
+) -> None:
+    """Run one service alone, or REST edge and order router in one process. Addresses come from the environment."""
     from openspot.up.run import RunError
     from openspot.up.run import run as run_here
 
     try:
-        raise typer.Exit(run_here(service))
+        raise typer.Exit(run_here(services))
     except RunError as error:
         raise fail(str(error)) from error
 
@@ -121,7 +132,9 @@ def status(
             console.print(f"{name:22} {address}", highlight=False, soft_wrap=True)
         for name, pid in state.pids.items():
             mark = {True: "ready", False: "not ready", None: "running"}[ready.get(name)]
-            console.print(f"{name:22} process {pid}, {mark}", highlight=False)
+            beside = [other for other, its in state.pids.items() if its == pid and other != name]
+            shared = f" shared with {', '.join(beside)}" if beside else ""
+            console.print(f"{name:22} process {pid}{shared}, {mark}", highlight=False)
         for name in ready:
             if name not in state.pids:
                 console.print(f"{name:22} stopped; `openspot start {name}` starts it", highlight=False)

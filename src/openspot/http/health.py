@@ -70,7 +70,7 @@ def health_routes(
 
     @router.get("/metrics", UNTHROTTLED, responses=_METRICS, summary="Metrics in the Prometheus format")
     async def get_metrics() -> Response:
-        body, content_type = exposition()
+        body, content_type = exposition(health.shows)
         return Response(body, headers={"Content-Type": content_type})
 
     return router

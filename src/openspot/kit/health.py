@@ -9,6 +9,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from openspot.kit.metrics import Shows
+
 Check = Callable[[], Awaitable[None]]
 Checks = Callable[[], Mapping[str, Check]]
 """Returns checks by name, for parts that come and go."""
@@ -26,6 +28,8 @@ class Health:
         self._checks: dict[str, Check] = {}
         self._vital: set[str] = set()
         self._sources: list[Checks] = []
+        self.shows: Shows | None = None
+        """Which of the metrics of the process belong to this service; None: all."""
 
     def add(self, name: str, check: Check, *, vital: bool = False) -> None:
         """Add a check. `/health` runs it only if it is `vital`."""

@@ -1,6 +1,10 @@
 """Metrics that every service has. Each service declares its own in its `metrics.py`."""
 
-from prometheus_client import CONTENT_TYPE_LATEST, Counter, Gauge, generate_latest
+from collections.abc import Callable, Iterator
+
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Gauge, Metric, generate_latest
+from prometheus_client.registry import Collector
+from prometheus_client.samples import Sample
 
 BUS_MALFORMED = Counter("openspot_bus_malformed_total", "Bus messages that could not be read", ["subject"])
 BUS_HANDLER_FAILURES = Counter("openspot_bus_handler_failures_total", "Bus messages whose handler failed", ["subject"])
@@ -21,6 +25,25 @@ BUS_CONSUMER_STUCK = Gauge(
 )
 
 
-def exposition() -> tuple[bytes, str]:
-    """All metrics in the Prometheus text format: (body, content type)."""
-    return generate_latest(), CONTENT_TYPE_LATEST
+Shows = Callable[[Sample], bool]
+"""Whether a service shows a sample: services that share a process divide its metrics among themselves."""
+
+
+class _Shown(Collector):
+    """The metrics of this process, with those of their samples that `shows` picks."""
+
+    def __init__(self, shows: Shows) -> None:
+        self._shows = shows
+
+    def collect(self) -> Iterator[Metric]:
+        """All families, so that each has its type, and of each the samples that are shown."""
+        for family in REGISTRY.collect():
+            # A copy, because some collectors return the same family again and again.
+            shown = Metric(family.name, family.documentation, family.type, family.unit)
+            shown.samples = [sample for sample in family.samples if self._shows(sample)]
+            yield shown
+
+
+def exposition(shows: Shows | None = None) -> tuple[bytes, str]:
+    """The metrics of this process in the Prometheus text format, all or those of `shows`: (body, content type)."""
+    return generate_latest(REGISTRY if shows is None else _Shown(shows)), CONTENT_TYPE_LATEST

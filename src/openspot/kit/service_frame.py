@@ -1,4 +1,4 @@
-"""The frame of a service: the parts that every process has besides its own work.
+"""The frame of a service: the parts that every service has besides its own work.
 
 A service's `run` creates its parts inside one frame:
 
@@ -26,6 +26,7 @@ from openspot.kit.disk import MEBIBYTE, Disk
 from openspot.kit.health import Check, DegradedError, Health
 from openspot.kit.log import get_logger
 from openspot.kit.settings import Settings
+from openspot.kit.shared_process import SharedProcess
 from openspot.kit.tasks import end_tasks, first_ended
 
 log = get_logger("service")
@@ -47,12 +48,21 @@ class Server(Protocol):
 
 
 class ServiceFrame:
-    """The parts of one process, from its start to its end."""
+    """The parts of one service, from its start to its end."""
 
-    def __init__(self, name: str, settings: Settings, stop: asyncio.Event, health: Health | None = None) -> None:
-        """`name` names the process on the bus and in the log. The process works until `stop` is set.
+    def __init__(
+        self,
+        name: str,
+        settings: Settings,
+        stop: asyncio.Event,
+        health: Health | None = None,
+        *,
+        shared: SharedProcess | None = None,
+    ) -> None:
+        """`name` names the service on the bus and in the log. It works until `stop` is set.
 
-        A process whose health report has more than the checks passes its own `health`.
+        A service whose health report has more than the checks passes its own `health`. One that shares its process
+        with others passes what they have in common.
         """
         self.settings = settings
         self.health = health or Health()
@@ -61,6 +71,10 @@ class ServiceFrame:
         """The disk of the data directory. The health shows when it is full or nearly full."""
         self.health.add("disk", self.disk.check)
         self._name = name
+        self._local = None
+        if shared is not None:
+            self._local = shared.local
+            self.health.shows = shared.shows(name)
         self._stop = stop
         self._stack = AsyncExitStack()
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -113,7 +127,7 @@ class ServiceFrame:
 
         `vital` says whether the service is of any use without it. Raises BusUnavailableError.
         """
-        bus = await Bus.connect(self.settings, self._name)
+        bus = await Bus.connect(self.settings, self._name, local=self._local)
         self._stack.push_async_callback(bus.close)
         self.health.add("bus", bus.check, vital=vital)
         self.health.add_all_of(bus.consumer_checks)

@@ -82,6 +82,11 @@ class Settings(BaseSettings):
         "unencrypted",
     )
     nats_port: Port = Field(default=4222, description="Embedded NATS; a free port if it is taken")
+    one_process: Literal["auto", "true", "false"] = Field(
+        default="auto",
+        description="`openspot up` runs REST edge and order router in one process, so that an order does not take the "
+        "way over the bus between them; `auto`: on a machine with at most four cores",
+    )
     embedded_postgres_synced: bool = Field(
         default=True,
         description="Embedded PostgreSQL syncs to disk before it commits. If false, as suits tests, a power cut may "

@@ -1,6 +1,7 @@
 """Background tasks: they are referenced until they end, bounded in number, and reliably cancelled."""
 
 import asyncio
+import contextvars
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
@@ -93,9 +94,9 @@ class TaskSet:
         """Whether no further task may start."""
         return len(self._tasks) >= self._tasks_max
 
-    def start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run `work` in the background. The caller checks `full` first."""
-        task = asyncio.ensure_future(work)
+    def start(self, work: Coroutine[Any, Any, Any], context: contextvars.Context | None = None) -> asyncio.Task[Any]:
+        """Run `work` in the background, in `context` or in a copy of the caller's. The caller checks `full` first."""
+        task = asyncio.get_running_loop().create_task(work, context=context)
         self._tasks[task] = None
         task.add_done_callback(self._forget)
         return task

@@ -18,6 +18,7 @@ from openspot.kit.clock import system_clock
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
+from openspot.kit.shared_process import SharedProcess
 from openspot.market_data_client.fair_prices import FairPrices
 from openspot.market_data_client.price_bands import PriceBands
 from openspot.market_data_client.requests import MarketDataClient
@@ -41,14 +42,14 @@ log = get_logger("rest-edge")
 CONNECTIONS_MAX = 16
 
 
-async def run(settings: RestEdgeSettings, stop: asyncio.Event) -> None:
-    """Serve the REST edge on `settings.rest_port` until `stop` is set.
+async def run(settings: RestEdgeSettings, stop: asyncio.Event, shared: SharedProcess | None = None) -> None:
+    """Serve the REST edge on `settings.rest_port` until `stop` is set, alone or in a process that it shares.
 
     Raises BusError, DatabaseUnavailableError, PortTakenError, or limits' ConfigurationError for a
     throttle storage of an unknown kind.
     """
     settings = with_secrets(settings)
-    async with ServiceFrame("rest-edge", settings, stop) as frame:
+    async with ServiceFrame("rest-edge", settings, stop, shared=shared) as frame:
         application = make_app(settings, await make_services(settings, frame))
         await frame.serve(http_server(application, settings, settings.rest_port, settings.rest_host))
         log.info("listening", port=settings.rest_port)

@@ -33,6 +33,7 @@ from openspot.kit.log import get_logger
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
+from openspot.kit.shared_process import SharedProcess
 from openspot.market_data_client.fair_prices import FairPrices
 from openspot.market_data_client.price_bands import PriceBands
 from openspot.router.custody.bridge import CustodyBridge
@@ -69,13 +70,13 @@ class _TradePrice(Message, frozen=True):
     timestamp: int
 
 
-async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
-    """Run a router until `stop` is set.
+async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProcess | None = None) -> None:
+    """Run a router until `stop` is set, alone or in a process that it shares.
 
     Raises BusError, DatabaseUnavailableError or SymbolsUnavailableError if it cannot start.
     """
     settings = with_secrets(settings)
-    async with ServiceFrame("router", settings, stop) as frame:
+    async with ServiceFrame("router", settings, stop, shared=shared) as frame:
         bus = await frame.connect_bus()
         await bus.ensure_streams()
         pool = await frame.connect_database(vital=False)

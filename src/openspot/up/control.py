@@ -1,17 +1,19 @@
 """The control socket of a running platform: `openspot stop`, `start` and `restart` ask `openspot up` for one service.
 
 The socket lies in the data directory, which only its owner can enter. A request is one line of JSON,
-`{"action": "restart", "service": "ledger"}`; the reply is one line, `{"error": ""}` or the reason why it was not done.
+`{"action": "restart", "service": "ledger"}`; the reply is one line, `{"error": "", "services": ["ledger"]}` or the
+reason why it was not done. Services that share a process are stopped and started together.
 """
 
 import asyncio
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 FILE_NAME = "control.sock"
 LINE_BYTES_MAX = 1024
@@ -34,8 +36,8 @@ class Action(StrEnum):
     """End it and start it again, and wait until it is ready."""
 
 
-Control = Callable[[Action, str], Awaitable[None]]
-"""Carries out an action for the service of that name. Raises ControlError."""
+Control = Callable[[Action, str], Awaitable[Sequence[str]]]
+"""Carries out an action for the service of that name, and returns whom it concerned. Raises ControlError."""
 
 
 class ControlServer:
@@ -60,7 +62,7 @@ class ControlServer:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            reply = {"error": await self._outcome(await reader.readline())}
+            reply = await self._outcome(await reader.readline())
             writer.write(json.dumps(reply).encode() + b"\n")
             await writer.drain()
         except (ConnectionError, ValueError):
@@ -69,22 +71,24 @@ class ControlServer:
         finally:
             writer.close()
 
-    async def _outcome(self, line: bytes) -> str:
-        """What went wrong, empty if nothing did."""
+    async def _outcome(self, line: bytes) -> dict[str, Any]:
+        """The reply: what went wrong, empty if nothing did, and the services that it concerned."""
         try:
             request = json.loads(line)
             action, service = Action(request["action"]), str(request["service"])
         except (ValueError, KeyError, TypeError):
-            return "the request is not valid"
+            return {"error": "the request is not valid"}
         try:
-            await self._control(action, service)
+            return {"error": "", "services": list(await self._control(action, service))}
         except ControlError as error:
-            return str(error)
-        return ""
+            return {"error": str(error)}
 
 
-async def ask(folder: Path, action: Action, service: str) -> None:
-    """Ask the platform whose data is in `folder`. Raises ControlError."""
+async def ask(folder: Path, action: Action, service: str) -> list[str]:
+    """Ask the platform whose data is in `folder`. Returns the names of the services that it did it to.
+
+    Raises ControlError.
+    """
     request = json.dumps({"action": action.value, "service": service}).encode() + b"\n"
     try:
         async with asyncio.timeout(TIMEOUT_S):
@@ -95,7 +99,8 @@ async def ask(folder: Path, action: Action, service: str) -> None:
                 reply = await reader.readline()
             finally:
                 writer.close()
-        error: str = json.loads(reply)["error"]
+        answer = json.loads(reply)
+        error: str = answer["error"]
     except TimeoutError as failure:
         raise ControlError(
             f"the platform has not done it within {TIMEOUT_S:.0f} s; `openspot status` shows it"
@@ -104,6 +109,8 @@ async def ask(folder: Path, action: Action, service: str) -> None:
         raise ControlError("the platform does not respond") from failure
     if error:
         raise ControlError(error)
+    concerned: list[str] = answer["services"]
+    return concerned
 
 
 @contextmanager

@@ -4,8 +4,8 @@ The imports of a service cost seconds of processor time. This process makes them
 starts several times faster, and a killed child comes back several times faster. The children share the imported memory.
 The server has one thread and opens nothing, so a fork of it is as good as a new process (docs/adr/0024).
 
-It serves one socket of messages. `{"run": service, "environment": {…}}` comes with the descriptors of the child's stdin
-and of its output, and returns `{"pid": …}`. `{"reap": pid}` waits for the end of that child and returns
+It serves one socket of messages. `{"run": [service], "environment": {…}}` comes with the descriptors of the child's
+stdin and of its output, and returns `{"pid": …}`. `{"reap": pid}` waits for the end of that child and returns
 `{"code": …}`. The server ends when the socket closes. `launch.py` has the other side.
 """
 
@@ -78,7 +78,7 @@ def _send(connection: socket.socket, message: dict[str, Any]) -> None:
         connection.send(json.dumps(message).encode())
 
 
-def _become_child(service: str, environment: dict[str, str], stdin: int, output: int) -> None:
+def _become_child(services: list[str], environment: dict[str, str], stdin: int, output: int) -> None:
     os.setsid()
     for number, stream in ((stdin, _STDIN), (output, _STDOUT), (output, _STDERR)):
         os.dup2(number, stream)
@@ -86,13 +86,13 @@ def _become_child(service: str, environment: dict[str, str], stdin: int, output:
     os.close(output)
     os.environ.clear()
     os.environ.update(environment)
-    setproctitle(f"openspot run {service}")
+    setproctitle(f"openspot run {' '.join(services)}")
 
 
-def _run_child(service: str) -> NoReturn:
+def _run_child(services: list[str]) -> NoReturn:
     code = 1
     try:
-        code = run(service)
+        code = run(services)
     except RunError as error:
         sys.stderr.write(f"openspot: {error}\n")
     except BaseException:

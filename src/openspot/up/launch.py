@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -45,8 +45,8 @@ class Launched(Protocol):
 class Launcher(Protocol):
     """Starts children."""
 
-    async def launch(self, service: str, environment: Mapping[str, str], output: Path) -> Launched:
-        """Start the service with this environment. It appends its output to `output`.
+    async def launch(self, services: Sequence[str], environment: Mapping[str, str], output: Path) -> Launched:
+        """Start one process with the services and this environment. It appends its output to `output`.
 
         Its stdin closes when this process ends.
         """
@@ -64,11 +64,11 @@ class ProgramLauncher:
         del output
         return cls()
 
-    async def launch(self, service: str, environment: Mapping[str, str], output: Path) -> Launched:
+    async def launch(self, services: Sequence[str], environment: Mapping[str, str], output: Path) -> Launched:
         """See Launcher."""
         with output.open("ab") as file:
             return await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "openspot.cli", "run", service,
+                sys.executable, "-m", "openspot.cli", "run", *services,
                 stdin=asyncio.subprocess.PIPE, stdout=file, stderr=file, env=environment, start_new_session=True,
             )  # fmt: skip
 
@@ -105,12 +105,12 @@ class ForkServer:
             )  # fmt: skip
         return cls(ours, process)
 
-    async def fork(self, service: str, environment: Mapping[str, str], output: Path) -> "ForkedChild":
+    async def fork(self, services: Sequence[str], environment: Mapping[str, str], output: Path) -> "ForkedChild":
         """Start a child. Raises ForkServerError, RequestTooLargeError, OSError."""
         stdin, lifeline = os.pipe()
         try:
             with output.open("ab") as file:
-                request = {"run": service, "environment": dict(environment)}
+                request = {"run": list(services), "environment": dict(environment)}
                 reply = await self._ask(request, [stdin, file.fileno()])
             return ForkedChild(reply["pid"], lifeline, self)
         except BaseException:
@@ -219,22 +219,22 @@ class ForkLauncher:
         """The process id of the fork server; None while there is none."""
         return None if self._server is None else self._server.process.pid
 
-    async def launch(self, service: str, environment: Mapping[str, str], output: Path) -> Launched:
+    async def launch(self, services: Sequence[str], environment: Mapping[str, str], output: Path) -> Launched:
         """See Launcher."""
         server = self._server
         if server is not None:
             # Finish the exchange even if this call is cancelled: otherwise the next one would read its reply.
-            forking = asyncio.create_task(server.fork(service, environment, output))
+            forking = asyncio.create_task(server.fork(services, environment, output))
             try:
                 return await asyncio.shield(forking)
             except asyncio.CancelledError:
                 forking.add_done_callback(_discard)
                 raise
             except ForkServerError as error:
-                log.error("the child starts as a program of its own", child=service, error=str(error))
+                log.error("the child starts as a program of its own", child="+".join(services), error=str(error))
                 if not isinstance(error, RequestTooLargeError):
                     self._renew(server)
-        return await self._programs.launch(service, environment, output)
+        return await self._programs.launch(services, environment, output)
 
     def _renew(self, failed: ForkServer) -> None:
         if self._server is failed:

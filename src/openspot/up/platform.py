@@ -37,7 +37,7 @@ from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.exposure import dangers
 from openspot.up.launch import Launcher, best_launcher
 from openspot.up.nats_configuration import NatsConfiguration
-from openspot.up.services import DESCRIPTORS, addresses, enabled
+from openspot.up.services import DESCRIPTORS, addresses, enabled, grouped
 from openspot.up.state import end_leftovers, write_state
 from openspot.up.supervisor import Child, ChildFailedError, child_settings
 
@@ -248,36 +248,40 @@ class Platform:
             ) from error
 
     async def _start_children(self, launcher: Launcher) -> None:
-        self._children = {
-            name: Child(service, child_settings(name, self.settings, self._bus_urls), self.log_path, launcher)
-            for name, service in self._services.items()
-        }
+        given = {name: child_settings(name, self.settings, self._bus_urls) for name in self._services}
+        children = [
+            Child({name: given[name] for name in names}, self.log_path, launcher) for names in grouped(self.settings)
+        ]
+        self._children = {name: child for child in children for name in child.names}
         ready = {name: asyncio.Event() for name in self._services}
 
         async def bring_up(child: Child) -> None:
-            for other in child.service.after:
+            for other in child.after:
                 await ready[other].wait()
             await child.start()
             try:
                 await child.await_started()
             except ChildFailedError as error:
-                raise StartError(f"{error}; {self._last_fault(child.service.name)}") from error
-            ready[child.service.name].set()
-            self._console.print(f"[green]✓[/green] {child.service.title}")
+                raise StartError(f"{error}; {self._last_fault(child)}") from error
+            for name in child.names:
+                ready[name].set()
+            shared = " in one process" if len(child.names) > 1 else ""
+            self._console.print(f"[green]✓[/green] {child.title}{shared}")
 
         self._say("starting the services")
         try:
             async with asyncio.timeout(READY_TIMEOUT_S), asyncio.TaskGroup() as group:
-                for child in self._children.values():
+                for child in children:
                     group.create_task(bring_up(child))
         except TimeoutError as error:
             waiting = ", ".join(name for name, event in ready.items() if not event.is_set())
             raise StartError(f"not ready after {READY_TIMEOUT_S:.0f} s: {waiting}; see {self.log_path}") from error
 
-    def _last_fault(self, service: str) -> str:
-        """The newest error that a service logged, and the place to read more."""
+    def _last_fault(self, child: Child) -> str:
+        """The newest error that a child logged, and the place to read more."""
+        marks = [f'"service": "{name}"' for name in {child.name, *child.names}]
         for line in reversed(self.log_path.read_text("utf-8", "replace").splitlines()):
-            if f'"service": "{service}"' in line and '"level": "error"' in line:
+            if any(mark in line for mark in marks) and '"level": "error"' in line:
                 fault = json.loads(line)
                 return f"{fault.get('error') or fault['event']} (more in {self.log_path})"
         return f"see {self.log_path}"
@@ -317,8 +321,11 @@ class Platform:
         except OSError as error:
             raise StartError(f"the control socket in {self.settings.data_dir} cannot be made: {error}") from error
 
-    async def _carry_out(self, action: Action, service: str) -> None:
-        """Stop, start or restart one service. Raises ControlError."""
+    async def _carry_out(self, action: Action, service: str) -> tuple[str, ...]:
+        """Stop, start or restart one service, with those that share its process. Returns their names.
+
+        Raises ControlError.
+        """
         child = self._children.get(service)
         if child is None:
             raise ControlError(f"no service {service} runs here; there are: {', '.join(sorted(self._children))}")
@@ -335,10 +342,11 @@ class Platform:
                 try:
                     await child.await_started()
                 except ChildFailedError as error:
-                    raise ControlError(f"{error}; {self._last_fault(service)}") from error
+                    raise ControlError(f"{error}; {self._last_fault(child)}") from error
             # So that `openspot status` shows it at once. On a full disk the watch tries again.
             with contextlib.suppress(OSError):
                 self._write_state()
+        return child.names
 
     async def watch(self, stop: asyncio.Event) -> None:
         """Restart embedded servers that end, and keep the state file up to date, until `stop` is set."""
@@ -369,16 +377,17 @@ class Platform:
         """Stop the services, each before those that it uses, then the servers."""
         if self._control is not None:
             await self._control.stop()
-        stopped = {name: asyncio.Event() for name in self._children}
+        children = list(dict.fromkeys(self._children.values()))
+        stopped = {child.name: asyncio.Event() for child in children}
 
-        async def stop_child(name: str, child: Child) -> None:
-            for other in self._children.values():
-                if name in other.service.uses:
-                    await stopped[other.service.name].wait()
+        async def stop_child(child: Child) -> None:
+            for other in children:
+                if other.uses.intersection(child.names):
+                    await stopped[other.name].wait()
             await child.stop()
-            stopped[name].set()
+            stopped[child.name].set()
 
-        await asyncio.gather(*(stop_child(name, child) for name, child in self._children.items()))
+        await asyncio.gather(*(stop_child(child) for child in children))
         if self._launcher is not None:
             await self._launcher.close()
         if self._keeping is not None:

@@ -1,6 +1,8 @@
 """All packages' descriptors, joined. There is no other list of services."""
 
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from graphlib import TopologicalSorter
 from importlib import import_module
@@ -53,6 +55,41 @@ DESCRIPTOR_OF: dict[str, Descriptor] = {
 """The descriptor of the package of each process."""
 PlatformSettings: Any = _joined_settings(DESCRIPTORS)
 """The settings class of `openspot up`: it has the settings of every package, and is a subclass of each one's class."""
+
+
+SHARING = ("rest-edge", "router")
+"""The services that can share a process. Each comes before those that it asks, and stops before them."""
+
+
+def own_bus_variable(service: str) -> str:
+    """The variable with the address of the bus for one of several services of a process, in place of NATS_URL.
+
+    So each of them has its own user of the bus.
+    """
+    return f"NATS_URL_OF_{service.upper().replace('-', '_')}"
+
+
+SHARING_CORES_MAX = 4
+"""With more cores, two processes place more orders than one."""
+
+
+def cores() -> int:
+    """The processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def share_a_process(settings: Settings) -> bool:
+    """Whether `openspot up` runs the services of SHARING in one process with these settings."""
+    if settings.one_process == "auto":
+        return cores() <= SHARING_CORES_MAX
+    return settings.one_process == "true"
+
+
+def grouped(settings: Settings) -> list[tuple[str, ...]]:
+    """The services that `openspot up` runs with these settings: those of one process together."""
+    names = list(enabled(settings))
+    together = SHARING if share_a_process(settings) else ()
+    return [(name,) for name in names if name not in together] + ([together] if together else [])
 
 
 def enabled(settings: Settings) -> dict[str, Process]:

@@ -27,6 +27,14 @@ class PlatformState:
     """The address of the embedded bus with the credentials of each of its users; empty if the bus was given."""
 
     @property
+    def processes(self) -> dict[str, int]:
+        """The process ids, each once: services that share a process are named together."""
+        names: dict[int, list[str]] = {}
+        for name, pid in self.pids.items():
+            names.setdefault(pid, []).append(name)
+        return {"+".join(found): pid for pid, found in names.items()}
+
+    @property
     def data_dir(self) -> Path:
         """Where the platform keeps its data."""
         return Path(self.settings["data_dir"])

@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from openspot.kit.description import Process
 from openspot.kit.log import get_logger
 from openspot.kit.service import SUPERVISED
 from openspot.kit.settings import Settings, host_for_clients
 from openspot.kit.settings import environment_of as variables_of
 from openspot.up.launch import Launched, Launcher
-from openspot.up.services import DESCRIPTOR_OF, ORIGIN_SETTINGS, TOLD, page_origins
+from openspot.up.one_process import process_name
+from openspot.up.services import DESCRIPTOR_OF, ORIGIN_SETTINGS, SERVICES, TOLD, own_bus_variable, page_origins
 
 log = get_logger("supervisor")
 
@@ -30,9 +30,17 @@ class ChildFailedError(Exception):
     """A child ended several times before it was ready."""
 
 
-def environment_of(settings: Settings) -> dict[str, str]:
-    """The environment that gives a child exactly these settings."""
-    return os.environ | variables_of(settings) | {SUPERVISED: "1", "PYTHONUNBUFFERED": "1"}
+def environment_of(settings: Mapping[str, Settings]) -> dict[str, str]:
+    """The environment that gives a child exactly these settings, by service.
+
+    Services that share a process have the same ones, but for the user of the bus.
+    """
+    variables: dict[str, str] = {}
+    for service, given in settings.items():
+        variables |= variables_of(given)
+        if len(settings) > 1:
+            variables[own_bus_variable(service)] = given.nats_url
+    return os.environ | variables | {SUPERVISED: "1", "PYTHONUNBUFFERED": "1"}
 
 
 def child_settings(name: str, settings: Settings, bus_urls: Mapping[str, str]) -> Settings:
@@ -69,10 +77,16 @@ async def is_ready(host: str, port: int, path: str = "/ready") -> bool:
 
 
 class Child:
-    """One service as a child process that is restarted whenever it ends, until `stop`."""
+    """A child process with one service, or with several that share it. It is restarted whenever it ends, until `stop`.
 
-    def __init__(self, service: Process, settings: Settings, log_path: Path, launcher: Launcher) -> None:
-        self.service = service
+    `settings` holds the settings of each service by its name, in the order of SHARING.
+    """
+
+    def __init__(self, settings: Mapping[str, Settings], log_path: Path, launcher: Launcher) -> None:
+        self.services = tuple(SERVICES[name] for name in settings)
+        self.names = tuple(settings)
+        self.name = process_name(self.names)
+        self.title = " and ".join(service.title for service in self.services)
         self.restarts = 0
         self._settings = settings
         self._log_path = log_path
@@ -80,6 +94,16 @@ class Child:
         self._process: Launched | None = None
         self._stopping = False
         self._watch: asyncio.Task[None] | None = None
+
+    @property
+    def after(self) -> set[str]:
+        """The services that are ready before this child starts."""
+        return {name for service in self.services for name in service.after} - {*self.names}
+
+    @property
+    def uses(self) -> set[str]:
+        """The services that stop after this child."""
+        return {name for service in self.services for name in service.uses} - {*self.names}
 
     @property
     def pid(self) -> int | None:
@@ -95,7 +119,7 @@ class Child:
 
     async def _spawn(self) -> None:
         environment = environment_of(self._settings)
-        self._process = await self._launcher.launch(self.service.name, environment, self._log_path)
+        self._process = await self._launcher.launch(self.names, environment, self._log_path)
 
     async def _keep_alive(self) -> None:
         pause_s = RESTART_PAUSE_S_MIN
@@ -108,7 +132,7 @@ class Child:
                 return
             self.restarts += 1
             pause_s = RESTART_PAUSE_S_MIN if loop.time() - began > STEADY_S else min(pause_s * 2, RESTART_PAUSE_S_MAX)
-            log.error("child ended, starting it again", child=self.service.name, exit_code=code, pause_s=pause_s)
+            log.error("child ended, starting it again", child=self.name, exit_code=code, pause_s=pause_s)
             await asyncio.sleep(pause_s)
             while not self._stopping:
                 try:
@@ -116,28 +140,30 @@ class Child:
                     break
                 except OSError as error:
                     # For example, there is no space for the log.
-                    log.error("child not started, trying again", child=self.service.name, error=str(error))
+                    log.error("child not started, trying again", child=self.name, error=str(error))
                     await asyncio.sleep(RESTART_PAUSE_S_MAX)
 
     async def await_started(self) -> None:
-        """Wait until its `started_path` returns 200. Raises ChildFailedError if the child keeps ending instead."""
-        host, port = self.service.listening_host(self._settings), self.service.ready_port(self._settings)
-        while not await is_ready(host, port, self.service.started_path):
-            if self.restarts > RESTARTS_BEFORE_READY_MAX:
-                raise ChildFailedError(f"{self.service.title} ends again and again")
-            await asyncio.sleep(0.05)
+        """Wait until each `started_path` returns 200. Raises ChildFailedError if the child keeps ending instead."""
+        for service in self.services:
+            settings = self._settings[service.name]
+            host, port = service.listening_host(settings), service.ready_port(settings)
+            while not await is_ready(host, port, service.started_path):
+                if self.restarts > RESTARTS_BEFORE_READY_MAX:
+                    raise ChildFailedError(f"{self.title} ends again and again")
+                await asyncio.sleep(0.05)
 
     async def stop(self) -> None:
-        """End it with SIGTERM, and with SIGKILL after STOP_TIMEOUT_S."""
+        """End it with SIGTERM, and with SIGKILL after STOP_TIMEOUT_S for each of its services."""
         self._stopping = True
         process = self._process
         if process is not None and process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
             try:
-                await asyncio.wait_for(process.wait(), STOP_TIMEOUT_S)
+                await asyncio.wait_for(process.wait(), STOP_TIMEOUT_S * len(self.services))
             except TimeoutError:
-                log.error("child did not stop in time and is killed", child=self.service.name)
+                log.error("child did not stop in time and is killed", child=self.name)
                 process.kill()
                 await process.wait()
         if self._watch is not None:

@@ -8,7 +8,7 @@ from nats.aio.msg import Msg
 
 from openspot.contracts.messages import LedgerLock, LedgerLockReply
 from openspot.kit.bus import Bus, BusyError, HandlerFailedError, MalformedRequestError, NoAnswerError, NotSentError
-from openspot.kit.bus import requests as bus_requests
+from openspot.kit.bus import provider as bus_provider
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.waiting import eventually, stretched, subscribed
@@ -52,7 +52,7 @@ async def test_a_provider_that_stays_silent_may_have_handled_the_request(bus: Bu
 async def test_a_provider_with_too_much_to_do_did_not_handle_the_request(
     bus: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bus_requests, "REQUESTS_MAX", 1)
+    monkeypatch.setattr(bus_provider, "REQUESTS_MAX", 1)
     handled: list[str] = []
     go = asyncio.Event()
 

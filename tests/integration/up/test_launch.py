@@ -57,7 +57,7 @@ async def fork_launcher(tmp_path: Path) -> AsyncIterator[ForkLauncher]:
 
 async def ends_at_once(launcher: Launcher, output: Path, environment: Mapping[str, str] = FAULTY) -> None:
     """Start a child that ends by itself, and see its exit code."""
-    child = await launcher.launch("ledger", environment, output)
+    child = await launcher.launch(["ledger"], environment, output)
     assert await child.wait() == child.returncode == 1
     with pytest.raises(ProcessLookupError):
         child.terminate()
@@ -74,7 +74,7 @@ async def test_a_child_has_its_environment_its_output_its_session_and_its_exit_c
     await ends_at_once(launcher, tmp_path / "log")
     assert "OPENSPOT_LEDGER_PORT" in printed(tmp_path)
     assert "OPENSPOT_LOG_LEVEL" not in printed(tmp_path)
-    child = await launcher.launch("ledger", waiting(silent_database, tmp_path), tmp_path / "log")
+    child = await launcher.launch(["ledger"], waiting(silent_database, tmp_path), tmp_path / "log")
     # Operators and `openspot up` know a child by its command line.
     await eventually(lambda: " run ledger" in " ".join(psutil.Process(child.pid).cmdline()))
     assert os.getsid(child.pid) == child.pid
@@ -89,7 +89,7 @@ async def test_children_are_programs_of_their_own_until_a_killed_fork_server_is_
 ) -> None:
     monkeypatch.setattr(launch, "RENEWED_S", 0.0)
     log = tmp_path / "log"
-    child = await fork_launcher.launch("ledger", waiting(silent_database, tmp_path), log)
+    child = await fork_launcher.launch(["ledger"], waiting(silent_database, tmp_path), log)
     server = psutil.Process(child.pid).parent()
     assert server is not None
     server.kill()
@@ -98,7 +98,7 @@ async def test_children_are_programs_of_their_own_until_a_killed_fork_server_is_
     # The child goes on; only its exit code is lost.
     assert psutil.Process(child.pid).is_running()
     await eventually(lambda: fork_launcher.server_pid not in (None, server.pid))
-    later = await fork_launcher.launch("ledger", waiting(silent_database, tmp_path), log)
+    later = await fork_launcher.launch(["ledger"], waiting(silent_database, tmp_path), log)
     parent = psutil.Process(later.pid).parent()
     assert parent is not None
     assert parent.pid == fork_launcher.server_pid

@@ -2,7 +2,8 @@
 
 import pytest
 
-from openspot.up.services import SERVICES, PlatformSettings, addresses, enabled
+from openspot.up import services
+from openspot.up.services import SERVICES, SHARING, PlatformSettings, addresses, enabled, grouped
 from openspot.up.supervisor import child_settings
 from openspot.web_server.settings import WebServerSettings
 
@@ -107,3 +108,27 @@ def test_nobody_is_spared_the_throttle_unless_settings_say_so() -> None:
     assert PlatformSettings(demo=True).unthrottled_users == {"demo-maker", "demo-taker"} | {
         f"demo-taker-{number}" for number in range(2, 7)
     }
+
+
+@pytest.mark.parametrize(
+    ("asked", "cores", "shared"),
+    [("auto", 1, True), ("auto", 4, True), ("auto", 5, False), ("true", 64, True), ("false", 1, False)],
+)
+def test_edge_and_router_share_a_process_on_few_cores_or_if_they_are_told_to(
+    monkeypatch: pytest.MonkeyPatch, asked: str, cores: int, shared: bool
+) -> None:
+    monkeypatch.setattr(services, "cores", lambda: cores)
+    groups = grouped(PlatformSettings(one_process=asked, venue="binance", demo=True))
+    assert (SHARING in groups) is shared
+    assert sorted(name for names in groups for name in names) == sorted(SERVICES)
+
+
+def test_services_that_share_a_process_wait_for_each_other_in_no_circle() -> None:
+    needs = {name: {*process.after, *process.uses} for name, process in SERVICES.items()}
+    reached, new = set[str](), {name for service in SHARING for name in needs[service]} - {*SHARING}
+    while new:
+        reached |= new
+        new = {name for service in reached for name in needs[service]} - reached
+    assert not reached & {*SHARING}, "one of them needs a service that needs the other"
+    # The first asks the second, so it stops before it.
+    assert SHARING[1] in SERVICES[SHARING[0]].uses

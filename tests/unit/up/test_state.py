@@ -73,3 +73,10 @@ def test_only_its_owner_reads_the_state_file(tmp_path: Path) -> None:
     finally:
         os.umask(umask)
     assert (tmp_path / FILE_NAME).stat().st_mode & 0o777 == 0o600
+
+
+def test_services_that_share_a_process_are_counted_once(tmp_path: Path) -> None:
+    write_state(PlatformSettings(data_dir=tmp_path), {"router": 7, "NATS": 8, "rest-edge": 7}, {}, ephemeral=False)
+    state = read_state(tmp_path)
+    assert state is not None
+    assert state.processes == {"router+rest-edge": 7, "NATS": 8}

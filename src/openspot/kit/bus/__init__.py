@@ -29,6 +29,7 @@ from openspot.kit.bus.errors import (
 )
 from openspot.kit.bus.kept_writes import KeptWrites
 from openspot.kit.bus.key_value import Entry, KeyValueBucket
+from openspot.kit.bus.local_subjects import LocalSubjects
 from openspot.kit.bus.outgoing import OutgoingEvent
 from openspot.kit.bus.preparation import BucketNeed, BusNeeds
 from openspot.kit.bus.retrying_publisher import PendingEvent, RetryingPublisher
@@ -53,6 +54,7 @@ __all__ = [
     "KeptWrites",
     "KeyValueBucket",
     "KeyValueError",
+    "LocalSubjects",
     "MalformedEventError",
     "MalformedRequestError",
     "NoAnswerError",

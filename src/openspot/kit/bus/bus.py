@@ -13,10 +13,12 @@ from openspot.kit.bus.circuit_breaker import CircuitBreaker
 from openspot.kit.bus.connection import Connection, OnGap
 from openspot.kit.bus.consumer import Consumption, Deliveries, DurableConsumer, Handler
 from openspot.kit.bus.key_value import KeyValueBucket
+from openspot.kit.bus.local_subjects import LocalSubjects
 from openspot.kit.bus.outgoing import OutgoingEvent
 from openspot.kit.bus.preparation import BusNeeds, Preparation
+from openspot.kit.bus.provider import MakeRefusal
 from openspot.kit.bus.publisher import Publisher
-from openspot.kit.bus.requests import MakeRefusal, Requests
+from openspot.kit.bus.requests import Requests
 from openspot.kit.bus.streams import ConsumerState, Streams
 from openspot.kit.bus.subscriptions import Subscriptions, Unsubscribe
 from openspot.kit.health import Check
@@ -32,12 +34,12 @@ Value = TypeVar("Value")
 class Bus:
     """A connection to the bus. `Bus.connect` opens it, `close` ends it."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, local: LocalSubjects | None = None) -> None:
         settings = connection.settings
         self.connection = connection
         """Only the modules of this package use it. Services use the methods below."""
         self._timeout_s = settings.request_timeout_s
-        self._requests = Requests(connection)
+        self._requests = Requests(connection, local)
         self._subscriptions = Subscriptions(connection)
         self._streams = Streams(connection)
         breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_window_s, time.monotonic)
@@ -47,13 +49,16 @@ class Bus:
         connection.on_reconnect(self._repeat_news)
 
     @classmethod
-    async def connect(cls, settings: Settings, name: str, on_gap: OnGap | None = None) -> "Bus":
+    async def connect(
+        cls, settings: Settings, name: str, on_gap: OnGap | None = None, *, local: LocalSubjects | None = None
+    ) -> "Bus":
         """Connect as `name`. Waits without limit for a server that is not up yet; a caller may set a timeout.
 
         Raises BusUnavailableError if the server refuses the connection. Calls `on_gap` with a reason whenever `listen`
-        and `subscribe` may have missed events.
+        and `subscribe` may have missed events. Services that share a process, and share `local`, handle each other's
+        requests without the bus.
         """
-        return cls(await Connection.open(settings, name, on_gap))
+        return cls(await Connection.open(settings, name, on_gap), local)
 
     async def stop_serving(self) -> None:
         """Accept no more requests, and cancel those under way. The connection stays open."""
@@ -82,7 +87,7 @@ class Bus:
         """Send a request and return a provider's reply. Waits `timeout_s`, by default 5 s (a setting).
 
         Raises RequestFailedError. After NotSentError, BusyError and MalformedRequestError the request was not handled;
-        after NoAnswerError and HandlerFailedError it may have been.
+        after NoAnswerError and HandlerFailedError it may have been. A provider in this process is asked directly.
         """
         wait_s = self._timeout_s if timeout_s is None else timeout_s
         return await self._requests.request(subject, message, reply_type, wait_s)
