@@ -2,7 +2,7 @@
 
     python -m benchmarks.ledger_settlement [--batches 40] [--backlog 100000] [--worker]
 
-Comparison: batches of 1,000 trades, in turns, on one durable PostgreSQL. The bare side is one
+Comparison: batches of 10, 40 and 1,000 trades, in turns, on one durable PostgreSQL. The bare side is one
 `INSERT … SELECT FROM unnest(…)` of the six legs of each trade into a table with the same columns, key and index
 as `ledger_entries`, its arrays made before the clock starts; a second bare side writes the same rows with COPY.
 The settlement side begins from decoded messages: checks, six legs and the house's two, who is settled already,
@@ -23,10 +23,12 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import asyncpg
 import psutil
 
+from benchmarks.postgres_time import BackendTime
 from openspot.contracts import subjects
 from openspot.contracts.messages import ExecutedTrade, TradeFee, TradeFees
 from openspot.domain.money import amount_to_text, scaled_to_text
@@ -103,25 +105,39 @@ def trades(count: int, users: int, run: str, seed: int = 1) -> Iterator[Executed
         )
 
 
-async def timed(work: Callable[[], Awaitable[object]]) -> float:
-    """Seconds that `work` took."""
-    began = time.perf_counter()
+class Cost(NamedTuple):
+    """What one batch took: seconds on the clock, and of the processor here and in PostgreSQL."""
+
+    wall: float
+    python: float
+    postgres: float
+
+    @property
+    def processor(self) -> float:
+        """Both processors together."""
+        return self.python + self.postgres
+
+
+async def timed(work: Callable[[], Awaitable[object]], clock: BackendTime) -> Cost:
+    """What `work` took."""
+    wall, python, postgres = time.perf_counter(), time.process_time(), clock.seconds()
     await work()
-    return time.perf_counter() - began
+    return Cost(time.perf_counter() - wall, time.process_time() - python, clock.seconds() - postgres)
 
 
-async def compare(pool: asyncpg.Pool, users: int, batches: int) -> None:
-    """Settle and write bare, batch by batch in turns, and print the three rates."""
+async def compare(pool: asyncpg.Pool, users: int, size: int, batches: int) -> None:
+    """Settle and write bare, batch by batch in turns, and print what a trade took."""
+    clock = await BackendTime.of(pool)
     await pool.execute("DROP TABLE IF EXISTS bare_entries")
     await pool.execute("CREATE TABLE bare_entries (LIKE ledger_entries INCLUDING ALL)")
     await pool.execute(MAKE_ACCOUNTS, users, MARKET_MAKERS)
     await pool.execute("VACUUM ANALYZE ledger_accounts")
     store = LedgerStore(pool)
-    seconds: dict[str, list[float]] = {"insert": [], "copy": [], "settlement": []}
-    everything = list(trades(batches * BATCH, users, f"compare{users}"))
-    for start in range(0, len(everything), BATCH):
-        batch = everything[start : start + BATCH]
-        legs = [leg for trade in check_batch(batch).postings.values() for leg in trade.legs]
+    costs: dict[str, list[Cost]] = {"insert": [], "copy": [], "settlement": []}
+    everything = list(trades(batches * size, users, f"compare{users}-{size}"))
+    for start in range(0, len(everything), size):
+        batch = everything[start : start + size]
+        legs = [leg for trade in check_batch(batch).entries.values() for leg in trade.postings]
         rows = [(leg.transaction_id, *leg.account, f"{leg.amount}e-18", "0", *leg[-3:]) for leg in legs]
         columns = [list(column) for column in zip(*rows, strict=True)]
         copied = "".join("\t".join((f"copy-{row[0]}", *row[1:])) + "\n" for row in rows).encode()
@@ -133,19 +149,32 @@ async def compare(pool: asyncpg.Pool, users: int, batches: int) -> None:
             await pool.copy_to_table("bare_entries", source=io.BytesIO(copied), columns=COLUMNS)
 
         async def settle(batch: list[ExecutedTrade] = batch) -> None:
-            await store.post(list(check_batch(batch).postings.values()))
+            await store.post(list(check_batch(batch).entries.values()))
 
         sides = {"insert": insert, "copy": copy, "settlement": settle}
         for name in random.Random(start).sample(sorted(sides), len(sides)):
-            seconds[name].append(await timed(sides[name]))
+            costs[name].append(await timed(sides[name], clock))
     # The first batches meet cold caches, on all sides.
-    rates = {name: BATCH / statistics.median(taken[2:]) for name, taken in seconds.items()}
-    print(f"\n{users} users, {batches} batches of {BATCH} trades, median batch")
-    print(f"  bare INSERT of six legs   {rates['insert']:>9,.0f} trades/s")
-    print(f"  bare COPY of six legs     {rates['copy']:>9,.0f} trades/s")
-    print(f"  settlement                {rates['settlement']:>9,.0f} trades/s")
-    print(f"  settlement / bare INSERT  {rates['settlement'] / rates['insert']:>9.2f}  (target 0.50)")
-    print(f"  settlement / bare COPY    {rates['settlement'] / rates['copy']:>9.2f}")
+    median = {
+        name: Cost(*(1e6 / size * statistics.median(figures) for figures in zip(*taken[2:], strict=True)))
+        for name, taken in costs.items()
+    }
+    print(f"\n{users} users, {batches} batches of {size} trades, median batch: microseconds a trade")
+    for name, title in (
+        ("insert", "bare INSERT of six legs"), ("copy", "bare COPY of six legs"), ("settlement", "settlement"),
+    ):  # fmt: skip
+        cost = median[name]
+        print(
+            f"  {title:24} {cost.wall:7.0f} on the clock, processor {cost.processor:5.0f}"
+            f" (Python {cost.python:4.0f}, PostgreSQL {cost.postgres:4.0f})"
+        )
+    settled = median["settlement"]
+    for name in ("insert", "copy"):
+        bare = median[name]
+        print(
+            f"  bare {name} / settlement    {bare.wall / settled.wall:.2f} by the clock,"
+            f" {bare.processor / settled.processor:.2f} by processor time"
+        )
 
 
 async def backlog(settings: Settings, pool: asyncpg.Pool, folder: Path, count: int, services: list[str]) -> None:
@@ -213,11 +242,13 @@ async def run(folder: Path, options: argparse.Namespace) -> None:
             ledger_worker_port=free_port(),
         )
         gc.set_threshold(GARBAGE_THRESHOLD)
-        async with asyncpg.create_pool(postgres.url(), min_size=1, max_size=3) as pool:
-            for users in (1_000, 50_000):
-                await compare(pool, users, options.batches)
-            services = ["ledger", "ledger-worker"] if options.worker else ["ledger"]
-            await backlog(settings, pool, folder, options.backlog, services)
+        async with asyncpg.create_pool(postgres.url(), min_size=1, max_size=1) as pool:
+            # First as many trades as a busy platform settles at a time, then as many as after a pause.
+            for users, size in ((1_000, 10), (1_000, 40), (1_000, BATCH), (50_000, BATCH)):
+                await compare(pool, users, size, options.batches)
+            if options.backlog:
+                services = ["ledger", "ledger-worker"] if options.worker else ["ledger"]
+                await backlog(settings, pool, folder, options.backlog, services)
     finally:
         postgres.stop()
         nats_server.stop()
@@ -227,7 +258,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--batches", type=int, default=40)
-    parser.add_argument("--backlog", type=int, default=100_000)
+    parser.add_argument("--backlog", type=int, default=100_000, help="0 leaves it out")
     parser.add_argument("--worker", action="store_true", help="the workflow worker takes part in the backlog")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="openspot-benchmark-"))

@@ -18,6 +18,7 @@ NAMES = (
     "engine_grpc",
     "engine_recovery",
     "ledger_settlement",
+    "history",
     "margin_scan",
     "rest_orders",
     "local_requests",

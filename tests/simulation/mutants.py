@@ -21,6 +21,7 @@ from openspot.ledger.changes import Change, decide
 from openspot.ledger.postings import JournalEntry, Posting, trade_entry, transfer_entry
 from openspot.ledger.store import AppliedChanges
 from openspot.router.orders.submission import Submission
+from openspot.router.store import RowBatch
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.translation import row_writer, translator
 from openspot.router.translation.order_state_machine import OrderStateMachine
@@ -127,10 +128,11 @@ def position_passes_held_events() -> Fault:
 def rows_pass_held_events() -> Fault:
     """The rows go past events that the bus has not taken, without keeping them: a kill loses them."""
 
-    async def forgetful(connection: Any, held: Any) -> None:
-        """Keep nothing."""
+    def forgetful(orders: Any, trades: Any, _: Any, position: Any) -> RowBatch:
+        """Keep no event."""
+        return RowBatch(orders, trades, (), position)
 
-    return patch.object(row_writer, "write_held", forgetful)
+    return patch.object(row_writer, "RowBatch", forgetful)
 
 
 def events_in_any_order() -> Fault:

@@ -1,20 +1,15 @@
 """The router's tables in the simulation, and a `Store` on them that follows the rules of the router's SQL."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from decimal import Decimal
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from openspot.domain.order import OrderStatus
 from openspot.engine_client.position import StreamPosition
 from openspot.kit.bus import OutgoingEvent, PendingEvent
 from openspot.router.orders.engine_order_ids import BLOCK_SIZE
-from openspot.router.store import FencedError, Resumption
+from openspot.router.store import FencedError, Resumption, RowBatch
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 from tests.simulation.process import Place, Process
-
-_NUMBERS = ("price", "quantity", "filled_quantity", "filled_notional", "remaining_quantity", "fee")
 
 
 class HeldRow(NamedTuple):
@@ -58,15 +53,19 @@ class Rows:
             ],
         )
 
-    def write(self, last: StreamPosition | None, position: StreamPosition, transaction: "_Connection") -> None:
-        """One transaction. Raises FencedError."""
-        self.move_cursor(last, position)
-        for order in transaction.orders:
+    def write(self, last: StreamPosition | None, batch: RowBatch) -> None:
+        """One statement. Raises FencedError."""
+        self.move_cursor(last, batch.position)
+        for order in batch.orders:
             self.write_order(order)
-        for trade in transaction.trades:
+        for trade in batch.trades:
             self.write_trade(trade)
-        for row in transaction.held:
-            self.held.setdefault(row.message_id, row)
+        for held in batch.held:
+            event = held.event
+            self.held.setdefault(
+                event.message_id,
+                HeldRow(event.message_id, held.sequence, event.order_key, event.subject, event.payload),
+            )
 
     def move_cursor(self, last: StreamPosition | None, position: StreamPosition) -> None:
         """Raises FencedError if the cursor is not where its writer left it."""
@@ -100,27 +99,6 @@ class Rows:
             self.trades.setdefault(trade.trade_id, trade)
 
 
-class _Connection:
-    """A transaction: its writes become visible when it ends."""
-
-    def __init__(self, process: Process) -> None:
-        self._process = process
-        self.orders: list[TrackedOrder] = []
-        self.trades: list[TradeRow] = []
-        self.held: list[HeldRow] = []
-
-    async def execute(self, query: str, *columns: Sequence[Any]) -> None:
-        """One of the statements that the row writer uses."""
-        await self._process.io(Place.ROWS)
-        rows = zip(*columns, strict=True)
-        if "INSERT INTO orders" in query:
-            self.orders += map(_order_of, rows)
-        elif "INSERT INTO router_held_events" in query:
-            self.held += [HeldRow(*row) for row in rows]
-        else:
-            self.trades += [TradeRow(*row) for row in rows]
-
-
 class SimulatedStore:
     """One process's way to the rows: `Store` without SQL."""
 
@@ -149,13 +127,9 @@ class SimulatedStore:
 
         await self._process.act(Place.ROWS, forget)
 
-    @asynccontextmanager
-    async def moving_cursor(self, last: StreamPosition | None, position: StreamPosition) -> AsyncIterator[_Connection]:
-        """One transaction. Raises FencedError."""
-        await self._process.io(Place.ROWS)
-        connection = _Connection(self._process)
-        yield connection
-        await self._process.act(Place.ROWS, lambda: self._rows.write(last, position, connection))
+    async def write(self, last: StreamPosition | None, batch: RowBatch) -> None:
+        """One statement. Raises FencedError."""
+        await self._process.act(Place.ROWS, lambda: self._rows.write(last, batch))
 
     async def insert_refused_orders(self, orders: Sequence[TrackedOrder]) -> None:
         """Insert orders that the engine never saw."""
@@ -165,10 +139,3 @@ class SimulatedStore:
                 self._rows.orders.setdefault(order.order_id, order)
 
         await self._process.act(Place.ROWS, insert)
-
-
-def _order_of(row: Sequence[Any]) -> TrackedOrder:
-    values = dict(zip(TrackedOrder.__struct_fields__, row, strict=True))
-    for name in _NUMBERS:
-        values[name] = None if values[name] is None else Decimal(values[name])
-    return TrackedOrder(**values | {"status": OrderStatus(values["status"])})

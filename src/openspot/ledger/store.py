@@ -1,11 +1,12 @@
 """The ledger's tables: one transaction for each batch, set-based SQL, no rules.
 
 There are no deadlocks: every transaction locks the accounts that it changes in one order (house, user, asset) before it
-writes their entries. The house's accounts come last, after the users' entries are written, so that several processes do
-most of their work side by side. A batch changes an account once, however many of its postings do.
+writes their entries. The house's accounts come last, because every batch needs them. A batch changes an account once,
+however many of its postings do.
 
-Entries are written with COPY. It has no ON CONFLICT and needs none: existing entries are looked up first, and if two
-transactions write the same entry at the same time, the second one fails at the unique key, begins again, and finds it.
+Entries are written with COPY. It has no ON CONFLICT and needs none: a transaction that writes an entry for the second
+time fails at the unique key, begins again, and looks up what is written. Trades that the bus delivers again come
+together, after a crash. So a batch looks first only if the one before it, or the start of the process, was such a case.
 
 Numbers travel as text, which PostgreSQL reads as exact decimals.
 """
@@ -216,6 +217,7 @@ class LedgerStore:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
+        self._expects_repeats = True
 
     # Trades and transfers
 
@@ -229,21 +231,15 @@ class LedgerStore:
             try:
                 return await self._post_once(entries)
             except asyncpg.UniqueViolationError:
-                # Another process wrote one of them at the same time. The next attempt sees that.
-                continue
+                # It was written before, or another process wrote it at the same time. The next attempt sees that.
+                self._expects_repeats = True
         return await self._post_once(entries)
 
     async def _post_once(self, entries: Sequence[JournalEntry]) -> PostedEntries:
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
-            markers = {entry.marker for entry in entries}
-            markers -= {row[0] for row in await connection.fetch(_FIND_ENTRY_IDS, list(markers))}
-            fresh = [entry for entry in entries if entry.marker in markers]
-            postings = [posting for entry in fresh for posting in entry.postings]
-            house_postings = [posting for entry in fresh for posting in entry.house_postings]
-            changes, house_changes = changes_of(postings), changes_of(house_postings)
-            assert not any(sums(changes | house_changes).values()), "everything sums to zero in each asset"
-            states = await _write_postings(connection, postings, changes)
-            await _write_postings(connection, house_postings, house_changes)
+            fresh = await _unwritten(connection, entries) if self._expects_repeats else entries
+            states = await _write_entries(connection, fresh)
+        self._expects_repeats = len(fresh) < len(entries)
         return PostedEntries({entry.id for entry in fresh}, states)
 
     async def reject(self, trades: Sequence[RejectedTrade]) -> None:
@@ -381,18 +377,28 @@ def _states(rows: Iterable[asyncpg.Record]) -> dict[AccountKey, AccountState]:
     }
 
 
-async def _write_postings(
-    connection: Connection, postings: Sequence[Posting], changes: Mapping[AccountKey, int]
-) -> dict[AccountKey, AccountState]:
-    """Write `postings` and add their sums, `changes`, to the accounts. Returns the accounts after that."""
-    if not postings:
+async def _unwritten(connection: Connection, entries: Sequence[JournalEntry]) -> Sequence[JournalEntry]:
+    rows = await connection.fetch(_FIND_ENTRY_IDS, [entry.marker for entry in entries])
+    written = {row[0] for row in rows}
+    return [entry for entry in entries if entry.marker not in written]
+
+
+async def _write_entries(connection: Connection, entries: Sequence[JournalEntry]) -> dict[AccountKey, AccountState]:
+    """Write the postings of `entries`, and add their sums to the accounts. Returns the users' accounts after that."""
+    postings = [posting for entry in entries for posting in entry.postings]
+    house_postings = [posting for entry in entries for posting in entry.house_postings]
+    changes, house_changes = changes_of(postings), changes_of(house_postings)
+    all_changes = changes | house_changes
+    if not all_changes:
         return {}
-    accounts = _sorted(changes)
-    amounts = [f"{changes[account]}e-18" for account in accounts]
+    assert not any(sums(all_changes).values()), "everything sums to zero in each asset"
+    accounts = [*sorted(changes), *sorted(house_changes)]  # in lock order
+    amounts = [f"{all_changes[account]}e-18" for account in accounts]
     states = _states(await connection.fetch(_CHANGE_ACCOUNTS, *_columns(accounts, 2), amounts))
-    totals = {account: states[account].total - amount for account, amount in changes.items()}
+    totals = {account: states[account].total - amount for account, amount in all_changes.items()}
+    postings += house_postings
     await _copy_entries(connection, postings, running_balances(postings, totals))
-    return states
+    return {account: states[account] for account in changes}
 
 
 async def _copy_entries(connection: Connection, postings: Sequence[Posting], balances: Sequence[int]) -> None:

@@ -1,9 +1,10 @@
 """The ledger's workflow worker: settlement in durable workflows, and the requests (facts A6.1-14, B4.3-21).
 
-A batch of trades is one workflow of two steps: settle, then publish `trades.settled`. Its state is in the schema `dbos`
-of the same database. A killed worker resumes its unfinished workflow at its next start. Meanwhile the bus gives the
-same trades to another process. Unique keys in the database make sure that each trade is settled once. Finished
-workflows are deleted except for the newest: the ledger's entries are the record.
+A batch of trades is one workflow of one step: settle, then publish `trades.settled`. A record of each half would cost
+more than it protects, because both may be done again. The state is in the schema `dbos` of the same database. A killed
+worker resumes its unfinished workflow at its next start. Meanwhile the bus gives the same trades to another process.
+Unique keys in the database make sure that each trade is settled once. Finished workflows are deleted except for the
+newest: the ledger's entries are the record.
 """
 
 import asyncio
@@ -50,19 +51,16 @@ class Workflows:
         logging.getLogger("dbos").addHandler(logging.NullHandler())
         DBOS(config=_configuration(settings))
 
-        @DBOS.step(name="settle")
-        async def settle(trades: bytes) -> list[str]:
-            return sorted(await settlement.settle(unpack(trades)))
-
-        @DBOS.step(name="announce")
-        async def announce(trades: bytes, rejected_ids: list[str]) -> None:
-            await settlement.announce(unpack(trades), frozenset(rejected_ids))
+        @DBOS.step(name="settle-and-announce")
+        async def settle_and_announce(data: bytes) -> None:
+            trades = unpack(data)
+            await settlement.announce(trades, await settlement.settle(trades))
 
         @DBOS.workflow(name=WORKFLOW)
-        async def settle_and_announce(trades: bytes) -> None:
-            await announce(trades, await settle(trades))
+        async def settle_trades(data: bytes) -> None:
+            await settle_and_announce(data)
 
-        self._workflow = settle_and_announce
+        self._workflow = settle_trades
 
     async def start(self) -> None:
         """Make or update the library's tables, and resume what this worker left unfinished."""

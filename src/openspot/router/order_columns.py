@@ -49,14 +49,17 @@ ORDER_NAMES = ", ".join(ORDER_COLUMNS)
 """They as text, for SQL."""
 ORDER_FIELDS = ", ".join(column.selected for column in _COLUMNS)
 """What a SELECT reads to get the fields of a TrackedOrder."""
-ORDER_ROWS = f"""
-    SELECT {", ".join(column.given for column in _COLUMNS)}
-    FROM unnest({", ".join(f"${number}::{column.array}" for number, column in enumerate(_COLUMNS, 1))})
-        AS given ({", ".join(column.field for column in _COLUMNS)})
-"""  # noqa: S608  (constant text)
-"""The rows of the orders in `order_arrays`."""
 ORDER_UPDATES = ", ".join(f"{name} = EXCLUDED.{name}" for name in ORDER_COLUMNS if name != "order_id")
 """Gives a row all values of the one that could not be inserted."""
+
+
+def order_rows(first: int = 1) -> str:
+    """SQL that selects the rows of the orders in `order_arrays`, whose first array is the parameter `first`."""
+    arrays = ", ".join(f"${number}::{column.array}" for number, column in enumerate(_COLUMNS, first))
+    return f"""
+        SELECT {", ".join(column.given for column in _COLUMNS)}
+        FROM unnest({arrays}) AS given ({", ".join(column.field for column in _COLUMNS)})
+    """  # noqa: S608  (constant text)
 
 
 def tracked_order_of(row: Any) -> TrackedOrder:

@@ -1,11 +1,10 @@
 """SQL of the router: order and trade rows, the cursor of the engine's events, held events, the counter of order ids.
 
-Rows, held events and cursor change in one transaction. A writer moves the cursor only from the value that it wrote
-last. So if two writers compete, the second one fails.
+Rows, held events and cursor change in one statement. A writer moves the cursor only from the value that it wrote last.
+So if two writers compete, the second one fails.
 """
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -14,13 +13,13 @@ import asyncpg
 from openspot.engine_client.position import StreamPosition
 from openspot.kit.bus import OutgoingEvent, PendingEvent
 from openspot.kit.database import Connection, Pool
-from openspot.kit.sql import rows_changed
 from openspot.router.order_columns import (
+    ORDER_COLUMNS,
     ORDER_FIELDS,
     ORDER_NAMES,
-    ORDER_ROWS,
     ORDER_UPDATES,
     order_arrays,
+    order_rows,
     tracked_order_of,
 )
 from openspot.router.tracked_order import TrackedOrder
@@ -33,48 +32,64 @@ _ORDERS_READ_AT_ONCE = 5000
 
 _ORDER_SELECT = f"SELECT {ORDER_FIELDS} FROM orders"  # noqa: S608  (constant text)
 _UTC_DATETIME = "timestamptz 'epoch' + {} * interval '1 millisecond'"
-_UPSERT_ORDERS = f"""
-    INSERT INTO orders ({ORDER_NAMES}) {ORDER_ROWS}
-    ON CONFLICT (order_id) DO UPDATE SET {ORDER_UPDATES}
-    -- An order of the engine replaces one that a router refused under the same id, which never reached the engine.
-    -- The row of another engine order, of a newer state, or of an order that has ended stays as it is.
-    WHERE orders.engine_order_id IS NULL
-        OR (
-            orders.engine_order_id = EXCLUDED.engine_order_id
-            AND orders.last_sequence < EXCLUDED.last_sequence
-            AND orders.status IN ('pending', 'open', 'partially_filled')
+_INSERT_REFUSED_ORDERS = f"INSERT INTO orders ({ORDER_NAMES}) {order_rows()} ON CONFLICT DO NOTHING"
+_FIRST_ORDER_ARRAY = 6
+_TRADE_ARRAYS = (
+    "text", "bigint", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "bigint",
+)  # fmt: skip
+_FIRST_TRADE_ARRAY = _FIRST_ORDER_ARRAY + len(ORDER_COLUMNS)
+_FIRST_HELD_ARRAY = _FIRST_TRADE_ARRAY + len(_TRADE_ARRAYS)
+
+
+def _arrays(first: int, types: Sequence[str]) -> str:
+    return ", ".join(f"${number}::{type_}[]" for number, type_ in enumerate(types, first))
+
+
+# One statement is one round trip and one transaction. `moved` comes first: the others read it, and write nothing if it
+# is empty. So a writer that is fenced waits for no row but the cursor's. Foreign keys are checked when all rows are
+# written.
+_WRITE_ROWS = f"""
+    WITH moved AS (
+        INSERT INTO engine_cursors (consumer, epoch, sequence) VALUES ($1, $2, $3)
+        ON CONFLICT (consumer) DO UPDATE SET epoch = EXCLUDED.epoch, sequence = EXCLUDED.sequence, updated_at = now()
+        WHERE engine_cursors.epoch = $4 AND engine_cursors.sequence = $5
+        RETURNING sequence
+    ), written_orders AS (
+        INSERT INTO orders ({ORDER_NAMES}) {order_rows(_FIRST_ORDER_ARRAY)} WHERE EXISTS (SELECT FROM moved)
+        ON CONFLICT (order_id) DO UPDATE SET {ORDER_UPDATES}
+        -- An order of the engine replaces one that a router refused under the same id, which never reached the engine.
+        -- The row of another engine order, of a newer state, or of an order that has ended stays as it is.
+        WHERE orders.engine_order_id IS NULL
+            OR (
+                orders.engine_order_id = EXCLUDED.engine_order_id
+                AND orders.last_sequence < EXCLUDED.last_sequence
+                AND orders.status IN ('pending', 'open', 'partially_filled')
+            )
+    ), written_trades AS (
+        INSERT INTO trades (
+            trade_id, sequence, symbol, price, quantity, taker_side, taker_order_id, maker_order_id, buyer_id,
+            seller_id, taker_fee, maker_fee, fee_currency, executed_at
         )
-"""
-_INSERT_REFUSED_ORDERS = f"INSERT INTO orders ({ORDER_NAMES}) {ORDER_ROWS} ON CONFLICT DO NOTHING"
-_INSERT_TRADES = f"""
-    INSERT INTO trades (
-        trade_id, sequence, symbol, price, quantity, taker_side, taker_order_id, maker_order_id, buyer_id, seller_id,
-        taker_fee, maker_fee, fee_currency, executed_at
+        SELECT trade_id, sequence, symbol, price::numeric, quantity::numeric, taker_side, taker_order_id,
+            maker_order_id, buyer_id, seller_id, taker_fee::numeric, maker_fee::numeric, fee_currency,
+            {_UTC_DATETIME.format("executed_ms")}
+        FROM unnest({_arrays(_FIRST_TRADE_ARRAY, _TRADE_ARRAYS)}) AS given (
+            trade_id, sequence, symbol, price, quantity, taker_side, taker_order_id, maker_order_id, buyer_id,
+            seller_id, taker_fee, maker_fee, fee_currency, executed_ms
+        )
+        WHERE EXISTS (SELECT FROM moved)
+        ON CONFLICT DO NOTHING
+    ), written_events AS (
+        INSERT INTO router_held_events (message_id, sequence, key, subject, payload)
+        SELECT message_id, sequence, key, subject, payload
+        FROM unnest({_arrays(_FIRST_HELD_ARRAY, ("text", "bigint", "text", "text", "bytea"))}) WITH ORDINALITY
+            AS given (message_id, sequence, key, subject, payload, place)
+        WHERE EXISTS (SELECT FROM moved)
+        ORDER BY place
+        ON CONFLICT DO NOTHING
     )
-    SELECT trade_id, sequence, symbol, price::numeric, quantity::numeric, taker_side, taker_order_id, maker_order_id,
-        buyer_id, seller_id, taker_fee::numeric, maker_fee::numeric, fee_currency, {_UTC_DATETIME.format("executed_ms")}
-    FROM unnest(
-        $1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-        $10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[]
-    ) AS given (
-        trade_id, sequence, symbol, price, quantity, taker_side, taker_order_id, maker_order_id, buyer_id, seller_id,
-        taker_fee, maker_fee, fee_currency, executed_ms
-    )
-    ON CONFLICT DO NOTHING
+    SELECT EXISTS (SELECT FROM moved)
 """  # noqa: S608  (constant text)
-_INSERT_HELD_EVENTS = """
-    INSERT INTO router_held_events (message_id, sequence, key, subject, payload)
-    SELECT message_id, sequence, key, subject, payload
-    FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bytea[]) WITH ORDINALITY
-        AS given (message_id, sequence, key, subject, payload, place)
-    ORDER BY place
-    ON CONFLICT DO NOTHING
-"""
-_MOVE_CURSOR = """
-    INSERT INTO engine_cursors (consumer, epoch, sequence) VALUES ($1, $2, $3)
-    ON CONFLICT (consumer) DO UPDATE SET epoch = EXCLUDED.epoch, sequence = EXCLUDED.sequence, updated_at = now()
-    WHERE engine_cursors.epoch = $4 AND engine_cursors.sequence = $5
-"""
 
 
 class FencedError(Exception):
@@ -91,6 +106,26 @@ class Resumption(NamedTuple):
     position: StreamPosition | None
     orders: list[TrackedOrder]
     held: list[PendingEvent]
+
+
+class RowBatch(NamedTuple):
+    """Rows that bring the database to `position`. `orders` has each order at most once.
+
+    `held` are events up to the position that the bus has not stored, in their order. An order row that is newer or has
+    ended stays as it is, and a trade or event that has a row is skipped.
+    """
+
+    orders: Sequence[TrackedOrder]
+    trades: Sequence[TradeRow]
+    held: Sequence[PendingEvent]
+    position: StreamPosition
+
+
+class RefusedRow(NamedTuple):
+    """A row that the database does not take, and its error."""
+
+    row: TrackedOrder | TradeRow
+    error: Exception
 
 
 class RouterStore:
@@ -141,17 +176,31 @@ class RouterStore:
             ],
         )
 
-    @asynccontextmanager
-    async def moving_cursor(self, last: StreamPosition | None, position: StreamPosition) -> AsyncIterator[Connection]:
-        """A transaction that moves the cursor from `last` to `position`. Raises FencedError if it is not at `last`."""
+    async def write(self, last: StreamPosition | None, batch: RowBatch) -> None:
+        """Write `batch` and move the cursor from `last` to its position: all of it or nothing.
+
+        Raises FencedError if the cursor is not at `last`, and the database's error if it refuses a row.
+        """
+        async with self._pool.acquire() as connection:
+            await _write(connection, last, batch)
+
+    async def write_singly(self, last: StreamPosition | None, batch: RowBatch) -> list[RefusedRow]:
+        """Like `write`, but a row that the database refuses does not keep the others out. Returns the refused rows."""
+        refused: list[RefusedRow] = []
+        position = batch.position
+        singles: list[tuple[TrackedOrder | TradeRow, RowBatch]] = [
+            *((order, RowBatch([order], (), (), position)) for order in batch.orders),
+            *((trade, RowBatch((), [trade], (), position)) for trade in batch.trades),
+        ]
         async with self._pool.acquire() as connection, connection.transaction():
-            expected = last or StreamPosition("", 0)
-            tag = await connection.execute(
-                _MOVE_CURSOR, CONSUMER, position.epoch, position.sequence, expected.epoch, expected.sequence
-            )
-            if not rows_changed(tag):
-                raise FencedError(f"the cursor of the order rows is no longer at {expected.epoch}-{expected.sequence}")
-            yield connection
+            await _write(connection, last, RowBatch((), (), batch.held, position))
+            for row, single in singles:
+                try:
+                    async with connection.transaction():
+                        await _write(connection, position, single)
+                except BAD_ROW_ERRORS as error:
+                    refused.append(RefusedRow(row, error))
+        return refused
 
     async def insert_refused_orders(self, orders: Sequence[TrackedOrder]) -> None:
         """Insert orders that the engine never saw. An id that already has a row is skipped."""
@@ -164,29 +213,25 @@ class RouterStore:
         )
 
 
-async def write_orders(connection: Connection, orders: Sequence[TrackedOrder]) -> None:
-    """Insert orders or update their rows. `orders` has each order at most once."""
-    if orders:
-        await connection.execute(_UPSERT_ORDERS, *order_arrays(orders))
-
-
-async def write_trades(connection: Connection, trades: Sequence[TradeRow]) -> None:
-    """Insert trades. A trade that already has a row is skipped."""
-    if trades:
-        await connection.execute(_INSERT_TRADES, *_trade_arrays(trades))
-
-
-async def write_held(connection: Connection, held: Sequence[PendingEvent]) -> None:
-    """Store events that the bus has not stored, in their order."""
-    if held:
-        await connection.execute(
-            _INSERT_HELD_EVENTS,
-            [pending.event.message_id for pending in held],
-            [pending.sequence for pending in held],
-            [pending.event.order_key for pending in held],
-            [pending.event.subject for pending in held],
-            [pending.event.payload for pending in held],
-        )
+async def _write(connection: Connection, last: StreamPosition | None, batch: RowBatch) -> None:
+    expected, position, held = last or StreamPosition("", 0), batch.position, batch.held
+    has_moved = await connection.fetchval(
+        _WRITE_ROWS,
+        CONSUMER,
+        position.epoch,
+        position.sequence,
+        expected.epoch,
+        expected.sequence,
+        *order_arrays(batch.orders),
+        *_trade_arrays(batch.trades),
+        [pending.event.message_id for pending in held],
+        [pending.sequence for pending in held],
+        [pending.event.order_key for pending in held],
+        [pending.event.subject for pending in held],
+        [pending.event.payload for pending in held],
+    )
+    if not has_moved:
+        raise FencedError(f"the cursor of the order rows is no longer at {expected.epoch}-{expected.sequence}")
 
 
 def _trade_arrays(trades: Sequence[TradeRow]) -> list[list[Any]]:

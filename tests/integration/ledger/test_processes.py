@@ -175,9 +175,16 @@ async def test_the_worker_alone_answers_and_settles_in_workflows_that_announce_i
             f"epoch-{number}" for number in range(1, 21)
         )
         assert max(event.last_sequence for event in settled) == 20
+
+        async def workflows_are_done() -> bool:
+            return not await pool.fetchval("SELECT count(*) FROM dbos.workflow_status WHERE status <> 'SUCCESS'")
+
+        await eventually(workflows_are_done)
         workflows = await pool.fetch("SELECT name, status FROM dbos.workflow_status")
         assert {row["name"] for row in workflows} == {worker.WORKFLOW}
         assert len(workflows) == len(settled)
+        # One step, because each record of a step costs more than it protects.
+        assert await pool.fetchval("SELECT count(*) FROM dbos.operation_outputs") == len(workflows)
         assert (await get(settings, settings.ledger_worker_port, "/health"))[0] == 200
     await assert_books_are_right(pool)
 

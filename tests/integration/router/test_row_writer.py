@@ -12,9 +12,8 @@ import pytest
 from openspot.domain.order import OrderStatus
 from openspot.engine_client.position import StreamPosition
 from openspot.kit.bus import OutgoingEvent, PendingEvent, PublishError, RetryingPublisher
-from openspot.kit.database import Connection
 from openspot.router.metrics import ROW_WRITE_FAILURES, ROWS_DROPPED
-from openspot.router.store import FencedError, RouterStore
+from openspot.router.store import FencedError, RefusedRow, RouterStore, RowBatch
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 from openspot.router.translation.row_writer import FOREIGN_KEY_PAUSE_S, RowWriter
@@ -31,14 +30,19 @@ class RacingStore(RouterStore):
         self.before: dict[int, Callable[[], Awaitable[object]]] = {}
         self.attempts: list[float] = []
 
-    @asynccontextmanager
-    async def moving_cursor(self, last: StreamPosition | None, position: StreamPosition) -> AsyncIterator[Connection]:
+    async def write(self, last: StreamPosition | None, batch: RowBatch) -> None:
+        await self._begin_attempt()
+        await super().write(last, batch)
+
+    async def write_singly(self, last: StreamPosition | None, batch: RowBatch) -> list[RefusedRow]:
+        await self._begin_attempt()
+        return await super().write_singly(last, batch)
+
+    async def _begin_attempt(self) -> None:
         self.attempts.append(time.monotonic())
         happening = self.before.get(len(self.attempts))
         if happening is not None:
             await happening()
-        async with super().moving_cursor(last, position) as connection:
-            yield connection
 
 
 @pytest.fixture

@@ -17,13 +17,14 @@ _ONE_SIDE = """
         AND ($3::text IS NULL OR {role}_order_id = $3)
         AND ($4::timestamptz IS NULL OR executed_at >= $4)
         AND ($5::timestamptz IS NULL OR executed_at < $5)
-        AND ($6::bigint IS NULL OR (sequence, '{role}') < ($6, $7::text))
+        AND sequence <= coalesce($6::bigint, {sequence_max})
+        AND ($6 IS NULL OR (sequence, '{role}') < ($6, $7::text))
     ORDER BY sequence DESC LIMIT $8)
 """
 # Each part reads an index from its newest row on. So a page costs the same for any number of trades.
 _QUERY = (
     " UNION ALL ".join(
-        _ONE_SIDE.format(owner=owner, side=side, role=role, taker_side=taker_side)
+        _ONE_SIDE.format(owner=owner, side=side, role=role, taker_side=taker_side, sequence_max=2**63 - 1)
         for owner, side, role, taker_side in (
             ("buyer", "buy", "taker", "buy"),
             ("buyer", "buy", "maker", "sell"),

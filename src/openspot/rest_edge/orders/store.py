@@ -8,6 +8,7 @@ from typing import Any
 
 from openspot.contracts.messages import OrderRecord
 from openspot.domain.money import AMOUNT_PLACES, decimal_to_text
+from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.kit.clock import iso_of
 from openspot.kit.database import Pool
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition, page_of_trades
@@ -88,6 +89,9 @@ class OrderStore:
 
         if wanted.statuses:
             narrow("status = ANY({}::text[])", list(wanted.statuses))
+            if TERMINAL.isdisjoint(map(OrderStatus, wanted.statuses)):
+                # As text, so that the planner knows it before the parameters: open orders have an index of their own.
+                narrow("status IN ('pending', 'open', 'partially_filled')")
         if wanted.symbol is not None:
             narrow("symbol = {}", wanted.symbol)
         if wanted.side is not None:

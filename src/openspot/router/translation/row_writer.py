@@ -8,7 +8,7 @@ does not hold back the rest. While the database is away, the writer waits for it
 
 import asyncio
 from collections.abc import Sequence
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import asyncpg
 
@@ -16,35 +16,27 @@ from openspot.engine_client.position import StreamPosition
 from openspot.kit.backoff import Backoff
 from openspot.kit.batching import Batcher
 from openspot.kit.bus import RetryingPublisher
-from openspot.kit.database import TRANSIENT_ERRORS, Connection
+from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.router.metrics import ROW_QUEUE, ROW_WRITE_FAILURES, ROWS_DROPPED
-from openspot.router.store import BAD_ROW_ERRORS, RouterStore, write_held, write_orders, write_trades
+from openspot.router.store import BAD_ROW_ERRORS, RefusedRow, RouterStore, RowBatch
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 
 log = get_logger("row_writer")
 
 WRITE_INTERVAL_S = 0.05
-"""Seconds between two transactions, at least: fifty rows cost the database about as much as one."""
+"""Seconds between two statements, at least: fifty rows cost the database about as much as one."""
 FOREIGN_KEY_PAUSE_S = 0.05
 RETRY_PAUSE_S = 0.05
 RETRY_PAUSE_S_MAX = 2.0
-
-
-class _Rows(NamedTuple):
-    """Rows that bring the database to `position`."""
-
-    orders: Sequence[TrackedOrder]
-    trades: Sequence[TradeRow]
-    position: StreamPosition
 
 
 class RowWriter:
     """Writes rows in the order of the engine's events.
 
     `written` is the position of the rows in the database. `publisher` holds the events that the bus has not stored.
-    When the rows move past a held event, the same transaction stores the event, so that it survives this process.
+    When the rows move past a held event, the same statement stores the event, so that it survives this process.
     """
 
     def __init__(
@@ -53,12 +45,12 @@ class RowWriter:
         self._store = store
         self._publisher = publisher
         self._written = written
-        self._batcher: Batcher[_Rows, None] = Batcher(
+        self._batcher: Batcher[RowBatch, None] = Batcher(
             self._write_batch,
             batch_max=rows_max,
             waiting_max=rows_max,
             interval_s=WRITE_INTERVAL_S,
-            size=lambda rows: len(rows.orders) + len(rows.trades),
+            size=lambda batch: len(batch.orders) + len(batch.trades),
         )
 
     async def put(self, orders: Sequence[TrackedOrder], trades: Sequence[TradeRow], position: StreamPosition) -> None:
@@ -66,7 +58,7 @@ class RowWriter:
 
         Raises FencedError if another writer has taken over.
         """
-        await self._batcher.put(_Rows(orders, trades, position))
+        await self._batcher.put(RowBatch(orders, trades, (), position))
         ROW_QUEUE.set(self._batcher.waiting)
 
     async def drained(self) -> None:
@@ -78,10 +70,10 @@ class RowWriter:
         await self._batcher.failure()
 
     async def cancel(self) -> None:
-        """Stop at once. The current transaction is rolled back; the next writer writes its rows and the queued ones."""
+        """Stop at once. The statement under way is rolled back; the next writer writes its rows and the queued ones."""
         await self._batcher.cancel()
 
-    async def _write_batch(self, batch: list[_Rows]) -> None:
+    async def _write_batch(self, batch: list[RowBatch]) -> None:
         orders = {order.order_id: order for rows in batch for order in rows.orders}
         trades = [trade for rows in batch for trade in rows.trades]
         await self._write(list(orders.values()), trades, batch[-1].position)
@@ -94,14 +86,12 @@ class RowWriter:
         backoff = Backoff(RETRY_PAUSE_S, RETRY_PAUSE_S_MAX)
         while True:
             held = self._publisher.unstored(position.sequence)
+            batch = RowBatch(orders, trades, held, position)
             try:
-                async with self._store.moving_cursor(self._written, position) as connection:
-                    if one_by_one:
-                        await _write_one_by_one(connection, orders, trades)
-                    else:
-                        await write_orders(connection, orders)
-                        await write_trades(connection, trades)
-                    await write_held(connection, held)
+                if one_by_one:
+                    _note_dropped(await self._store.write_singly(self._written, batch))
+                else:
+                    await self._store.write(self._written, batch)
             except asyncpg.ForeignKeyViolationError as error:
                 ROW_WRITE_FAILURES.labels("foreign_key").inc()
                 log.warning("rows refused by a foreign key", error=str(error), detail=error.detail)
@@ -123,19 +113,11 @@ class RowWriter:
                 return
 
 
-async def _write_one_by_one(connection: Connection, orders: Sequence[TrackedOrder], trades: Sequence[TradeRow]) -> None:
-    """Write the rows that the database accepts. Log and drop those that it refuses."""
-    for order in orders:
-        try:
-            async with connection.transaction():
-                await write_orders(connection, [order])
-        except BAD_ROW_ERRORS as error:
-            ROWS_DROPPED.labels("orders").inc()
-            log.error("order row dropped", order_id=order.order_id, sequence=order.last_sequence, error=str(error))
-    for trade in trades:
-        try:
-            async with connection.transaction():
-                await write_trades(connection, [trade])
-        except BAD_ROW_ERRORS as error:
+def _note_dropped(refused: Sequence[RefusedRow]) -> None:
+    for row, error in refused:
+        if isinstance(row, TradeRow):
             ROWS_DROPPED.labels("trades").inc()
-            log.error("trade row dropped", trade_id=trade.trade_id, sequence=trade.sequence, error=str(error))
+            log.error("trade row dropped", trade_id=row.trade_id, sequence=row.sequence, error=str(error))
+        else:
+            ROWS_DROPPED.labels("orders").inc()
+            log.error("order row dropped", order_id=row.order_id, sequence=row.last_sequence, error=str(error))

@@ -23,14 +23,14 @@ _DEPOSITS = """
         SELECT tx_hash, asset, network, address, amount, required_confirmations, created_at, confirmed_at
         FROM custody_deposits
         WHERE user_id = $1 AND ($2::text IS NULL OR asset = $2)
-            AND ($3::timestamptz IS NULL OR (created_at, tx_hash) < ($3, $4::text))
+            AND (created_at, tx_hash) < (coalesce($3::timestamptz, 'infinity'), coalesce($4::text, ''))
         ORDER BY created_at DESC, tx_hash DESC LIMIT $5
     ) UNION ALL (
         SELECT transaction_id, asset, coalesce($6::jsonb ->> asset, ''), '', amount, 0, created_at, created_at
         FROM ledger_entries
         WHERE user_id = $1 AND ($2::text IS NULL OR asset = $2)
             AND entry_type = 'deposit' AND reference_type = 'custody'
-            AND ($3::timestamptz IS NULL OR (created_at, transaction_id) < ($3, $4::text))
+            AND (created_at, transaction_id) < (coalesce($3::timestamptz, 'infinity'), coalesce($4::text, ''))
             AND NOT EXISTS (SELECT FROM custody_deposits WHERE tx_hash = transaction_id)
         ORDER BY created_at DESC, transaction_id DESC LIMIT $5
     )
