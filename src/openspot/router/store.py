@@ -1,7 +1,7 @@
-"""SQL of the router: order and trade rows, the cursor of the engine's events, held events, the counter of order ids.
+"""SQL of the router: order and trade rows, the cursors of the engine's events, held events, the counter of order ids.
 
-Rows, held events and cursor change in one transaction. A writer moves the cursor only from the value that it wrote
-last. So if two writers compete, the second one fails.
+Rows, held events and the cursor of their partition change in one transaction. A writer moves the cursor only from the
+value that it wrote last. So if two writers compete, the second one fails.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -10,11 +10,14 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import asyncpg
+import msgspec
 
+from openspot.domain.partition import WHOLE, Partition
 from openspot.engine_client.position import StreamPosition
 from openspot.kit.bus import OutgoingEvent, PendingEvent
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
+from openspot.router.division import Division, cursor_name
 from openspot.router.order_columns import (
     ORDER_FIELDS,
     ORDER_NAMES,
@@ -23,10 +26,10 @@ from openspot.router.order_columns import (
     order_arrays,
     tracked_order_of,
 )
+from openspot.router.rows_position import CURSORS, PassedEvents, position_of_cursors
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 
-CONSUMER = "router"
 BAD_ROW_ERRORS = (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError, ValueError)
 """Errors that a row itself causes. PostgreSQL raises the first two. asyncpg raises the last when it encodes a value."""
 _ORDERS_READ_AT_ONCE = 5000
@@ -71,9 +74,8 @@ _INSERT_HELD_EVENTS = """
     ON CONFLICT DO NOTHING
 """
 _MOVE_CURSOR = """
-    INSERT INTO engine_cursors (consumer, epoch, sequence) VALUES ($1, $2, $3)
-    ON CONFLICT (consumer) DO UPDATE SET epoch = EXCLUDED.epoch, sequence = EXCLUDED.sequence, updated_at = now()
-    WHERE engine_cursors.epoch = $4 AND engine_cursors.sequence = $5
+    UPDATE engine_cursors SET epoch = $2, sequence = $3, updated_at = now()
+    WHERE consumer = $1 AND epoch = $4 AND sequence = $5 AND is_current
 """
 
 
@@ -82,22 +84,47 @@ class FencedError(Exception):
 
 
 class Resumption(NamedTuple):
-    """The state from which a translator goes on after a restart.
+    """The state from which the translator of a partition goes on after a restart.
 
-    `position` is the position of the rows, `orders` has the open orders at that position, and `held` has the events up
-    to that position that are not published yet.
+    `position` is the position of the partition's rows, `orders` has its open orders at that position, and `held` has
+    its events up to that position that are not published yet. `earlier` names the partitions of earlier divisions: the
+    rows include events of them after `position`, and `orders` are as these left them.
     """
 
     position: StreamPosition | None
     orders: list[TrackedOrder]
     held: list[PendingEvent]
+    earlier: tuple[PassedEvents, ...] = ()
+
+
+class _HeldOrder(msgspec.Struct):
+    """The field of an order in a held event that says to which partition the event belongs."""
+
+    symbol: str = ""
+
+
+class _HeldMessage(msgspec.Struct):
+    """A held event: that of an order names the symbol in the order, that of a trade itself."""
+
+    symbol: str = ""
+    order: _HeldOrder = msgspec.field(default_factory=_HeldOrder)
+
+
+_decode_held = msgspec.json.Decoder(_HeldMessage).decode
 
 
 class RouterStore:
-    """The router's tables."""
+    """The router's tables. The translator of a partition uses the store that `of` returns."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, partition: Partition = WHOLE) -> None:
         self._pool = pool
+        self._partition = partition
+        self._cursor = cursor_name(partition)
+        self.division = Division(pool)
+
+    def of(self, partition: Partition) -> "RouterStore":
+        """The same tables, with cursor, open orders and held events of `partition`."""
+        return RouterStore(self._pool, partition)
 
     async def take_id_block(self) -> int:
         """The next value of the shared counter of engine order ids."""
@@ -109,14 +136,16 @@ class RouterStore:
         return None if row is None else tracked_order_of(row)
 
     async def resumption(self) -> Resumption:
-        """Load the state from which to go on, in one snapshot of the database."""
+        """Load the state from which the partition goes on, in one snapshot of the database.
+
+        Raises FencedError if the partition is none of the stored division.
+        """
+        has = self._partition.has
         async with (
             self._pool.acquire() as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
         ):
-            cursor = await connection.fetchrow(
-                "SELECT epoch, sequence FROM engine_cursors WHERE consumer = $1", CONSUMER
-            )
+            cursors = await connection.fetch(CURSORS)
             orders = [
                 tracked_order_of(row)
                 async for row in connection.cursor(
@@ -124,12 +153,14 @@ class RouterStore:
                     "AND engine_order_id IS NOT NULL",
                     prefetch=_ORDERS_READ_AT_ONCE,
                 )
+                if has(row["symbol"])
             ]
             held = await connection.fetch(
                 "SELECT key, subject, payload, message_id, sequence FROM router_held_events ORDER BY held_id"
             )
+        position = position_of_cursors(cursors)
         return Resumption(
-            None if cursor is None else StreamPosition(cursor["epoch"], cursor["sequence"]),
+            _cursor_of(self._partition, cursors),
             orders,
             [
                 PendingEvent(
@@ -138,7 +169,9 @@ class RouterStore:
                     is_stored=True,
                 )
                 for row in held
+                if has(symbol_of_held(row["payload"]))
             ],
+            () if position is None else position.earlier,
         )
 
     @asynccontextmanager
@@ -147,7 +180,7 @@ class RouterStore:
         async with self._pool.acquire() as connection, connection.transaction():
             expected = last or StreamPosition("", 0)
             tag = await connection.execute(
-                _MOVE_CURSOR, CONSUMER, position.epoch, position.sequence, expected.epoch, expected.sequence
+                _MOVE_CURSOR, self._cursor, position.epoch, position.sequence, expected.epoch, expected.sequence
             )
             if not rows_changed(tag):
                 raise FencedError(f"the cursor of the order rows is no longer at {expected.epoch}-{expected.sequence}")
@@ -187,6 +220,19 @@ async def write_held(connection: Connection, held: Sequence[PendingEvent]) -> No
             [pending.event.subject for pending in held],
             [pending.event.payload for pending in held],
         )
+
+
+def _cursor_of(partition: Partition, cursors: Sequence[Any]) -> StreamPosition | None:
+    for row in cursors:
+        if row["is_current"] and (row["partition"], row["partitions"]) == partition:
+            return StreamPosition(row["epoch"], row["sequence"]) if row["epoch"] else None
+    raise FencedError(f"the stored division has no partition {partition.number} of {partition.total}")
+
+
+def symbol_of_held(payload: bytes) -> str:
+    """The symbol of a held event; empty for that of a transfer."""
+    message = _decode_held(payload)
+    return message.symbol or message.order.symbol
 
 
 def _trade_arrays(trades: Sequence[TradeRow]) -> list[list[Any]]:
