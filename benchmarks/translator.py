@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import aiohttp
@@ -100,13 +101,15 @@ class Source:
         selection = PartitionFilter(Partition(int(request.query.get("partition", "0")), count), time.monotonic)
         await socket.send_bytes(_encode([Hello(self._epoch, 1, len(self._messages))]))
         await self.begun.wait()
-        for at in range(int(request.query["fromSeq"]) - 1, len(self._messages), ARRAY):
-            parts = self._messages[at : at + ARRAY]
-            sent = selection.select(at + 1, self._symbols[at : at + ARRAY], parts)
-            if sent:
-                await socket.send_bytes(b"[" + b",".join(sent) + b"]")
-        if rest := selection.rest():
-            await socket.send_bytes(b"[" + b",".join(rest) + b"]")
+        # A process that gave its partition up has closed its connection meanwhile.
+        with suppress(ConnectionResetError):
+            for at in range(int(request.query["fromSeq"]) - 1, len(self._messages), ARRAY):
+                parts = self._messages[at : at + ARRAY]
+                sent = selection.select(at + 1, self._symbols[at : at + ARRAY], parts)
+                if sent:
+                    await socket.send_bytes(b"[" + b",".join(sent) + b"]")
+            if rest := selection.rest():
+                await socket.send_bytes(b"[" + b",".join(rest) + b"]")
         await socket.receive()
         return socket
 
@@ -155,7 +158,7 @@ async def measured(settings: PlatformSettings, events: Sequence[EngineEvent], ep
 
 
 def _started(command: Sequence[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def _streams(process: psutil.Process, port: int) -> int:
