@@ -14,11 +14,13 @@ from openspot.engine_client.position import StreamPosition
 from openspot.engine_client.queries import EngineQueries
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
+from openspot.reconcile.rebuild import rebuild
 from openspot.router.division import PartitionsRefusedError
 from openspot.router.rows_position import PassedEvents, rows_position
 from openspot.router.service import run
 from openspot.router.store import FencedError, RouterStore
 from openspot.router.translation.translation import Translation
+from openspot.router.translation.translator import Translator
 from tests.support.mirrored_market import METADATA, MirroredMarket, mirrored_market
 from tests.support.ports import free_port
 from tests.support.router_client import RouterProcess, router_process, router_ready, running_router, stored
@@ -229,3 +231,40 @@ async def test_partitions_of_two_journals_keep_their_number(pool: asyncpg.Pool) 
     with pytest.raises(PartitionsRefusedError, match="different journals"):
         await store.division.change(2, 1)
     assert await store.division.begin(1) == 2
+
+
+async def test_rows_of_partitions_at_different_positions_are_compared_and_rebuilt_each_to_its_own(
+    market: MirroredMarket, settings: Settings, bus: Bus, pool: asyncpg.Pool
+) -> None:
+    halves = divided(settings, 2)
+    async with running_router(halves):
+        await fund(market)
+        await trade(market)
+        first = await market.engine.last_sequence()
+        await eventually(lambda: rows_are_at(pool, first))
+    await trade(market)
+    last = await market.engine.last_sequence()
+    queries = EngineQueries(settings)
+    ahead = Translator(
+        settings=halves,
+        bus=bus,
+        store=RouterStore(pool),
+        session=queries.session,
+        engine_url=settings.engine_url,
+        partition=Partition(1, 2),
+    )
+    task = asyncio.create_task(ahead.run())
+    of_eth = "SELECT sequence FROM engine_cursors WHERE partition = 1"
+    await eventually(lambda: pool.fetchval(f"{of_eth} AND sequence >= $1", last))
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await queries.close()
+    assert not await rows_are_at(pool, last)
+    kinds = {difference.kind for difference in (await market.reconcile(0)).differences}
+    assert not kinds & {"order", "trade"}, kinds
+    gone = "DELETE FROM trades WHERE symbol = 'ETH-USD' AND sequence > $1 RETURNING trade_id"
+    lost = await pool.fetch(gone, first)
+    assert lost
+    assert "trade" in {difference.kind for difference in (await market.reconcile(0)).differences}
+    rebuilt = await rebuild(settings, is_plan=False)
+    assert (rebuilt.counts.get("order row", 0), rebuilt.counts.get("trade row", 0)) == (0, len(lost))
