@@ -17,6 +17,7 @@ NAMES = (
     "core_growth",
     "engine_grpc",
     "engine_recovery",
+    "translator",
     "ledger_settlement",
     "history",
     "margin_scan",

@@ -7,7 +7,9 @@ from typing import cast
 import aiohttp
 import msgspec
 
-from openspot.contracts.engine_events import Hello
+from openspot.contracts.engine_events import EngineEvent, Hello, StreamEntry, symbol_of
+from openspot.domain.partition import Partition
+from openspot.engine.stream.partition_filter import PartitionFilter
 from openspot.engine_client.commands import EngineCommands
 from openspot.kit.frames import FrameClient, NoReplyError, NotConnectedError
 from tests.simulation.engine import EPOCH, EngineGoneError, SimulatedEngine
@@ -68,18 +70,28 @@ class SimulatedSession:
         await process.io(Place.ENGINE)
         if not engine.is_up:
             raise aiohttp.ClientConnectionError("no engine")
-        found = re.search(r"fromSeq=(\d+)", url)
+        found = re.search(r"fromSeq=(\d+)&batch=true(?:&partition=(\d+)&partitions=(\d+))?$", url)
         assert found is not None, "a router asks for a sequence"
-        return _Socket(*self._parts, int(found[1]))
+        number, count = int(found[2] or 0), int(found[3] or 1)
+        selection = PartitionFilter(Partition(number, count), asyncio.get_running_loop().time) if count > 1 else None
+        return _Socket(*self._parts, int(found[1]), selection)
 
 
 class _Socket:
-    def __init__(self, engine: SimulatedEngine, process: Process, weather: Weather, from_sequence: int) -> None:
+    def __init__(
+        self,
+        engine: SimulatedEngine,
+        process: Process,
+        weather: Weather,
+        from_sequence: int,
+        selection: PartitionFilter | None,
+    ) -> None:
         self._engine = engine
         self._process = process
         self._weather = weather
         self._life = engine.lives
         self._next = from_sequence
+        self._selection = selection
         self._greeted = False
 
     async def receive(self, _: float | None = None) -> aiohttp.WSMessage:
@@ -95,11 +107,36 @@ class _Socket:
             messages = self._engine.messages[self._next - 1 : self._next - 1 + count]
             if messages:
                 self._next += len(messages)
+                messages = self._selected(messages)
+            elif self._selection is not None:
+                messages = await self._rest(self._selection)
+            if messages:
                 if self._weather.strikes(FRAME_LATE):
                     # What came before is translated meanwhile.
                     await asyncio.sleep(FRAME_DELAY_S)
                 return _text(messages)
-            await self._engine.changed.wait()
+            if self._next > len(self._engine.messages) and (self._selection is None or self._selection.pause_s is None):
+                await self._engine.changed.wait()
+
+    def _selected(self, messages: list[bytes]) -> list[bytes]:
+        """The events of the partition, as the engine selects them."""
+        if self._selection is None:
+            return messages
+        events = msgspec.json.Decoder(list[StreamEntry]).decode(b"[" + b",".join(messages) + b"]")
+        symbols = [symbol_of(cast(EngineEvent, event)) for event in events]
+        return self._selection.select(self._next - len(messages), symbols, messages)
+
+    async def _rest(self, selection: PartitionFilter) -> list[bytes]:
+        """What the engine says while no events come: which ones it left out."""
+        pause_s = selection.pause_s
+        if pause_s is None:
+            return []
+        try:
+            async with asyncio.timeout(pause_s):
+                await self._engine.changed.wait()
+        except TimeoutError:
+            return selection.rest()
+        return []
 
     async def close(self) -> None:
         """Do nothing: there is no real connection."""

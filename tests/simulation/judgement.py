@@ -34,7 +34,8 @@ def findings_of(world: World, log: Log) -> list[str]:
     auditor.look_at_ledger(world.tables, world.told)
     auditor.look_at_rows(world.rows, world.told)
     auditor.look_at_order_events(streams["ORDERS"], world.told)
-    auditor.look_at_trade_events([*streams["TRADES"], *streams["TRADE_SIDES"]])
+    trades = [*streams["TRADES"], *streams["TRADE_SIDES"]]
+    auditor.look_at_trade_events(trades, is_divided=world.is_divided)
     auditor.look_at_balance_events(streams["BALANCES"], world.tables)
     answers = AnswerAuditor(history, world.told)
     answers.look_at_orders()

@@ -10,6 +10,7 @@ from unittest.mock import patch
 from openspot.contracts.engine_events import TransferEvent
 from openspot.contracts.messages import ExecutedTransfer, SubmitOrderReply, TransferMovement
 from openspot.contracts.refusals import RefusalCode
+from openspot.domain.partition import Partition
 from openspot.engine.core.protocol import spot_account_of
 from openspot.engine.core.reference_state import CoreState
 from openspot.engine.core.selection import make_core
@@ -30,7 +31,7 @@ from tests.simulation import engine as simulated_engine
 from tests.simulation.engine import SimulatedEngine
 from tests.simulation.engine_access import SimulatedEngineClient
 from tests.simulation.ledger import Entry, LedgerTables
-from tests.simulation.rows import Rows
+from tests.simulation.rows import Cursor, Rows
 
 Fault = AbstractContextManager[Any]
 
@@ -76,9 +77,9 @@ class GenerousTables(LedgerTables):
 class UnfencedRows(Rows):
     """Lets every writer write, wherever the cursor is, over any existing row."""
 
-    def move_cursor(self, last: StreamPosition | None, position: StreamPosition) -> None:
+    def move_cursor(self, partition: Partition, last: StreamPosition | None, position: StreamPosition) -> None:
         """Move the cursor, wherever it is."""
-        self.cursor = position
+        self.cursors[partition] = Cursor(position, True)
 
     def write_order(self, order: TrackedOrder) -> None:
         """Overwrite the row."""

@@ -22,6 +22,7 @@ from openspot.kit.bus import LocalSubjects
 from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.settings import Settings
 from openspot.router.custody.bridge import CustodyBridge
+from openspot.router.division import PartitionsRefusedError
 from openspot.router.orders.available_funds import AvailableFunds
 from openspot.router.orders.bulk_cancellation import BulkCancellation
 from openspot.router.orders.cancellation import Cancellation
@@ -34,7 +35,7 @@ from openspot.router.orders.recent_orders import RecentOrders
 from openspot.router.orders.reference_prices import ReferencePrices
 from openspot.router.orders.rejections import Rejections
 from openspot.router.orders.submission import Submission
-from openspot.router.translation.translator import Translator
+from openspot.router.translation.translation import Translation
 from tests.simulation.bus import BusServer, SimulatedBus
 from tests.simulation.engine import SimulatedEngine, configuration
 from tests.simulation.engine_access import SimulatedEngineClient, SimulatedSession
@@ -68,7 +69,7 @@ class Router:
         client = SimulatedEngineClient(engine, process, server.weather)
         store: Any = SimulatedStore(rows, process)
         session: Any = SimulatedSession(engine, process, server.weather)
-        self.translator = Translator(settings=settings, bus=bus, store=store, session=session, engine_url="")
+        self.translator = Translation(settings=settings, bus=bus, store=store, session=session, engine_url="")
         self._reference_prices = ReferencePrices(3_600_000)
         recent_orders = RecentOrders(1000)
         self.rejections = Rejections(bus, store)
@@ -94,6 +95,11 @@ class Router:
         process.start(self._run())
 
     async def _run(self) -> None:
+        try:
+            await self.translator.prepare()
+        except PartitionsRefusedError:
+            # The supervisor starts the service again.
+            self.process.kill()
         bus, queue = self._bus, subjects.ORDER_ROUTER_QUEUE
         await bus.subscribe(subjects.TRADES_EXECUTED, ExecutedTrade, self._note_price)
         await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, self._submission.submit, SubmitOrderReply.refused)

@@ -31,6 +31,9 @@ FIRST_DEPOSITS = {"USD": "2000.00", "BTC": "5", "ETH": "5.5"}
 ROUNDS_MAX = 120
 ONE_PROCESS_EVERY = 3
 """One of so many seeds has a REST edge in the process of each router."""
+DIVISIONS = ((1, 1), (1, 1), (2, 2), (2, 3), (3, 1), (1, 2))
+"""Numbers of partitions, by the seed: at the start, and after a restart of all routers at step CHANGE_AT."""
+CHANGE_AT = 50
 
 
 class RestlessError(AssertionError):
@@ -38,8 +41,8 @@ class RestlessError(AssertionError):
 
 
 @functools.cache
-def _settings() -> Settings:
-    return PlatformSettings(translator_lease_s=LEASE_S)
+def _settings(partitions: int) -> Settings:
+    return PlatformSettings(translator_lease_s=LEASE_S, translator_partitions=partitions)
 
 
 class World:
@@ -63,6 +66,9 @@ class World:
         finally:
             asyncio._set_running_loop(None)
         self.rows = rows()
+        self.partitions, self._later_partitions = DIVISIONS[seed % len(DIVISIONS)]
+        self.is_divided = self.partitions > 1 or self._later_partitions > 1
+        self._steps = 0
         self.tables = tables()
         self.told = Told()
         self.custody = Custody(self.server, chance, self.told)
@@ -96,6 +102,11 @@ class World:
     def take_step(self) -> None:
         """Have one thing happen."""
         step(self)
+        self._steps += 1
+        if self._steps == CHANGE_AT and self._later_partitions != self.partitions:
+            self.partitions = self._later_partitions
+            for router in self.routers:
+                router.process.kill()
 
     def _prepare(self) -> None:
         for user in USERS:
@@ -137,13 +148,13 @@ class World:
         self.weather.go_on(len(self.weather.held_up))
 
     def _unfinished(self) -> list[str]:
-        cursor = self.rows.cursor
+        position = self.rows.position
         unfinished = {
             "the engine's commits": self.engine.waits,
             "answers to traders": self.traders.waiting,
             "transfers": self.transfers.waiting or self.transfers.told.unknown,
             "links of owners": self.links.waiting or self.links.differences(self.engine),
-            "rows": (0 if cursor is None else cursor.sequence) < len(self.engine.messages),
+            "rows": (0 if position is None else position.least) < len(self.engine.messages),
             "the outbox": self.tables.outbox,
             "events that the bus did not take": self.rows.held
             or any(router.translator.held for router in self.routers),
@@ -174,7 +185,7 @@ class World:
 
     def _new_router(self) -> Router:
         return Router(
-            self._new_process("router"), _settings(), self.server, self.engine, self.rows, self._specs,
+            self._new_process("router"), _settings(self.partitions), self.server, self.engine, self.rows, self._specs,
             has_an_edge=self.is_one_process,
         )  # fmt: skip
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import AsyncMock
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
@@ -18,6 +18,7 @@ from openspot.demo.settings import DemoSettings
 from openspot.domain.market import load_markets
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.domain.order import Side
+from openspot.domain.partition import WHOLE
 from openspot.http.errors import HttpError
 from openspot.kit.disk import DiskState
 from openspot.kit.service_frame import ServiceFrame
@@ -216,7 +217,9 @@ async def composed_router(monkeypatch: pytest.MonkeyPatch, **settings: Any) -> C
             place_orders=AsyncMock(),
         )  # fmt: skip
         monkeypatch.setattr(router, name, lambda _settings, engine=engine: engine)
-    monkeypatch.setattr(router, "Translator", lambda **_: SimpleNamespace(check=AsyncMock(), run=AsyncMock()))
+    monkeypatch.setattr(
+        router, "Translation", lambda **_: SimpleNamespace(check=AsyncMock(), prepare=AsyncMock(), run=AsyncMock())
+    )
     await router.run(RouterSettings(**settings), asyncio.Event())
     return composed
 
@@ -264,10 +267,12 @@ async def test_events_wait_while_as_many_rows_as_the_setting_says_are_not_writte
 ) -> None:
     composed = Composed(monkeypatch, translation, "RowWriter")
     store = AsyncMock()
-    store.resumption.return_value = SimpleNamespace(position=None, held=[])
+    store.of = lambda _: store
+    store.division.begin.return_value = 1
+    store.resumption.return_value = SimpleNamespace(position=None, held=[], earlier=())
     settings = RouterSettings(row_queue_max=2)
     translator = translation.Translator(
-        settings=settings, bus=AsyncMock(), store=store, session=ANY, engine_url="http://127.0.0.1:1"
+        settings=settings, bus=Mock(), store=store, session=ANY, engine_url="http://127.0.0.1:1", partition=WHOLE
     )
     monkeypatch.setattr(translation, "_LeaderSession", lambda **_: ANY)
     monkeypatch.setattr(translator, "_position", AsyncMock())

@@ -24,6 +24,13 @@ class Hello(StreamMessage, tag="hello", frozen=True):
     last_seq: int
 
 
+class SkippedEvents(StreamMessage, tag="skipped", frozen=True):
+    """Only to consumers of a partition: the events from `first_seq` to `last_seq` belong to other partitions."""
+
+    first_seq: int
+    last_seq: int
+
+
 class OrderStreamEvent(StreamMessage, frozen=True):
     """What every event of one order begins with."""
 
@@ -137,4 +144,9 @@ class TransferEvent(StreamMessage, tag="transfer", frozen=True):
 
 
 EngineEvent = AcceptedEvent | TradeEvent | ReduceEvent | RejectEvent | MovedEvent | BalanceEvent | TransferEvent
-StreamEntry = Hello | EngineEvent
+StreamEntry = Hello | SkippedEvents | EngineEvent
+
+
+def symbol_of(event: EngineEvent) -> str:
+    """The symbol of an event; empty for an event of no symbol: a balance event or a movement of a transfer."""
+    return "" if isinstance(event, BalanceEvent | TransferEvent) else event.symbol

@@ -3,6 +3,9 @@
 A task reads and decodes events into a bounded buffer. While the buffer is full, it reads nothing, and the engine's
 side of the connection fills up. After the connection ends, callers still get the buffered events, then
 StreamEndedError.
+
+A connection may ask for one partition of the events. Then the engine says which events it leaves out, so that the
+consumer knows how far it has come.
 """
 
 import asyncio
@@ -13,7 +16,8 @@ from typing import Any, Literal
 import aiohttp
 import msgspec
 
-from openspot.contracts.engine_events import EngineEvent, Hello, StreamEntry, StreamMessage
+from openspot.contracts.engine_events import EngineEvent, Hello, SkippedEvents, StreamEntry, StreamMessage
+from openspot.domain.partition import WHOLE, Partition
 
 BUFFERED_MAX = 4096
 """While at least this many events are buffered, no message is read."""
@@ -37,20 +41,33 @@ class StreamEndedError(Exception):
 
 
 class EngineStream:
-    """A connection, used as `async with EngineStream(...) as stream`. `hello` tells which events are available."""
+    """A connection, used as `async with EngineStream(...) as stream`. `hello` tells which events are available.
 
-    def __init__(self, session: aiohttp.ClientSession, engine_url: str, from_sequence: int) -> None:
+    `next_sequence` is the event after those that were taken. The events before it that were not taken belong to other
+    partitions.
+    """
+
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        engine_url: str,
+        from_sequence: int,
+        partition: Partition = WHOLE,
+    ) -> None:
         self._session = session
         self._url = f"{engine_url}/ws/events?fromSeq={from_sequence}&batch=true"
+        if partition.total > 1:
+            self._url += f"&partition={partition.number}&partitions={partition.total}"
         self._socket: aiohttp.ClientWebSocketResponse[Literal[False]] | None = None
         self._decoder: msgspec.json.Decoder[list[_Entry]] = msgspec.json.Decoder(list[_Entry])
-        self._buffer: deque[EngineEvent] = deque()
+        self._buffer: deque[EngineEvent | SkippedEvents] = deque()
         self._arrived = asyncio.Event()
         self._space = asyncio.Event()
         self._reader: asyncio.Task[None] | None = None
         self._end: str | None = None
         self.hello = Hello("", 0, 0)
         self.last_received = 0
+        self.next_sequence = from_sequence
 
     async def __aenter__(self) -> "EngineStream":
         """Connect and read the hello. Raises StreamEndedError if there is no stream to read."""
@@ -89,11 +106,11 @@ class EngineStream:
 
     @property
     def waiting(self) -> int:
-        """How many events have arrived but have not been taken."""
+        """How many events, and notes of skipped ones, have arrived but have not been taken."""
         return len(self._buffer)
 
     async def arrived(self) -> None:
-        """Wait until there is an event to take. Raises StreamEndedError after the end and the last event."""
+        """Wait until there is something to take. Raises StreamEndedError after the end and the last event."""
         while not self._buffer:
             if self._end is not None:
                 raise StreamEndedError(self._end)
@@ -101,8 +118,21 @@ class EngineStream:
             await self._arrived.wait()
 
     def take(self, events_max: int) -> list[EngineEvent]:
-        """Remove and return the oldest events that have arrived, at most `events_max`."""
-        events = [self._buffer.popleft() for _ in range(min(events_max, len(self._buffer)))]
+        """Remove and return the oldest events that have arrived, at most `events_max`.
+
+        Returns fewer or none if events of other partitions were skipped. Raises StreamEndedError at a gap.
+        """
+        events: list[EngineEvent] = []
+        for _ in range(min(events_max, len(self._buffer))):
+            entry = self._buffer.popleft()
+            if isinstance(entry, SkippedEvents):
+                first, last = entry.first_seq, entry.last_seq
+            else:
+                first = last = entry.seq
+                events.append(entry)
+            if first != self.next_sequence:
+                raise StreamEndedError(f"event {first} came where {self.next_sequence} was due")
+            self.next_sequence = last + 1
         self._space.set()
         return events
 
@@ -119,7 +149,9 @@ class EngineStream:
                         raise StreamEndedError(f"the engine ends the event stream: {entry}")
                     self._buffer.append(entry)
                 if self._buffer:
-                    self.last_received = max(self.last_received, self._buffer[-1].seq)
+                    newest = self._buffer[-1]
+                    sequence = newest.last_seq if isinstance(newest, SkippedEvents) else newest.seq
+                    self.last_received = max(self.last_received, sequence)
                     self._arrived.set()
         except (StreamEndedError, aiohttp.ClientError, OSError) as error:
             self._end = str(error) or repr(error)

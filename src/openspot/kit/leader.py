@@ -60,8 +60,8 @@ class Leader:
     """Does `lead` whenever this process holds `lease`.
 
     `lead` works until it is cancelled, or raises the error that ended its work. It checks the lease before each step.
-    The leader renews the lease meanwhile, until `lead` has ended. `work` names the work in the log, and `gauge` is 1
-    during a session.
+    The leader renews the lease meanwhile, until `lead` has ended. `work` names the work in the log, and `gauge` counts
+    the sessions of this process.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Leader:
         """Work and renew the lease until one of the two ends."""
         log.info("leading", work=self._work)
         self._leads = True
-        self._gauge.set(1)
+        self._gauge.inc()
         leading, keeping = asyncio.ensure_future(self._lead()), asyncio.ensure_future(self._lease.keep())
         try:
             await first_ended(leading, keeping)
@@ -133,7 +133,7 @@ class Leader:
             await end_tasks(leading)
             await end_tasks(keeping)
             self._leads = False
-            self._gauge.set(0)
+            self._gauge.dec()
             await self._lease.release()
 
 

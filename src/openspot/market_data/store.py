@@ -24,8 +24,6 @@ from openspot.market_data.day import DAY_MINUTES, MINUTE_MS, Minute, RollingDay
 from openspot.market_data.markets import MarketHistory
 
 CHECKPOINT = "candles"
-_ROUTER = "router"
-"""The name of the cursor of the router's trade rows."""
 _FILL_TIMEOUT_S = 3600.0
 
 _GIVEN_TRADES = """
@@ -306,9 +304,17 @@ async def _move_checkpoint(connection: Connection, token: int, position: StreamP
 
 
 async def cursor_of_rows(connection: Connection) -> StreamPosition | None:
-    """The position of the router's trade rows; None before the first event."""
-    row = await connection.fetchrow("SELECT epoch, sequence FROM engine_cursors WHERE consumer = $1", _ROUTER)
-    return None if row is None else StreamPosition(row["epoch"], row["sequence"])
+    """The position up to which all partitions of the router's trade rows have come; None before the first event.
+
+    While the partitions are in different journals of the engine, the position is in none.
+    """
+    row = await connection.fetchrow(
+        """
+        SELECT string_agg(DISTINCT nullif(epoch, ''), ' and ') AS epoch, min(sequence) AS sequence
+        FROM engine_cursors WHERE is_current
+        """
+    )
+    return None if row is None or row["epoch"] is None else StreamPosition(row["epoch"], row["sequence"])
 
 
 def _minute(row: asyncpg.Record) -> Minute:

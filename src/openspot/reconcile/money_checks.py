@@ -315,7 +315,7 @@ _MARKET_TRADES = """
         AND coalesce(made.sequence, kept.sequence)
             <= least(
                 (SELECT coalesce(max(sequence), 0) FROM market_data_checkpoints),
-                (SELECT coalesce(max(sequence), 0) FROM engine_cursors)
+                (SELECT coalesce(min(sequence), 0) FROM engine_cursors WHERE is_current)
             )
 """
 

@@ -33,7 +33,7 @@ POSITION_TRADES_DIFFER = f"""
         AND (made.trade_id IS NULL OR made.sequence <= scope.mark OR kept.trade_id IS NOT NULL)
         -- The service is faster than the router's rows.
         AND (made.trade_id IS NOT NULL OR coalesce(substring(kept.trade_id FROM '-([0-9]{{1,18}}):')::bigint, 0)
-            <= (SELECT coalesce(max(sequence), 0) FROM engine_cursors))
+            <= (SELECT coalesce(min(sequence), 0) FROM engine_cursors WHERE is_current))
         AND ({", ".join(f"made.{each.strip()}" for each in _COUNTED.split(","))})
             IS DISTINCT FROM ({", ".join(f"kept.{each.strip()}" for each in _COUNTED.split(","))})
 """

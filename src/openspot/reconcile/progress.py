@@ -1,6 +1,6 @@
 """Finds how far the mirrors are behind the engine, and waits for them up to a bound.
 
-The cursor of the rows shows how far they are. The ledger follows through the bus: it has caught up once the router
+The cursors of the rows show how far they are. The ledger follows through the bus: it has caught up once the router
 holds back no event that the ledger needs, and then the ledger's durable consumers have acknowledged every message of
 their streams.
 """
@@ -22,7 +22,7 @@ from openspot.positions.descriptor import FILLS
 from openspot.reconcile.position_queries import FOLLOWS_FILLS
 from openspot.reconcile.tables import CONNECT_TIMEOUT_S
 from openspot.router.descriptor import COMPLETE, DEPOSIT
-from openspot.router.store import CONSUMER
+from openspot.router.rows_position import rows_position
 
 POLL_S = 0.2
 BUS_TIMEOUT_S = 2.0
@@ -66,10 +66,10 @@ async def wait_for_mirrors(settings: Settings, sequence: int, timeout_s: float) 
 
 
 async def _wait_for_rows(connection: asyncpg.Connection, sequence: int, deadline: float) -> bool:
-    """Wait for the rows. Returns whether they reach the event `sequence` by the deadline."""
+    """Wait for the rows of all partitions. Returns whether they reach the event `sequence` by the deadline."""
     while True:
-        reached = await connection.fetchval("SELECT sequence FROM engine_cursors WHERE consumer = $1", CONSUMER)
-        if (reached or 0) >= sequence:
+        position = await rows_position(connection)
+        if (0 if position is None else position.least) >= sequence:
             return True
         if time.monotonic() >= deadline:
             return False

@@ -196,7 +196,9 @@ TRADE_FIELDS = (
 TRADE_PAIRS = f"""
     SELECT {", ".join(f"engine.{name}" for name in TRADE_FIELDS)},
         {", ".join(f"row_.{name} AS row_{name}" for name in TRADE_FIELDS)}, count(*) OVER () AS found
-    FROM (SELECT * FROM reconcile_trades WHERE sequence <= $1::bigint) AS engine
+    FROM (
+        SELECT * FROM reconcile_trades WHERE sequence <= $1::bigint OR trade_id = ANY ($4::text[])
+    ) AS engine
     FULL JOIN (SELECT * FROM trades WHERE sequence >= $2) AS row_ ON row_.trade_id = engine.trade_id
     WHERE ({", ".join(f"engine.{name}" for name in TRADE_FIELDS)})
         IS DISTINCT FROM ({", ".join(f"row_.{name}" for name in TRADE_FIELDS)})

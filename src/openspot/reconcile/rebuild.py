@@ -20,9 +20,10 @@ from openspot.reconcile import rebuild_ledger_queries, rebuild_rows
 from openspot.reconcile.outcome import NotRebuiltError, Rebuilt
 from openspot.reconcile.progress import wait_for_mirrors
 from openspot.reconcile.rebuild_ledger import LedgerRepair
-from openspot.reconcile.rebuild_rows import RowsRepair, rows_position, rows_until
+from openspot.reconcile.rebuild_rows import RowsRepair, checked_position
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.reconcile.tables import CONNECT_TIMEOUT_S
+from openspot.router.rows_position import RowsPosition, rows_position
 
 LOCK_WAIT_MS = 10_000
 """A statement waits at most this long for a lock; so long writers wait in turn."""
@@ -94,17 +95,17 @@ async def _rebuild(
         await wait_for_mirrors(settings, hello.last_seq, wait_s)
     await connection.execute(rebuild_rows.TEMPORARY_TABLES)
     await connection.execute(rebuild_ledger_queries.TEMPORARY_TABLES)
-    cursor = await rows_position(connection)
+    position = await rows_position(connection)
     hello = await engine.position()
-    reached = rows_until(cursor, hello.epoch, hello.last_seq)
+    written = checked_position(position, hello.epoch, hello.last_seq)
     rebuilt = Rebuilt(hello.last_seq)
     rows = RowsRepair(connection, hello.epoch, rebuilt)
     ledger = LedgerRepair(connection, hello.epoch, rebuilt)
     async for events in engine.events(1, hello.last_seq):
-        await rows.take(event for event in events if event.seq <= reached)
+        await rows.take(event for event in events if written.includes(event))
         await ledger.take(events)
     if await rows.find():
-        await _repair_rows(engine, connection, rows, hello.epoch, reached, is_plan=is_plan)
+        await _repair_rows(engine, connection, rows, hello.epoch, written, is_plan=is_plan)
     await ledger.find()
     async for events in engine.events(hello.last_seq + 1):
         await ledger.take_late(events)
@@ -114,15 +115,21 @@ async def _rebuild(
 
 
 async def _repair_rows(
-    engine: EngineReader, connection: Connection, rows: RowsRepair, epoch: str, reached: int, *, is_plan: bool
+    engine: EngineReader,
+    connection: Connection,
+    rows: RowsRepair,
+    epoch: str,
+    written: RowsPosition,
+    *,
+    is_plan: bool,
 ) -> None:
     """Take the events that the router has taken meanwhile, and repair what still differs, at one moment."""
     async with connection.transaction(isolation="repeatable_read" if is_plan else "read_committed"):
         if not is_plan:
             await rows.keep_router_out()
-        cursor = await rows_position(connection)
-        if cursor is not None:
-            newest = (await engine.position()).last_seq
-            async for events in engine.events(reached + 1, rows_until(cursor, epoch, newest)):
-                await rows.take(events)
+        position = await rows_position(connection)
+        if position is not None:
+            now = checked_position(position, epoch, (await engine.position()).last_seq)
+            async for events in engine.events(written.least + 1, now.newest):
+                await rows.take(event for event in events if now.includes(event) and not written.includes(event))
         await rows.repair(is_plan=is_plan)

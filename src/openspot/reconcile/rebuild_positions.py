@@ -26,7 +26,7 @@ from openspot.reconcile.outcome import NotRebuiltError, Rebuilt
 from openspot.reconcile.position_queries import FIFO_FILLS, FIFO_RESULTS, POSITION_BALANCES, SIDES_OF_TRADES
 from openspot.reconcile.progress import wait_for_mirrors
 from openspot.reconcile.rebuild import repair_session
-from openspot.reconcile.rebuild_rows import rows_position
+from openspot.router.rows_position import rows_position
 
 # ruff: noqa: S608  (the texts are made of constants only)
 
@@ -211,8 +211,8 @@ async def _rebuild(settings: PositionSettings, connection: Connection, *, is_pla
     checkpoint = await connection.fetchval("SELECT sequence FROM position_checkpoints WHERE name = 'exchange'")
     if checkpoint is None and not settings.follow_fills:
         raise NotRebuiltError("the position service follows no trades: OPENSPOT_FOLLOW_FILLS is off")
-    cursor = await rows_position(connection)
-    until = 0 if cursor is None else cursor["sequence"]
+    position = await rows_position(connection)
+    until = 0 if position is None else position.least
     progress = await wait_for_mirrors(settings, until, wait_s)
     if not progress.counted and checkpoint is not None:
         # The service still has trades before it. It counts those after its checkpoint itself.

@@ -18,7 +18,7 @@ from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Connection
 from openspot.reconcile.outcome import NotRebuiltError, Rebuilt
 from openspot.router.order_columns import ORDER_COLUMNS, order_values
-from openspot.router.store import CONSUMER
+from openspot.router.rows_position import RowsPosition
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 from openspot.router.translation.order_state_machine import OrderStateMachine
@@ -142,7 +142,7 @@ class RowsRepair:
         self._is_loaded = False
 
     async def take(self, events: Iterable[EngineEvent]) -> None:
-        """Take the next events up to the router's cursor."""
+        """Take the next events that the rows include."""
         changed: dict[str, TrackedOrder] = {}
         trades: list[TradeRow] = []
         for event in events:
@@ -236,26 +236,23 @@ class RowsRepair:
         await self._connection.copy_records_to_table(mirror.made, records=rows, columns=mirror.columns)
 
 
-async def rows_position(connection: Connection) -> Any:
-    """The router's cursor: its `epoch` and `sequence`; None if it has none."""
-    return await connection.fetchrow("SELECT epoch, sequence FROM engine_cursors WHERE consumer = $1", CONSUMER)
-
-
-def rows_until(cursor: Any, epoch: str, last_sequence: int) -> int:
-    """The event up to which rows are written. Raises NotRebuiltError if the rows are not this engine's."""
-    if cursor is None:
-        return last_sequence
-    if cursor["epoch"] != epoch:
+def checked_position(position: RowsPosition | None, epoch: str, last_sequence: int) -> RowsPosition:
+    """The position up to which rows are written; without one, all events. Raises NotRebuiltError if the rows are not
+    this engine's.
+    """
+    if position is None:
+        return RowsPosition.at(epoch, last_sequence)
+    if position.epoch != epoch:
         raise NotRebuiltError(
-            f"the engine's journal is {epoch}, the rows are those of {cursor['epoch']}: "
+            f"the engine's journal is {epoch}, the rows are those of {position.epoch}: "
             "the engine has a new journal, the database is that of an old one"
         )
-    if cursor["sequence"] > last_sequence:
+    if position.newest > last_sequence:
         raise NotRebuiltError(
-            f"the rows are at event {cursor['sequence']}, the engine's newest is {last_sequence}: "
+            f"the rows are at event {position.newest}, the engine's newest is {last_sequence}: "
             "its data directory is older than the database"
         )
-    return int(cursor["sequence"])
+    return position
 
 
 def _differences(columns: Sequence[str], kept: Sequence[Any], made: Sequence[Any]) -> str:

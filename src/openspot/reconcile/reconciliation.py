@@ -28,6 +28,7 @@ from openspot.reconcile.records import Difference
 from openspot.reconcile.report import ReconcileReport
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.reconcile.tables import ComparisonTables, open_tables
+from openspot.router.rows_position import RowsPosition
 
 DIFFERENCES_MAX = 1000
 """At most this many differences of one kind are listed. The rest are counted."""
@@ -64,7 +65,9 @@ class _Comparison:
         self._tables = tables
         self._mark = mark
         self._progress = progress
-        self._rows_sequence = 0
+        self._rows = RowsPosition.at(mark.epoch, 0)
+        self._later_trades: list[str] = []
+        """The ids of trades whose rows are written while the rows of other partitions are still behind them."""
         self._first_sequence = 1
         self._cut = 0
         self._contradictions: dict[AccountKey, Decimal] = {}
@@ -81,11 +84,12 @@ class _Comparison:
                 f"the engine's journal is {self._mark.epoch}, the rows are those of {position.epoch}: "
                 "the engine has a new journal, the database is that of an old one"
             )
-        self._rows_sequence = 0 if position is None else position.sequence
+        if position is not None:
+            self._rows = position
         before, balances, after = await self._balances()
-        if self._rows_sequence > before.last_seq:
+        if self._rows.newest > before.last_seq:
             raise NotComparableError(
-                f"the rows are at event {self._rows_sequence}, the engine's newest is {before.last_seq}: "
+                f"the rows are at event {self._rows.newest}, the engine's newest is {before.last_seq}: "
                 "its data directory is older than the database"
             )
         self._first_sequence = after.first_seq
@@ -118,7 +122,11 @@ class _Comparison:
     async def _load_events(self, until: int) -> None:
         projection = EngineProjection()
         async for batch in self._engine.events(self._first_sequence, until):
-            projection.apply_all(event for event in batch if event.seq <= self._rows_sequence)
+            written = [event for event in batch if self._rows.includes(event)]
+            projection.apply_all(written)
+            self._later_trades += [
+                event.trade_id for event in written if isinstance(event, TradeEvent) and event.seq > self._rows.least
+            ]
             ended, _ = projection.take_finished()
             await self._tables.add_orders(ended)
             await self._add(batch)
@@ -155,8 +163,8 @@ class _Comparison:
     async def report(self, began: float) -> ReconcileReport:
         """Name every difference."""
         settled, mark = self._progress.settled, self._mark.last_seq
-        if self._rows_sequence < mark:
-            self._differences.append(causes.rows_difference(mark, self._rows_sequence))
+        if self._rows.least < mark:
+            self._differences.append(causes.rows_difference(mark, self._rows.least))
         self._differences += [
             causes.engine_difference(*account, rest) for account, rest in sorted(self._contradictions.items())
         ]
@@ -175,7 +183,7 @@ class _Comparison:
             epoch=self._mark.epoch,
             first_sequence=self._first_sequence,
             engine_sequence=self._cut,
-            rows_sequence=self._rows_sequence,
+            rows_sequence=self._rows.least,
             settled_sequence=await self._tables.settled_sequence(),
             caught_up=self._progress.rows_reached and bool(settled),
             accounts=counts.accounts,
@@ -196,7 +204,9 @@ class _Comparison:
                 {order.order_id: order} if order else {}, {order_row.order_id: order_row} if order_row else {}
             )
         self._unnamed += orders.found - len(orders.listed)
-        trades = await self._tables.trade_pairs(self._rows_sequence, self._first_sequence, DIFFERENCES_MAX)
+        trades = await self._tables.trade_pairs(
+            self._rows.least, self._later_trades, self._first_sequence, DIFFERENCES_MAX
+        )
         for trade, trade_row in trades.listed:
             self._differences += compare_trades(
                 {trade.trade_id: trade} if trade else {}, {trade_row.trade_id: trade_row} if trade_row else {}

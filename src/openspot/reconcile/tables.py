@@ -14,7 +14,6 @@ import asyncpg
 
 from openspot.contracts.engine_events import BalanceEvent, TransferEvent
 from openspot.domain.accounts import AccountKey
-from openspot.engine_client.position import StreamPosition
 from openspot.ledger.store import NEWEST_SETTLED
 from openspot.reconcile.money_checks import SCOPE, CopiedTable, MoneyCheck, listed
 from openspot.reconcile.queries import (
@@ -34,7 +33,7 @@ from openspot.reconcile.queries import (
     UNSUMMED,
 )
 from openspot.reconcile.records import Difference, OrderFacts, TradeFacts
-from openspot.router.store import CONSUMER
+from openspot.router.rows_position import RowsPosition, rows_position
 
 CONNECT_TIMEOUT_S = 10.0
 _ROWS_AT_A_TIME = 1000
@@ -141,12 +140,9 @@ class ComparisonTables:
     def __init__(self, connection: asyncpg.Connection) -> None:
         self._connection = connection
 
-    async def rows_position(self) -> StreamPosition | None:
+    async def rows_position(self) -> RowsPosition | None:
         """The position of the order and trade rows in the snapshot."""
-        row = await self._connection.fetchrow(
-            "SELECT epoch, sequence FROM engine_cursors WHERE consumer = $1", CONSUMER
-        )
-        return None if row is None else StreamPosition(row["epoch"], row["sequence"])
+        return await rows_position(self._connection)
 
     async def settled_sequence(self) -> int:
         """The engine sequence of the newest trade in the ledger, 0 before the first."""
@@ -242,9 +238,11 @@ class ComparisonTables:
         pairs = [OrderPair(_order(row[:width]), _order(row[width : 2 * width])) for row in map(tuple, rows)]
         return Findings(pairs, _found(rows))
 
-    async def trade_pairs(self, until: int, first_sequence: int, limit: int) -> Findings[TradePair]:
-        """Trades up to the event `until` that differ."""
-        rows = await self._connection.fetch(TRADE_PAIRS, until, first_sequence, limit)
+    async def trade_pairs(
+        self, until: int, later: Sequence[str], first_sequence: int, limit: int
+    ) -> Findings[TradePair]:
+        """Trades that differ, of those up to the event `until` and those with the ids `later`."""
+        rows = await self._connection.fetch(TRADE_PAIRS, until, first_sequence, limit, later)
         width = len(TRADE_FIELDS)
         pairs = [TradePair(_trade(row[:width]), _trade(row[width : 2 * width])) for row in map(tuple, rows)]
         return Findings(pairs, _found(rows))

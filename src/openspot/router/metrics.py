@@ -15,7 +15,9 @@ ENGINE_CALL_SECONDS = Histogram(
     "Time of one PlaceOrders call",
     buckets=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5),
 )
-TRANSLATOR_LEADS = Gauge("openspot_router_translator_leads", "1 while this process translates the engine's events")
+TRANSLATOR_LEADS = Gauge(
+    "openspot_router_translator_leads", "Partitions of the engine's events that this process translates"
+)
 TRANSLATOR_LAG = Gauge("openspot_router_translator_lag_events", "Events received and not yet published")
 HELD_EVENTS = Gauge(
     "openspot_router_held_events",

@@ -1,7 +1,7 @@
 """The order router's composition root.
 
 Any number of router processes handle `orders.submit`, `orders.cancel` and `orders.get`, and share custody's events. One
-of them at a time translates the engine's events.
+of them at a time translates a partition of the engine's events.
 """
 
 import asyncio
@@ -52,10 +52,12 @@ from openspot.router.orders.submission import Submission
 from openspot.router.orders.symbols import Symbols
 from openspot.router.settings import RouterSettings
 from openspot.router.store import RouterStore
-from openspot.router.translation.translator import Translator
+from openspot.router.translation.translation import Translation
 
 log = get_logger("router")
 
+CONNECTIONS = 3
+"""Connections to the database, beside one for each partition."""
 PLACEMENTS_WAITING_MAX = 8192
 OPENING_DEPTH = 50
 """Levels of a book that are looked at while its market waits for its makers."""
@@ -73,13 +75,13 @@ class _TradePrice(Message, frozen=True):
 async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProcess | None = None) -> None:
     """Run a router until `stop` is set, alone or in a process that it shares.
 
-    Raises BusError, DatabaseUnavailableError or SymbolsUnavailableError if it cannot start.
+    Raises BusError, DatabaseUnavailableError, PartitionsRefusedError or SymbolsUnavailableError if it cannot start.
     """
     settings = with_secrets(settings)
     async with ServiceFrame("router", settings, stop, shared=shared) as frame:
         bus = await frame.connect_bus()
         await bus.ensure_streams()
-        pool = await frame.connect_database(vital=False)
+        pool = await frame.connect_database(CONNECTIONS + settings.translator_partitions, vital=False)
         engine = EngineCommands(settings)
         frame.at_end(engine.close)
         queries = EngineQueries(settings)
@@ -87,7 +89,7 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
         store = RouterStore(pool)
         configuration = load_markets()
         symbols = Symbols(configuration, queries.symbols)
-        translator = Translator(
+        translator = Translation(
             settings=settings, bus=bus, store=store, session=queries.session, engine_url=settings.engine_url
         )
 
@@ -98,6 +100,7 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
         bridge = CustodyBridge(bus, engine, configuration.assets, system_clock)
         await serve_health(frame, settings.router_port, "OpenSpot order router", settings.router_host)
 
+        await translator.prepare()
         await symbols.load(settings.symbol_load_attempts, settings.symbol_load_pause_s)
         reference_prices = await _references(settings, bus, symbols.markets, configuration.limits)
         recent_orders = RecentOrders(settings.known_orders_max)

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from openspot.domain.partition import PARTITIONS_MAX
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.settings import Port, address_for_clients, own_host
 from openspot.market_data_client.settings import PriceBandSettings
@@ -35,6 +36,12 @@ class RouterSettings(EngineConnectionSettings, PriceBandSettings):
     known_orders_max: int = Field(default=200_000, ge=1, description="Orders that a router finds without the database")
     row_queue_max: int = Field(default=20_000, ge=1, description="Rows waiting to be written; beyond it events wait")
     translator_lease_s: float = Field(default=4.0, ge=1.0, description="Another router takes over after this time")
+    translator_partitions: int = Field(
+        default=1,
+        ge=1,
+        le=PARTITIONS_MAX,
+        description="Parts of the engine's events, by symbol, that routers share; the same for all of them",
+    )
 
     @property
     def router_url(self) -> str:

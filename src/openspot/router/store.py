@@ -1,7 +1,7 @@
-"""SQL of the router: order and trade rows, the cursor of the engine's events, held events, the counter of order ids.
+"""SQL of the router: order and trade rows, the cursors of the engine's events, held events, the counter of order ids.
 
-Rows, held events and cursor change in one statement. A writer moves the cursor only from the value that it wrote last.
-So if two writers compete, the second one fails.
+Rows, held events and the cursor of their partition change in one statement. A writer moves the cursor only from the
+value that it wrote last. So if two writers compete, the second one fails.
 """
 
 from collections.abc import Sequence
@@ -9,10 +9,13 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import asyncpg
+import msgspec
 
+from openspot.domain.partition import WHOLE, Partition
 from openspot.engine_client.position import StreamPosition
 from openspot.kit.bus import OutgoingEvent, PendingEvent
 from openspot.kit.database import Connection, Pool
+from openspot.router.division import Division, cursor_name
 from openspot.router.order_columns import (
     ORDER_COLUMNS,
     ORDER_FIELDS,
@@ -22,10 +25,10 @@ from openspot.router.order_columns import (
     order_rows,
     tracked_order_of,
 )
+from openspot.router.rows_position import CURSORS, PassedEvents, position_of_cursors
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 
-CONSUMER = "router"
 BAD_ROW_ERRORS = (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError, ValueError)
 """Errors that a row itself causes. PostgreSQL raises the first two. asyncpg raises the last when it encodes a value."""
 _ORDERS_READ_AT_ONCE = 5000
@@ -50,9 +53,8 @@ def _arrays(first: int, types: Sequence[str]) -> str:
 # written.
 _WRITE_ROWS = f"""
     WITH moved AS (
-        INSERT INTO engine_cursors (consumer, epoch, sequence) VALUES ($1, $2, $3)
-        ON CONFLICT (consumer) DO UPDATE SET epoch = EXCLUDED.epoch, sequence = EXCLUDED.sequence, updated_at = now()
-        WHERE engine_cursors.epoch = $4 AND engine_cursors.sequence = $5
+        UPDATE engine_cursors SET epoch = $2, sequence = $3, updated_at = now()
+        WHERE consumer = $1 AND epoch = $4 AND sequence = $5 AND is_current
         RETURNING sequence
     ), written_orders AS (
         INSERT INTO orders ({ORDER_NAMES}) {order_rows(_FIRST_ORDER_ARRAY)} WHERE EXISTS (SELECT FROM moved)
@@ -97,15 +99,33 @@ class FencedError(Exception):
 
 
 class Resumption(NamedTuple):
-    """The state from which a translator goes on after a restart.
+    """The state from which the translator of a partition goes on after a restart.
 
-    `position` is the position of the rows, `orders` has the open orders at that position, and `held` has the events up
-    to that position that are not published yet.
+    `position` is the position of the partition's rows, `orders` has its open orders at that position, and `held` has
+    its events up to that position that are not published yet. `earlier` names the partitions of earlier divisions: the
+    rows include events of them after `position`, and `orders` are as these left them.
     """
 
     position: StreamPosition | None
     orders: list[TrackedOrder]
     held: list[PendingEvent]
+    earlier: tuple[PassedEvents, ...] = ()
+
+
+class _HeldOrder(msgspec.Struct):
+    """The field of an order in a held event that says to which partition the event belongs."""
+
+    symbol: str = ""
+
+
+class _HeldMessage(msgspec.Struct):
+    """A held event: that of an order names the symbol in the order, that of a trade itself."""
+
+    symbol: str = ""
+    order: _HeldOrder = msgspec.field(default_factory=_HeldOrder)
+
+
+_decode_held = msgspec.json.Decoder(_HeldMessage).decode
 
 
 class RowBatch(NamedTuple):
@@ -129,10 +149,17 @@ class RefusedRow(NamedTuple):
 
 
 class RouterStore:
-    """The router's tables."""
+    """The router's tables. The translator of a partition uses the store that `of` returns."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, partition: Partition = WHOLE) -> None:
         self._pool = pool
+        self._partition = partition
+        self._cursor = cursor_name(partition)
+        self.division = Division(pool)
+
+    def of(self, partition: Partition) -> "RouterStore":
+        """The same tables, with cursor, open orders and held events of `partition`."""
+        return RouterStore(self._pool, partition)
 
     async def take_id_block(self) -> int:
         """The next value of the shared counter of engine order ids."""
@@ -144,14 +171,16 @@ class RouterStore:
         return None if row is None else tracked_order_of(row)
 
     async def resumption(self) -> Resumption:
-        """Load the state from which to go on, in one snapshot of the database."""
+        """Load the state from which the partition goes on, in one snapshot of the database.
+
+        Raises FencedError if the partition is none of the stored division.
+        """
+        has = self._partition.has
         async with (
             self._pool.acquire() as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
         ):
-            cursor = await connection.fetchrow(
-                "SELECT epoch, sequence FROM engine_cursors WHERE consumer = $1", CONSUMER
-            )
+            cursors = await connection.fetch(CURSORS)
             orders = [
                 tracked_order_of(row)
                 async for row in connection.cursor(
@@ -159,12 +188,14 @@ class RouterStore:
                     "AND engine_order_id IS NOT NULL",
                     prefetch=_ORDERS_READ_AT_ONCE,
                 )
+                if has(row["symbol"])
             ]
             held = await connection.fetch(
                 "SELECT key, subject, payload, message_id, sequence FROM router_held_events ORDER BY held_id"
             )
+        position = position_of_cursors(cursors)
         return Resumption(
-            None if cursor is None else StreamPosition(cursor["epoch"], cursor["sequence"]),
+            _cursor_of(self._partition, cursors),
             orders,
             [
                 PendingEvent(
@@ -173,7 +204,9 @@ class RouterStore:
                     is_stored=True,
                 )
                 for row in held
+                if has(symbol_of_held(row["payload"]))
             ],
+            () if position is None else position.earlier,
         )
 
     async def write(self, last: StreamPosition | None, batch: RowBatch) -> None:
@@ -182,7 +215,7 @@ class RouterStore:
         Raises FencedError if the cursor is not at `last`, and the database's error if it refuses a row.
         """
         async with self._pool.acquire() as connection:
-            await _write(connection, last, batch)
+            await _write(connection, self._cursor, last, batch)
 
     async def write_singly(self, last: StreamPosition | None, batch: RowBatch) -> list[RefusedRow]:
         """Like `write`, but a row that the database refuses does not keep the others out. Returns the refused rows."""
@@ -193,11 +226,11 @@ class RouterStore:
             *((trade, RowBatch((), [trade], (), position)) for trade in batch.trades),
         ]
         async with self._pool.acquire() as connection, connection.transaction():
-            await _write(connection, last, RowBatch((), (), batch.held, position))
+            await _write(connection, self._cursor, last, RowBatch((), (), batch.held, position))
             for row, single in singles:
                 try:
                     async with connection.transaction():
-                        await _write(connection, position, single)
+                        await _write(connection, self._cursor, position, single)
                 except BAD_ROW_ERRORS as error:
                     refused.append(RefusedRow(row, error))
         return refused
@@ -213,11 +246,11 @@ class RouterStore:
         )
 
 
-async def _write(connection: Connection, last: StreamPosition | None, batch: RowBatch) -> None:
+async def _write(connection: Connection, cursor: str, last: StreamPosition | None, batch: RowBatch) -> None:
     expected, position, held = last or StreamPosition("", 0), batch.position, batch.held
     has_moved = await connection.fetchval(
         _WRITE_ROWS,
-        CONSUMER,
+        cursor,
         position.epoch,
         position.sequence,
         expected.epoch,
@@ -232,6 +265,19 @@ async def _write(connection: Connection, last: StreamPosition | None, batch: Row
     )
     if not has_moved:
         raise FencedError(f"the cursor of the order rows is no longer at {expected.epoch}-{expected.sequence}")
+
+
+def _cursor_of(partition: Partition, cursors: Sequence[Any]) -> StreamPosition | None:
+    for row in cursors:
+        if row["is_current"] and (row["partition"], row["partitions"]) == partition:
+            return StreamPosition(row["epoch"], row["sequence"]) if row["epoch"] else None
+    raise FencedError(f"the stored division has no partition {partition.number} of {partition.total}")
+
+
+def symbol_of_held(payload: bytes) -> str:
+    """The symbol of a held event; empty for that of a transfer."""
+    message = _decode_held(payload)
+    return message.symbol or message.order.symbol
 
 
 def _trade_arrays(trades: Sequence[TradeRow]) -> list[list[Any]]:

@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import msgspec
 import pytest
+from starlette.datastructures import QueryParams
 
 from openspot.contracts.engine_events import AcceptedEvent, Hello, StreamEntry
 from openspot.contracts.gen.exchange.v1 import accounts_pb2
@@ -358,3 +359,42 @@ async def test_a_listening_consumer_stays_connected_while_slow_request_heads_are
         attacker.close()
         await engine.fund()
         assert (await stream.next())["seq"] == 1
+
+
+async def test_a_consumer_of_a_partition_gets_its_events_and_learns_which_it_does_not_get(engine: EngineClient) -> None:
+    await engine.fund()
+    for symbol in ("BTC-USD", "ETH-USD", "BTC-USD"):
+        await engine.place(symbol=symbol)
+    last = await engine.last_sequence()
+    deposits = list(range(1, last - 2))
+    got: dict[str, list[list[int]]] = {}
+    for number in ("0", "1"):
+        async with engine.stream(1, batch="true", partition=number, partitions="2") as stream:
+            await stream.next()
+            seen: list[list[int]] = []
+            while not seen or seen[-1][-1] < last:
+                for event in await stream.next():
+                    is_skipped = event["type"] == "skipped"
+                    seen.append([event["firstSeq"], event["lastSeq"]] if is_skipped else [event["seq"]])
+        got[number] = seen
+    # ETH-USD is in partition 1; BTC-USD, and the deposits, which have no symbol, in partition 0.
+    assert got == {
+        "0": [*([number] for number in deposits), [last - 2], [last - 1, last - 1], [last]],
+        "1": [[1, last - 2], [last - 1], [last, last]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("parameters", "fault"),
+    [
+        ({"partition": "0"}, "partition and partitions must be given together"),
+        ({"partitions": "2"}, "partition and partitions must be given together"),
+        ({"partition": "0", "partitions": "0"}, "partitions must be a whole number from 1 to 16"),
+        ({"partition": "0", "partitions": "17"}, "partitions must be a whole number from 1 to 16"),
+        ({"partition": "0", "partitions": "x"}, "partitions must be a whole number from 1 to 16"),
+        ({"partition": "2", "partitions": "2"}, "partition must be a whole number from 0 to partitions - 1"),
+        ({"partition": "-1", "partitions": "2"}, "partition must be a whole number from 0 to partitions - 1"),
+    ],
+)
+def test_a_partition_that_does_not_exist_is_refused(parameters: dict[str, str], fault: str) -> None:
+    assert event_stream._parameter_fault(QueryParams(parameters)) == fault

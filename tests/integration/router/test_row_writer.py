@@ -46,9 +46,11 @@ class RacingStore(RouterStore):
 
 
 @pytest.fixture
-def store(pool: asyncpg.Pool) -> RacingStore:
-    """The router's tables."""
-    return RacingStore(pool)
+async def store(pool: asyncpg.Pool) -> RacingStore:
+    """The router's tables, with a cursor at the beginning."""
+    store = RacingStore(pool)
+    await store.division.begin(1)
+    return store
 
 
 def order(order_id: str, engine_order_id: int, user_id: str = "alice") -> TrackedOrder:

@@ -12,7 +12,7 @@ class EventBatch:
     REDUCE, MOVED: (order id,)
     """
 
-    __slots__ = ("first_sequence", "messages", "records", "texts")
+    __slots__ = ("first_sequence", "messages", "records", "symbols", "texts")
 
     def __init__(self, first_sequence: int, records: bytes, texts: list[Note]) -> None:
         self.first_sequence = first_sequence
@@ -20,6 +20,8 @@ class EventBatch:
         self.texts = texts
         self.messages: list[bytes] | None = None
         """The events as JSON. EventRenderer creates it on first use, and all consumers share it."""
+        self.symbols: list[str] = []
+        """The symbol of each event, empty for an event of none. EventRenderer sets it together with `messages`."""
 
     def __len__(self) -> int:
         return len(self.texts)

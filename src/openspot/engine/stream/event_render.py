@@ -14,6 +14,7 @@ from openspot.contracts.engine_events import (
     RejectEvent,
     TradeEvent,
     TransferEvent,
+    symbol_of,
 )
 from openspot.domain.ids import trade_id
 from openspot.domain.money import amount_to_text, scaled_to_text
@@ -62,7 +63,9 @@ class EventRenderer:
     def messages(self, batch: EventBatch) -> list[bytes]:
         """The events as JSON, encoded once and cached in the batch."""
         if batch.messages is None:
-            batch.messages = [_encode(event) for event in self.events(batch)]
+            events = self.events(batch)
+            batch.symbols = [symbol_of(event) for event in events]
+            batch.messages = [_encode(event) for event in events]
         return batch.messages
 
     def events(self, batch: EventBatch) -> list[EngineEvent]:

@@ -2,6 +2,8 @@
 
     ?fromSeq=N    every event from N on, then live events, without a gap or a repeat; if absent, live events only
     ?batch=true   each message is a JSON array of consecutive events instead of one event
+    ?partition=P&partitions=K
+                  only the events of partition P of K (domain/partition.py), and `skipped` for those between them
 
 The first message is a `hello`, also in an array if batched. If the requested events are not available, the consumer
 gets `{"type": "error", "code", "message"}` and is closed with 1008. A live consumer that falls behind the events in
@@ -9,16 +11,19 @@ memory, or does not read a message in time, is closed with 1013 and can resume b
 """
 
 import asyncio
+import time
 
 import msgspec
 from starlette.datastructures import QueryParams
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from openspot.contracts.engine_events import Hello, StreamMessage
+from openspot.domain.partition import PARTITIONS_MAX, Partition
 from openspot.engine import metrics
 from openspot.engine.engine import Engine
 from openspot.engine.state.event_batch import EventBatch
 from openspot.engine.stream.event_store import EventStoreError
+from openspot.engine.stream.partition_filter import PartitionFilter
 from openspot.http.errors import service_unavailable, validation_error
 from openspot.kit.log import get_logger
 
@@ -30,6 +35,8 @@ _CLOSE_TIMEOUT_S = 1.0
 _POLICY_VIOLATION = 1008
 _TRY_AGAIN_LATER = 1013
 _SEQUENCE_DIGITS_MAX = 19
+_COUNTS = {str(count): frozenset(map(str, range(count))) for count in range(1, PARTITIONS_MAX + 1)}
+"""What `partitions` may be, and what `partition` may be then."""
 
 
 class StreamEndMessage(StreamMessage, tag="error", frozen=True):
@@ -68,7 +75,7 @@ class EventStream:
             raise service_unavailable(f"at most {CONSUMERS_MAX} consumers", "TOO_MANY_CONSUMERS")
         parameters = websocket.query_params
         from_sequence = int(parameters["fromSeq"]) if "fromSeq" in parameters else None
-        consumer = _Consumer(websocket, batched=parameters.get("batch") == "true")
+        consumer = _Consumer(websocket, batched=parameters.get("batch") == "true", selection=_selection(parameters))
         await websocket.accept()
         self._consumers += 1
         metrics.CONSUMERS.inc()
@@ -119,7 +126,17 @@ class EventStream:
             elif self._events.has_left(index):
                 raise _TooSlowError(f"it was at event {sequence}")
             else:
+                await self._wait(consumer)
+
+    async def _wait(self, consumer: "_Consumer") -> None:
+        """Wait for the next events. Meanwhile the consumer learns of events that were left out before."""
+        pause_s = None if consumer.selection is None else consumer.selection.pause_s
+        try:
+            async with asyncio.timeout(pause_s):
                 await self._events.wait()
+        except TimeoutError:
+            assert consumer.selection is not None, "only a consumer of a partition waits with a limit"
+            await consumer.send(consumer.selection.rest())
 
     async def _send_stored(self, consumer: "_Consumer", sequence: int) -> int:
         """Send some events from the store and return the next sequence."""
@@ -137,16 +154,21 @@ class EventStream:
 
     async def _send_batch(self, consumer: "_Consumer", batch: EventBatch, sequence: int) -> None:
         messages = self._renderer.messages(batch)
-        skipped = sequence - batch.first_sequence
-        await consumer.send(messages[skipped:] if skipped > 0 else messages)
+        known = max(0, sequence - batch.first_sequence)
+        if known:
+            messages = messages[known:]
+        if consumer.selection is not None:
+            messages = consumer.selection.select(batch.first_sequence + known, batch.symbols[known:], messages)
+        await consumer.send(messages)
 
 
 class _Consumer:
-    """Sends to one connection, with a time limit."""
+    """Sends to one connection, with a time limit. `selection` is None for a consumer of all events."""
 
-    def __init__(self, websocket: WebSocket, *, batched: bool) -> None:
+    def __init__(self, websocket: WebSocket, *, batched: bool, selection: PartitionFilter | None) -> None:
         self._websocket = websocket
         self._batched = batched
+        self.selection = selection
 
     async def send(self, messages: list[bytes]) -> None:
         """Send JSON messages. Raises _TooSlowError, WebSocketDisconnect."""
@@ -182,7 +204,20 @@ def _parameter_fault(parameters: QueryParams) -> str | None:
         return "fromSeq must be a whole number, at least 1"
     if parameters.get("batch", "false") not in ("true", "false"):
         return "batch must be true or false"
+    if ("partition" in parameters) != ("partitions" in parameters):
+        return "partition and partitions must be given together"
+    count = parameters.get("partitions", "1")
+    if count not in _COUNTS:
+        return f"partitions must be a whole number from 1 to {PARTITIONS_MAX}"
+    if parameters.get("partition", "0") not in _COUNTS[count]:
+        return "partition must be a whole number from 0 to partitions - 1"
     return None
+
+
+def _selection(parameters: QueryParams) -> PartitionFilter | None:
+    """The filter that a consumer asks for. There is nothing to filter in a single partition."""
+    count = int(parameters.get("partitions", "1"))
+    return None if count == 1 else PartitionFilter(Partition(int(parameters["partition"]), count), time.monotonic)
 
 
 async def _until_closed(websocket: WebSocket) -> None:

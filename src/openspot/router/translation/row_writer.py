@@ -18,7 +18,7 @@ from openspot.kit.batching import Batcher
 from openspot.kit.bus import RetryingPublisher
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
-from openspot.router.metrics import ROW_QUEUE, ROW_WRITE_FAILURES, ROWS_DROPPED
+from openspot.router.metrics import ROW_WRITE_FAILURES, ROWS_DROPPED
 from openspot.router.store import BAD_ROW_ERRORS, RefusedRow, RouterStore, RowBatch
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
@@ -59,7 +59,11 @@ class RowWriter:
         Raises FencedError if another writer has taken over.
         """
         await self._batcher.put(RowBatch(orders, trades, (), position))
-        ROW_QUEUE.set(self._batcher.waiting)
+
+    @property
+    def waiting(self) -> int:
+        """The number of rows that wait to be written."""
+        return self._batcher.waiting
 
     async def drained(self) -> None:
         """Wait until all queued rows are written. Raises FencedError if another writer has taken over."""
@@ -77,7 +81,6 @@ class RowWriter:
         orders = {order.order_id: order for rows in batch for order in rows.orders}
         trades = [trade for rows in batch for trade in rows.trades]
         await self._write(list(orders.values()), trades, batch[-1].position)
-        ROW_QUEUE.set(self._batcher.waiting)
 
     async def _write(self, orders: list[TrackedOrder], trades: list[TradeRow], position: StreamPosition) -> None:
         """Write rows, and retry until the database has stored every row that it accepts. Raises FencedError."""

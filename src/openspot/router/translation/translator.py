@@ -1,8 +1,8 @@
-"""The translator: follows the engine's events, publishes them on the bus and writes their rows.
+"""The translator of a partition: follows its events of the engine, publishes them and writes their rows.
 
-See facts A6.4-01 to A6.4-07. One router at a time translates: the holder of the lease. It handles a batch of events in
-three steps: publish on the bus, save the published position, queue the rows. Position and rows never pass an event
-before the bus has acknowledged it or the database has stored it.
+See facts A6.4-01 to A6.4-07. One router at a time translates a partition: the holder of its lease. It handles a batch
+of events in three steps: publish on the bus, save the published position, queue the rows. Position and rows never pass
+an event before the bus has acknowledged it or the database has stored it.
 
 After a restart, the translator loads the open orders as of the rows' cursor, follows the stream from there, and
 publishes only events after the published position. If a process dies before it has saved the position, the next one
@@ -11,6 +11,9 @@ publishes the same events again under the same message ids, and the bus drops th
 The translator holds an event that the bus does not store. A held event delays only the later events of its subject. A
 held order event delays the later order events of its user, so that an order's events stay in their order. The rows may
 pass a held event, because it is stored together with them (`router_held_events`).
+
+After a change of the number of partitions, the rows include some of the events after the cursor already
+(rows_position.py). The translator leaves those out.
 
 If the engine has a new journal (another epoch), the translator follows it from its first event. If the engine's newest
 event is older than what was published, or the next event is gone, the translator stops: an operator has to decide.
@@ -23,8 +26,9 @@ from typing import NoReturn
 
 import aiohttp
 
-from openspot.contracts.engine_events import EngineEvent, Hello
+from openspot.contracts.engine_events import EngineEvent, Hello, symbol_of
 from openspot.contracts.messages import OrderEvent
+from openspot.domain.partition import Partition
 from openspot.engine_client.position import StreamPosition
 from openspot.engine_client.stream import EngineStream, StreamEndedError
 from openspot.kit.backoff import Backoff
@@ -34,19 +38,18 @@ from openspot.kit.lease import Lease
 from openspot.kit.log import get_logger
 from openspot.kit.pacing import Pace
 from openspot.kit.tasks import end_tasks, first_ended
+from openspot.router.division import PartitionsRefusedError
 from openspot.router.metrics import (
-    HELD_EVENTS,
-    TRADE_SEQUENCE,
     TRANSLATOR_EVENTS,
     TRANSLATOR_FAULTS,
-    TRANSLATOR_LAG,
     TRANSLATOR_LEADS,
 )
+from openspot.router.rows_position import PassedEvents, passed
 from openspot.router.settings import RouterSettings
 from openspot.router.store import Resumption, RouterStore
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
-from openspot.router.translation.lease import KEY, LEASE_BUCKET, POSITION_BUCKET, PublishedPosition
+from openspot.router.translation.lease import LEASE_BUCKET, POSITION_BUCKET, PublishedPosition, key_of
 from openspot.router.translation.order_state_machine import OrderStateMachine, TranslatedEvent
 from openspot.router.translation.row_writer import RowWriter
 from openspot.router.translation.transfer_gathering import whole_transfers
@@ -69,19 +72,33 @@ class EngineHistoryError(Exception):
 
 
 class Translator:
-    """Translates while this process holds the lease. `run` does the work."""
+    """Translates `partition` while this process holds its lease. `run` does the work."""
 
     def __init__(
-        self, *, settings: RouterSettings, bus: Bus, store: RouterStore, session: aiohttp.ClientSession, engine_url: str
+        self,
+        *,
+        settings: RouterSettings,
+        bus: Bus,
+        store: RouterStore,
+        session: aiohttp.ClientSession,
+        engine_url: str,
+        partition: Partition,
     ) -> None:
+        self.partition = partition
         self._settings = settings
         self._bus = bus
-        self._store = store
+        self._store = store.of(partition)
         self._session = session
         self._engine_url = engine_url
         self._publisher: RetryingPublisher | None = None
-        self._lease = Lease.on(bus, LEASE_BUCKET, KEY, settings.translator_lease_s)
-        self._position = PublishedPosition(bus.key_value(POSITION_BUCKET, StreamPosition))
+        self._writer: RowWriter | None = None
+        self._given_up = asyncio.Event()
+        self.lag = 0
+        """Events received and not yet published."""
+        self.trade_sequence = 0
+        """Engine sequence of the newest trade published; 0 before the first."""
+        self._lease = Lease.on(bus, LEASE_BUCKET, key_of(partition), settings.translator_lease_s)
+        self._position = PublishedPosition(bus.key_value(POSITION_BUCKET, StreamPosition), partition)
         self._leader = Leader(bus, self._lease, self._lead, work="translation", gauge=TRANSLATOR_LEADS)
 
     @property
@@ -90,11 +107,16 @@ class Translator:
         return 0 if self._publisher is None else self._publisher.held
 
     @property
+    def rows_waiting(self) -> int:
+        """The number of rows that wait to be written."""
+        return 0 if self._writer is None else self._writer.waiting
+
+    @property
     def leads(self) -> bool:
-        """Whether this process translates. It may have lost the lease without knowing it yet."""
+        """Whether this process translates the partition. It may have lost the lease without knowing it yet."""
         return self._leader.leads
 
-    async def check(self) -> None:
+    def check(self) -> None:
         """Raise NotLeadingError, with the reason, if this process cannot translate and knows of no other that does."""
         self._leader.check()
 
@@ -102,9 +124,19 @@ class Translator:
         """Translate whenever this process holds the lease, until cancelled."""
         await self._leader.run()
 
+    def give_up(self) -> None:
+        """End the present session in order, so that another process can take the lease."""
+        self._given_up.set()
+
     async def _lead(self) -> None:
-        """Translate until cancelled. Raises LeaseLostError, or the error that ended the translation."""
+        """Translate until cancelled or given up. Raises LeaseLostError, or the error that ended the translation."""
         lease = self._lease
+        self._given_up.clear()
+        if (stored := await self._store.division.begin(self.partition.total)) != self.partition.total:
+            raise PartitionsRefusedError(
+                f"this router has {self.partition.total} partitions, but the stored number is {stored}: "
+                "start every router with the same number"
+            )
         resumption = await self._store.resumption()
 
         async def may_publish() -> None:
@@ -120,15 +152,15 @@ class Translator:
             may_publish=may_publish,
             published_position=self._position,
             published=await self._position.load(),
+            published_earlier=await self._published_earlier(resumption),
             publisher=publisher,
             writer=writer,
             resumption=resumption,
         )
         # Each step of the end is taken, even if a second cancellation interrupts the one before it.
         async with AsyncExitStack() as end:
-            self._publisher = publisher
-            HELD_EVENTS.set_function(lambda: self.held)
-            end.callback(self._forget_publisher)
+            self._publisher, self._writer = publisher, writer
+            end.callback(self._forget_session)
             end.push_async_callback(publisher.close)
             end.push_async_callback(writer.cancel)
             publisher.restore(resumption.held)
@@ -137,7 +169,19 @@ class Translator:
             end.push_async_callback(self._drain, writer, writing)
             following = asyncio.create_task(self._follow(session))
             end.push_async_callback(end_tasks, following)
-            await first_ended(writing, following)
+            giving_up = asyncio.create_task(self._given_up.wait())
+            end.push_async_callback(end_tasks, giving_up)
+            await first_ended(writing, following, giving_up)
+
+    async def _published_earlier(self, resumption: Resumption) -> list[tuple[Partition, StreamPosition]]:
+        """The published positions of the partitions of earlier divisions."""
+        bucket = self._bus.key_value(POSITION_BUCKET, StreamPosition)
+        found = []
+        for mark in resumption.earlier:
+            position = await PublishedPosition(bucket, mark.partition).load()
+            if position is not None:
+                found.append((mark.partition, position))
+        return found
 
     async def _drain(self, writer: RowWriter, writing: asyncio.Task[NoReturn]) -> None:
         """Let the rows that wait be written, if this process may still write them."""
@@ -146,8 +190,9 @@ class Translator:
                 async with asyncio.timeout(DRAIN_S_MAX):
                     await writer.drained()
 
-    def _forget_publisher(self) -> None:
-        self._publisher = None
+    def _forget_session(self) -> None:
+        self._publisher = self._writer = None
+        self.lag = 0
 
     async def _forget(self, events: Sequence[PendingEvent]) -> None:
         await self._store.forget_held([pending.event.message_id for pending in events])
@@ -158,7 +203,9 @@ class Translator:
         pace = Pace(BATCH_INTERVAL_S)
         while True:
             try:
-                async with EngineStream(self._session, self._engine_url, session.next_sequence) as stream:
+                async with EngineStream(
+                    self._session, self._engine_url, session.next_sequence, self.partition
+                ) as stream:
                     if not session.continues_with(stream.hello):
                         continue
                     self._leader.fault = None
@@ -166,8 +213,9 @@ class Translator:
                     while True:
                         await stream.arrived()
                         await pace.begin(at_once=stream.waiting >= EVENTS_MAX)
-                        await session.take(stream.take(EVENTS_MAX))
-                        TRANSLATOR_LAG.set(stream.last_received - session.next_sequence + 1)
+                        await session.take(stream.take(EVENTS_MAX), stream.next_sequence)
+                        self.trade_sequence = session.trade_sequence or self.trade_sequence
+                        self.lag = stream.last_received - session.next_sequence + 1
             except StreamEndedError as error:
                 self._leader.fault = str(error)
                 log.warning("event stream ended, connecting again", error=str(error), next=session.next_sequence)
@@ -183,6 +231,7 @@ class _LeaderSession:
         may_publish: Callable[[], Awaitable[None]],
         published_position: PublishedPosition,
         published: StreamPosition | None,
+        published_earlier: Sequence[tuple[Partition, StreamPosition]],
         publisher: RetryingPublisher,
         writer: RowWriter,
         resumption: Resumption,
@@ -190,14 +239,22 @@ class _LeaderSession:
         self._may_publish = may_publish
         self._published_position = published_position
         self._published = published
+        self._published_earlier = published_earlier
         self._publisher = publisher
         self._writer = writer
         rows_position = resumption.position
         self._epoch = None if rows_position is None else rows_position.epoch
         self._machine = OrderStateMachine(self._epoch or "", resumption.orders)
+        self._taken = rows_position
+        """The position after the events that were taken."""
         self._incomplete: list[EngineEvent] = []
         """The first events of a transfer whose other events have not arrived yet. No saved position passes them."""
         self.next_sequence = 1 if rows_position is None else rows_position.sequence + 1
+        self.trade_sequence = 0
+        self._written = list(resumption.earlier)
+        """The events after the cursor that the rows include already."""
+        self._published_before = self._published_before_in(self._epoch)
+        """The events that earlier divisions published."""
         # The rows pass only events that are published, or held and stored with them.
         self._published_sequence = max(self._published_in(self._epoch), self.next_sequence - 1)
 
@@ -216,10 +273,16 @@ class _LeaderSession:
             self._machine = OrderStateMachine(hello.epoch, [])
             self._publisher.begin_again()
             self._published_sequence = self._published_in(hello.epoch)
+            self._written = []
+            self._published_before = self._published_before_in(hello.epoch)
             self.next_sequence = 1
             if restart:
                 return False
-        newest_known = max(self.next_sequence - 1, self._published_sequence)
+        newest_known = max(
+            self.next_sequence - 1,
+            self._published_sequence,
+            *(mark.sequence for mark in (*self._written, *self._published_before)),
+        )
         if hello.last_seq < newest_known:
             raise EngineHistoryError(
                 f"the engine's newest event is {hello.last_seq}, but {newest_known} was published before: "
@@ -232,39 +295,40 @@ class _LeaderSession:
             )
         return True
 
-    async def take(self, events: list[EngineEvent]) -> None:
-        """Publish the events, save the position and queue the rows. Raises StreamEndedError at a gap.
+    async def take(self, events: list[EngineEvent], next_sequence: int) -> None:
+        """Publish the events before `next_sequence`, save the position and queue the rows.
 
-        The events of an incomplete transfer wait for the next call. If a restart could come between them, nobody would
-        know the whole transfer.
+        `events` are those of this partition. The events of an incomplete transfer wait for the next call. If a restart
+        could come between them, nobody would know the whole transfer.
         """
         assert self._epoch is not None, "events come after a hello"
         events = self._incomplete + events
         whole = whole_transfers(events)
         events, self._incomplete = events[:whole], events[whole:]
-        if not events:
+        self.next_sequence = self._incomplete[0].seq if self._incomplete else next_sequence
+        position = StreamPosition(self._epoch, self.next_sequence - 1)
+        if position == self._taken:
             return
+        self._taken = position
         pending: list[PendingEvent] = []
         orders: dict[str, TrackedOrder] = {}
         trades: list[TradeRow] = []
         for event in events:
-            if event.seq != self.next_sequence:
-                raise StreamEndedError(f"event {event.seq} came where {self.next_sequence} was due")
+            if _includes(self._written, event):
+                continue
             translated = self._machine.apply(event)
-            self.next_sequence += 1
             _note_faults(translated)
-            if event.seq > self._published_sequence:
+            if event.seq > self._published_sequence and not _includes(self._published_before, event):
                 pending += _pending_of(translated, event.seq)
             for order in translated.orders:
                 orders[order.order_id] = order
             trades += translated.trades
-        position = StreamPosition(self._epoch, self.next_sequence - 1)
         if pending:
             await self._publish(pending)
         await self._save(self._publishable(position))
         await self._writer.put(list(orders.values()), trades, position)
         if trades:
-            TRADE_SEQUENCE.set(trades[-1].sequence)
+            self.trade_sequence = trades[-1].sequence
         TRANSLATOR_EVENTS.inc(len(events))
 
     async def _publish(self, pending: list[PendingEvent]) -> None:
@@ -293,8 +357,23 @@ class _LeaderSession:
                 self._published_sequence = position.sequence
                 return
 
+    def _published_before_in(self, epoch: str | None) -> list[PassedEvents]:
+        return [
+            PassedEvents(partition, position.sequence)
+            for partition, position in self._published_earlier
+            if position.epoch == epoch
+        ]
+
     def _published_in(self, epoch: str | None) -> int:
         return self._published.sequence if self._published is not None and self._published.epoch == epoch else 0
+
+
+def _includes(marks: list[PassedEvents], event: EngineEvent) -> bool:
+    """Whether one of `marks` includes `event`. Events come in order, so this forgets marks that lie behind it."""
+    if not marks:
+        return False
+    marks[:] = [mark for mark in marks if mark.sequence >= event.seq]
+    return event.seq <= passed(marks, symbol_of(event))
 
 
 def _pending_of(translated: TranslatedEvent, sequence: int) -> list[PendingEvent]:
