@@ -1,6 +1,6 @@
 """Metrics that every service has. Each service declares its own in its `metrics.py`."""
 
-from prometheus_client import CONTENT_TYPE_LATEST, Counter, Gauge, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, Counter, Gauge, Histogram, generate_latest
 
 BUS_MALFORMED = Counter("openspot_bus_malformed_total", "Bus messages that could not be read", ["subject"])
 BUS_HANDLER_FAILURES = Counter("openspot_bus_handler_failures_total", "Bus messages whose handler failed", ["subject"])
@@ -18,6 +18,12 @@ BUS_CONSUMER_RESETS = Counter(
 )
 BUS_CONSUMER_STUCK = Gauge(
     "openspot_bus_consumer_stuck", "1 while a durable consumer does not deal with its messages", ["durable"]
+)
+PACE_WAIT_SECONDS = Histogram(
+    "openspot_pace_wait_seconds",
+    "How long a batch waited before it began, so that batches keep apart",
+    ["pace"],
+    buckets=(0.001, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5),
 )
 
 

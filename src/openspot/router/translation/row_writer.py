@@ -58,6 +58,7 @@ class RowWriter:
             batch_max=rows_max,
             waiting_max=rows_max,
             interval_s=WRITE_INTERVAL_S,
+            pace="rows",
             size=lambda rows: len(rows.orders) + len(rows.trades),
         )
 
