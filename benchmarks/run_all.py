@@ -18,6 +18,7 @@ NAMES = (
     "engine_grpc",
     "engine_recovery",
     "ledger_settlement",
+    "batch_sizes",
     "margin_scan",
     "rest_orders",
     "rest_signed_orders",
