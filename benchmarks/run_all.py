@@ -20,6 +20,7 @@ NAMES = (
     "translator",
     "ledger_settlement",
     "history",
+    "batch_sizes",
     "margin_scan",
     "rest_orders",
     "local_requests",

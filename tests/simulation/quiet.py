@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
+from openspot.kit.pacing import Widening, use_widening
+
 _LOGGING = (
     "openspot.router.",
     "openspot.ledger.",
@@ -17,7 +19,8 @@ _LOGGING = (
     "openspot.margin.",
     "openspot.market_data.owner_link_sync",
 )
-_TIMED = (*_LOGGING, "openspot.kit.pacing")
+_BUSY_S = 1.0
+"""The machine of a simulation is busy for this long, then calm for as long, and so on."""
 
 
 class Log:
@@ -46,14 +49,23 @@ class _Time:
         return asyncio.get_running_loop().time()
 
 
+def _load() -> float:
+    return 1.0 - asyncio.get_running_loop().time() // _BUSY_S % 2
+
+
 @contextmanager
 def quiet() -> Iterator[Log]:
-    """Make router, ledger and margin service use virtual time, and log to the object that this yields."""
+    """Make router, ledger and margin service use virtual time, and log to the object that this yields.
+
+    Their paces widen while the machine is busy.
+    """
     log = Log()
     with ExitStack() as stack:
+        use_widening(Widening(4.0, _load))
+        stack.callback(use_widening, Widening())
         for name, module in list(sys.modules.items()):
             if name.startswith(_LOGGING) and hasattr(module, "log"):
                 stack.enter_context(patch.object(module, "log", log))
-            if name.startswith(_TIMED) and getattr(module, "time", None) is time:
+            if name.startswith(_LOGGING) and getattr(module, "time", None) is time:
                 stack.enter_context(patch.object(module, "time", _Time))
         yield log

@@ -1,7 +1,8 @@
 """Collects items into batches: while one batch is worked on, the next one gathers.
 
 An idle batcher works on an item at once; under load the batches grow. `interval_s` keeps the beginnings of batches
-apart (docs/adr/0008). The queue is bounded.
+apart; if the batcher has a pace with a name, they are further apart on a busy machine (docs/adr/0008 and 0046). The
+queue is bounded.
 """
 
 import asyncio
@@ -44,12 +45,13 @@ class Batcher(Generic[Item, Result]):
         batch_max: int,
         waiting_max: int,
         interval_s: float = 0.0,
+        pace: str = "",
         size: Callable[[Item], int] | None = None,
     ) -> None:
         self._work = work
         self._batch_max = batch_max
         self._waiting_max = waiting_max
-        self._pace = Pace(interval_s) if interval_s else None
+        self._pace = Pace(interval_s, pace) if interval_s else None
         self._size = size or _one
         self._waiting: deque[tuple[Item, _Future]] = deque()
         self._waiting_size = 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Gauge, Metric, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
@@ -22,6 +22,12 @@ BUS_CONSUMER_RESETS = Counter(
 )
 BUS_CONSUMER_STUCK = Gauge(
     "openspot_bus_consumer_stuck", "1 while a durable consumer does not deal with its messages", ["durable"]
+)
+PACE_WAIT_SECONDS = Histogram(
+    "openspot_pace_wait_seconds",
+    "How long a batch waited before it began, so that batches keep apart",
+    ["pace"],
+    buckets=(0.001, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5),
 )
 
 

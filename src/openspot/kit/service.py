@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from openspot.kit.log import configure_log, get_logger
+from openspot.kit.pacing import MachineLoad, Widening, use_widening
 from openspot.kit.settings import Settings
 
 ServiceMain = Callable[[Any, asyncio.Event], Awaitable[None]]
@@ -30,6 +31,7 @@ class StatedFaultError(Exception):
 def run_service(name: str, main: ServiceMain, settings: Settings) -> int:
     """Run `main` until SIGTERM or SIGINT, and return the exit code of the process."""
     configure_log(settings, name)
+    use_widening(Widening(settings.pace_widening_max, MachineLoad()))
     # The objects that exist now stay until the end, so the collector need not search them.
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)

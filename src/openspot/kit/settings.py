@@ -108,6 +108,14 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Least level logged")
     log_format: Literal["json", "console"] = Field(default="json", description="Shape of log lines")
 
+    # Pace
+    pace_widening_max: float = Field(
+        default=4.0,
+        ge=1,
+        le=10,
+        description="On a busy machine, batches that no answer waits for begin up to this many times as far apart",
+    )
+
     # Bus
     request_timeout_s: float = Field(default=5.0, gt=0, description="Bus request timeout")
     breaker_failures: int = Field(default=5, ge=1, description="Failed publishes that open a subject's breaker")

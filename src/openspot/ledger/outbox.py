@@ -127,4 +127,4 @@ def _event(change: ChangedAccount, timestamp: int) -> OutgoingEvent:
         change.state.version,
     )
     subject = subjects.of_user(subjects.BALANCES_UPDATED, account.user_id)
-    return OutgoingEvent(subject, encode(message), change.transaction_id, acknowledged=False)
+    return OutgoingEvent(subject, encode(message), change.transaction_id)

@@ -51,6 +51,7 @@ class Recorder:
             batch_max=BATCH_MAX,
             waiting_max=queue_max,
             interval_s=INTERVAL_S,
+            pace="market-trades",
             size=lambda item: max(1, len(item.trades)),
         )
 

@@ -28,7 +28,7 @@ from openspot.ws_edge.channels import (
 )
 from openspot.ws_edge.connection import TOKEN_EXPIRED, EdgeConnection, text_frame
 from openspot.ws_edge.login import SESSION_ENDED
-from openspot.ws_edge.metrics import PUSHES, SUBSCRIPTIONS
+from openspot.ws_edge.metrics import SUBSCRIPTIONS, pushes_of
 from openspot.ws_edge.schemas import (
     BalanceHead,
     MarketPush,
@@ -214,14 +214,14 @@ class Hub:
         connections = self._channels[channel].connections
         for connection in connections:
             connection.push_update(channel, frame)
-        PUSHES.labels(channel.partition(":")[0]).inc(len(connections))
+        pushes_of(channel.partition(":")[0]).inc(len(connections))
 
     def send_latest(self, channel: str, part: Hashable, frame: bytes) -> None:
         """Send a message that replaces the previous one of the same part of the channel."""
         connections = self._channels[channel].connections
         for connection in connections:
             connection.push_latest(channel, part, frame)
-        PUSHES.labels(channel.partition(":")[0]).inc(len(connections))
+        pushes_of(channel.partition(":")[0]).inc(len(connections))
 
     def send_snapshots(self, channel: str) -> None:
         """Send each client of the channel a fresh snapshot."""
@@ -341,4 +341,4 @@ class Hub:
         for connection in clients:
             connection.push(frame)
             count += 1
-        PUSHES.labels(kind).inc(count)
+        pushes_of(kind).inc(count)

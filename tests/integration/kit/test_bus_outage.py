@@ -88,7 +88,7 @@ async def test_an_event_that_was_lost_with_its_connection_is_noticed(bus: Bus, m
         await eventually(lambda: bus.is_connected)
 
     subject = subjects.of_user(subjects.BALANCES_UPDATED, "u1")
-    batch = [OutgoingEvent(subject, b"{}", f"m{number}", acknowledged=False) for number in (1, 2, 3)]
+    batch = [OutgoingEvent(subject, b"{}", f"m{number}") for number in (1, 2, 3)]
     with monkeypatch.context() as patch:
         patch.setattr(client, "publish", publish_or_lose)
         with pytest.raises(PublishError, match="not surely stored") as failed:

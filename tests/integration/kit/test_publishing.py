@@ -2,13 +2,14 @@
 
 import asyncio
 import shutil
+from typing import Any
 
 import nats
 import pytest
 from nats.js.api import StreamConfig
 
 from openspot.contracts import subjects
-from openspot.contracts.streams import BALANCES, ORDERS, TRADES, StreamDefinition, stream_of
+from openspot.contracts.streams import BALANCES, ORDERS, TRADE_SIDES, TRADES, StreamDefinition, stream_of
 from openspot.kit.bus import Bus, CircuitOpenError, OutgoingEvent, PublishError
 from openspot.kit.metrics import BUS_PUBLISH_FAILURES
 from openspot.kit.settings import Settings
@@ -20,8 +21,8 @@ ROUNDS_MAX = 20
 NOBODY_KEEPS = "nobody.keeps.this"
 
 
-def created(user: str, message_id: str, *, acknowledged: bool = True) -> OutgoingEvent:
-    return OutgoingEvent(subjects.of_user(subjects.ORDERS_CREATED, user), b"{}", message_id, acknowledged)
+def created(user: str, message_id: str) -> OutgoingEvent:
+    return OutgoingEvent(subjects.of_user(subjects.ORDERS_CREATED, user), b"{}", message_id)
 
 
 def trade(message_id: str) -> OutgoingEvent:
@@ -121,13 +122,34 @@ async def test_what_the_server_refuses_is_told_with_its_reason(bus: Bus) -> None
     assert BUS_PUBLISH_FAILURES.labels("full")._value.get() == before + 1
 
 
+async def test_the_server_acknowledges_each_event_that_carries_money_and_two_of_each_stream_of_news(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    client = bus.connection.client
+    publish = client.publish
+
+    async def note(subject: str, payload: bytes, **options: Any) -> None:
+        if options.get("reply") and options.get("headers"):
+            asked.append(options["headers"]["Nats-Msg-Id"])
+        await publish(subject, payload, **options)
+
+    monkeypatch.setattr(client, "publish", note)
+    sides = [OutgoingEvent(f"{subjects.TRADES_EXECUTED}.BTC-USD", b"{}", f"side{number}") for number in range(4)]
+    orders = [created("u1", f"order{number}") for number in range(3)]
+    trades = [trade(f"trade{number}") for number in range(3)]
+    await bus.publish_many([*orders, sides[0], trades[0], *sides[1:3], *trades[1:], sides[3], created("u2", "other")])
+    assert asked == ["order0", "side0", "trade0", "trade1", "trade2", "side3", "other"]
+    assert await stored(bus, TRADE_SIDES) == ["side0", "side1", "side2", "side3"]
+
+
 async def test_events_without_acknowledgement_of_their_own_are_doubtful_if_a_neighbour_failed(bus: Bus) -> None:
     """The stream takes one message: the first of the batch is stored, the last is refused."""
     jetstream = bus.connection.jetstream
     await jetstream.delete_stream(BALANCES.name)
     await jetstream.add_stream(StreamConfig(name="SMALL", subjects=["balances.updated.*"], max_msgs=1, discard="new"))
     subject = subjects.of_user(subjects.BALANCES_UPDATED, "u1")
-    batch = [OutgoingEvent(subject, b"{}", f"m{number}", acknowledged=False) for number in range(4)]
+    batch = [OutgoingEvent(subject, b"{}", f"m{number}") for number in range(4)]
     with pytest.raises(PublishError) as refused:
         await bus.publish_many([*batch, trade("t1")])
     assert [event.message_id for event in refused.value.unpublished] == ["m1", "m2", "m3"]

@@ -1,5 +1,8 @@
 """What is written to one client and when, byte by byte, and what a slow client does not get."""
 
+import pytest
+from websockets.frames import Frame, Opcode
+
 from openspot.ws_edge.connection import Flusher, Limits, text_frame
 from openspot.ws_edge.settings import WsEdgeSettings
 from tests.unit.ws_edge.scripted_connection import EOF, ScriptedLoop, Served, closing, counted
@@ -11,6 +14,12 @@ TICKER, BOOK = "ticker:BTC-USD", "orderbook:BTC-USD"
 def test_a_text_frame_is_whole_and_not_masked() -> None:
     assert text_frame(b"{}") == b"\x81\x02{}"
     assert text_frame(b"x" * 200) == b"\x81\x7e\x00\xc8" + b"x" * 200
+
+
+@pytest.mark.parametrize("length", [0, 1, 125, 126, 127, 255, 256, 65_535, 65_536, 100_000])
+def test_a_text_frame_of_every_length_is_the_librarys(length: int) -> None:
+    payload = b"x" * length
+    assert text_frame(payload) == Frame(Opcode.TEXT, payload).serialize(mask=False)
 
 
 def test_the_bounds_of_a_connection_are_those_of_the_settings() -> None:

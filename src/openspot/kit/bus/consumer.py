@@ -69,9 +69,10 @@ Handler = Callable[[list[Event]], Awaitable[Collection[int] | None]]
 class Consumption(Generic[Event]):
     """What a durable consumer consumes, and how.
 
-    A batch holds the events that have arrived, at most `batch_max`. Batches begin at least `interval_s` seconds apart;
-    a full batch begins at once. An event that is not acknowledged within `acknowledge_wait_s` seconds goes to another
-    process. If `is_essential`, the service is not ready while it does not consume these events.
+    A batch holds the events that have arrived, at most `batch_max`. Batches begin at least `interval_s` seconds apart,
+    further on a busy machine; a full batch begins at once. An event that is not acknowledged within
+    `acknowledge_wait_s` seconds goes to another process. If `is_essential`, the service is not ready while it does not
+    consume these events.
     """
 
     stream: StreamDefinition
@@ -297,7 +298,7 @@ class Deliveries(Generic[Event]):
 
         client = self._connection.client
         subscription = await client.subscribe(deliveries_of(consumption.durable), queue=consumption.durable, cb=take)
-        pace = Pace(consumption.interval_s)
+        pace = Pace(consumption.interval_s, consumption.durable)
         try:
             while not stop.is_set():
                 try:

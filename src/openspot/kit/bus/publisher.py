@@ -3,9 +3,13 @@
 A failing subject holds back only its own events and those that must not overtake them. The other events of a batch are
 published.
 
-A stream of news (`StreamDefinition.is_news`) may acknowledge an event shortly before it is on disk. So the publisher
-remembers the newest events of such streams and publishes them again after a reconnect. A server that was killed may
-have lost the last of them; any other server drops them as repeats.
+Of a batch, a single server acknowledges each event that is not news, and of each stream of news
+(`StreamDefinition.is_news`) only the first and the last event. It handles the messages of one connection in order, so
+it has the events between these two as well.
+
+A stream of news may acknowledge an event shortly before it is on disk. So the publisher remembers the newest events of
+such streams and publishes them again after a reconnect. A server that was killed may have lost the last of them; any
+other server drops them as repeats.
 """
 
 import asyncio
@@ -90,8 +94,8 @@ class Publisher:
         """Publish events in their order and wait until the server has stored them.
 
         Raises PublishError if some may not be stored; its `unpublished` holds them, and the server has stored all
-        others. The server always acknowledges the first and the last event of each stream in the batch. Events of one
-        subject keep their order if the caller publishes the unpublished ones again before newer ones of that subject.
+        others. Events of one subject keep their order if the caller publishes the unpublished ones again before newer
+        ones of that subject.
         """
         if not self._connection.is_connected:
             # No subject caused this failure, so no breaker counts it.
@@ -147,7 +151,7 @@ class Publisher:
     ) -> list[_Sent]:
         """Send the events that are not in `failures`, and add those that cannot be sent."""
         places = [place for place in range(len(events)) if place not in failures]
-        acknowledged = set(places) if self._acknowledge_each else _to_acknowledge(events, streams, places)
+        acknowledged = set(places) if self._acknowledge_each else _to_acknowledge(streams, places)
         sent: list[_Sent] = []
         for index, place in enumerate(places):
             event = events[place]
@@ -226,18 +230,18 @@ class Publisher:
         return PublishError(f"{subject}: {reason}")
 
 
-def _to_acknowledge(
-    events: Sequence[OutgoingEvent], streams: Sequence[StreamDefinition | None], places: Sequence[int]
-) -> set[int]:
+def _to_acknowledge(streams: Sequence[StreamDefinition | None], places: Sequence[int]) -> set[int]:
     """The places of the events that the server has to acknowledge."""
     acknowledged: set[int] = set()
     last_of_stream: dict[str, int] = {}
     for place in places:
         stream = streams[place]
-        if events[place].acknowledged or stream is None or stream.name not in last_of_stream:
+        if stream is None or not stream.is_news:
             acknowledged.add(place)
-        if stream is not None:
-            last_of_stream[stream.name] = place
+            continue
+        if stream.name not in last_of_stream:
+            acknowledged.add(place)
+        last_of_stream[stream.name] = place
     acknowledged.update(last_of_stream.values())
     return acknowledged
 

@@ -44,7 +44,7 @@ from openspot.contracts.messages import (
     TradeFees,
 )
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
-from openspot.domain.money import BASIS_POINTS, EXACT, MoneyError, to_amount
+from openspot.domain.money import BASIS_POINTS, EXACT
 from openspot.domain.order import RESTING_TYPES, EngineOrderType, OrderStatus, OrderTrigger, next_status
 from openspot.domain.result_code import ResultCode
 from openspot.router.tracked_order import ZERO, OrderMetadata, TrackedOrder, quote_of, record_of
@@ -153,8 +153,9 @@ class OrderStateMachine:
 
     def _open(self, order: TrackedOrder, translated: TranslatedEvent) -> TrackedOrder:
         """Open a pending order. Its `orders.created` carries the sequence of its ACCEPTED event."""
-        opened = self._step(order, OrderTrigger.ACCEPTED, translated)
-        assert opened is not None, "a pending order can be opened"
+        status = _next_status(order, OrderTrigger.ACCEPTED, translated)
+        assert status is not None, "a pending order can be opened"
+        opened = _replace(order, status=status)
         self._keep(opened, translated)
         self._publish_order(subjects.ORDERS_CREATED, "created", opened, translated)
         return opened
@@ -163,25 +164,29 @@ class OrderStateMachine:
         taker, maker = _sides_of(event)
         self._publish_trade(event, taker, maker, translated)
         translated.trades.append(_trade_row(event, taker, maker))
+        quantity = Decimal(event.quantity)
+        notional = EXACT.multiply(Decimal(event.price), quantity)
         for side in (taker, maker):
-            _check_fee(event, side, translated)
-            self._fill(event, side, translated)
+            _check_fee(event.seq, side, notional, translated)
+            self._fill(event, side, quantity, notional, translated)
 
-    def _fill(self, event: TradeEvent, side: _TradeSide, translated: TranslatedEvent) -> None:
+    def _fill(
+        self, event: TradeEvent, side: _TradeSide, quantity: Decimal, notional: Decimal, translated: TranslatedEvent
+    ) -> None:
         order = self._open_order(side.engine_order_id, event.seq, translated)
         if order is None:
             return
         if order.status is OrderStatus.PENDING:
             order = self._open(order, translated)
         trigger = OrderTrigger.COMPLETING_FILL if side.is_completed else OrderTrigger.PARTIAL_FILL
-        moved = self._step(order, trigger, translated)
-        if moved is None:
+        status = _next_status(order, trigger, translated)
+        if status is None:
             return
-        quantity, price = Decimal(event.quantity), Decimal(event.price)
         filled = _replace(
-            moved,
+            order,
+            status=status,
             filled_quantity=EXACT.add(order.filled_quantity, quantity),
-            filled_notional=EXACT.add(order.filled_notional, EXACT.multiply(price, quantity)),
+            filled_notional=EXACT.add(order.filled_notional, notional),
             remaining_quantity=Decimal(side.remaining),
             fee=EXACT.add(order.fee, Decimal(side.fee)),
             last_sequence=event.seq,
@@ -208,8 +213,9 @@ class OrderStateMachine:
             self._publish_order(subjects.ORDERS_UPDATED, "updated", reduced, translated, reason=event.reason)
             return
         trigger = OrderTrigger.ENGINE_CANCELLED if was_pending else OrderTrigger.CANCEL
-        cancelled = self._step(reduced, trigger, translated)
-        if cancelled is not None:
+        status = _next_status(order, trigger, translated)
+        if status is not None:
+            cancelled = _replace(reduced, status=status)
             self._keep(cancelled, translated)
             self._publish_order(subjects.ORDERS_CANCELLED, "cancelled", cancelled, translated, reason=event.reason)
 
@@ -233,11 +239,12 @@ class OrderStateMachine:
             translated.fault("duplicate_order", f"event {event.seq}: order {event.engine_order_id} was placed twice")
             return
         order = self._orders.get(int(event.engine_order_id)) or _new_order(event)
-        rejected = self._step(order, OrderTrigger.ENGINE_REJECTED, translated)
-        if rejected is None:
+        status = _next_status(order, OrderTrigger.ENGINE_REJECTED, translated)
+        if status is None:
             return
         rejected = _replace(
-            rejected,
+            order,
+            status=status,
             remaining_quantity=ZERO,
             reject_reason=event.reason,
             last_sequence=event.seq,
@@ -252,14 +259,6 @@ class OrderStateMachine:
             text = f"event {sequence}: order {engine_order_id} is not open here"
             translated.fault("unknown_order", text)
         return order
-
-    def _step(self, order: TrackedOrder, trigger: OrderTrigger, translated: TranslatedEvent) -> TrackedOrder | None:
-        status = next_status(order.status, trigger)
-        if status is None:
-            text = f"order {order.order_id}: no transition from {order.status} by {trigger}"
-            translated.fault("illegal_transition", text)
-            return None
-        return _replace(order, status=status)
 
     def _keep(self, order: TrackedOrder, translated: TranslatedEvent) -> None:
         if order.engine_order_id is not None:
@@ -319,6 +318,15 @@ class OrderStateMachine:
         for side in (taker, maker):
             message = _side_trade(event, side)
             translated.publications.append(Publication((Target(of_symbol, f"{message_id}-{side.role}"),), message))
+
+
+def _next_status(order: TrackedOrder, trigger: OrderTrigger, translated: TranslatedEvent) -> OrderStatus | None:
+    """The status after `trigger`. Notes a fault and returns None if the order has no such transition."""
+    status = next_status(order.status, trigger)
+    if status is None:
+        text = f"order {order.order_id}: no transition from {order.status} by {trigger}"
+        translated.fault("illegal_transition", text)
+    return status
 
 
 def _sides_of(event: TradeEvent) -> tuple[_TradeSide, _TradeSide]:
@@ -434,13 +442,9 @@ def _trade_row(event: TradeEvent, taker: _TradeSide, maker: _TradeSide) -> Trade
     )
 
 
-def _check_fee(event: TradeEvent, side: _TradeSide, translated: TranslatedEvent) -> None:
-    """Note a fee that is not price × quantity × bps. It is published nevertheless (facts A2.2-10 to A2.2-11)."""
-    try:
-        notional = to_amount(EXACT.multiply(Decimal(event.price), Decimal(event.quantity)))
-        agrees = notional * side.fee_bps == to_amount(Decimal(side.fee)) * BASIS_POINTS
-    except MoneyError:
-        agrees = False
-    if not agrees:
-        text = f"event {event.seq}: {side.role} fee {side.fee} is not {side.fee_bps} bps of the trade"
+def _check_fee(sequence: int, side: _TradeSide, notional: Decimal, translated: TranslatedEvent) -> None:
+    """Note a fee that is not notional × bps. It is published nevertheless (facts A2.2-10 to A2.2-11)."""
+    fee = Decimal(side.fee)
+    if EXACT.multiply(notional, side.fee_bps) != EXACT.multiply(fee, BASIS_POINTS):
+        text = f"event {sequence}: {side.role} fee {side.fee} is not {side.fee_bps} bps of the trade"
         translated.fault("fee_mismatch", text)

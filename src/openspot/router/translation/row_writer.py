@@ -50,6 +50,7 @@ class RowWriter:
             batch_max=rows_max,
             waiting_max=rows_max,
             interval_s=WRITE_INTERVAL_S,
+            pace="rows",
             size=lambda batch: len(batch.orders) + len(batch.trades),
         )
 

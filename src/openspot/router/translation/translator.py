@@ -200,7 +200,7 @@ class Translator:
     async def _follow(self, session: "_LeaderSession") -> None:
         """Follow the stream, through all its connections."""
         backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
-        pace = Pace(BATCH_INTERVAL_S)
+        pace = Pace(BATCH_INTERVAL_S, "engine-events")
         while True:
             try:
                 async with EngineStream(
@@ -386,7 +386,7 @@ def _pending_of(translated: TranslatedEvent, sequence: int) -> list[PendingEvent
             # The server itself publishes the bare subject (contracts/streams.py). A user's order events go to several
             # subjects, and the key keeps them in order.
             target, user_id = targets[-1], message.order.user_id
-            outgoing = OutgoingEvent(target.subject, payload, target.message_id, acknowledged=False, key=user_id)
+            outgoing = OutgoingEvent(target.subject, payload, target.message_id, key=user_id)
             pending.append(PendingEvent(outgoing, sequence))
             continue
         pending += [
