@@ -53,6 +53,7 @@ CORES = (2, 8, 32, 64)
 ENGINE_BATCH = 10
 """Orders of one call to the engine: what the router gathers under load."""
 CONNECTIONS = 16
+PAUSE_S = 2.0
 SINGLE = frozenset({"engine", "translator and rows", "market data"})
 """Kinds of which only one process works at a time."""
 SHARED = {"ledger": 0.5, "ledger worker": 0.5}
@@ -123,6 +124,8 @@ class Loads:
 
     async def _load(self, name: str, work: Callable[[], Awaitable[parts.Cost]]) -> None:
         gc.collect()
+        # What the load before this one has left to the servers is not this one's.
+        await asyncio.sleep(PAUSE_S)
         before = self._servers.used()
         seconds, orders = await work()
         nats, postgres = (after - began for after, began in zip(self._servers.used(), before, strict=True))
@@ -152,7 +155,10 @@ class Loads:
                 environment = os.environ | environment_of(settings)
                 command = [sys.executable, "-m", "benchmarks.capacity", "--part", "submit", str(self._orders)]
                 client = subprocess.Popen(command, env=environment)  # noqa: ASYNC220
-                await self._load("order intake", lambda: parts.take_orders(pool, bus, client, self._orders))
+                try:
+                    await self._load("order intake", lambda: parts.take_orders(pool, bus, client, self._orders))
+                finally:
+                    client.kill()
                 await self._load("REST edge", lambda: self._rest_edge(settings))
         finally:
             await bus.close()

@@ -280,7 +280,18 @@ async def take_orders(pool: Pool, bus: Bus, client: subprocess.Popen[bytes], cou
         ]
 
     store = RouterStore(pool)
-    spec = SymbolSpec(SYMBOL, 1, "BTC", "USD", 100_000_000, 100, 1, 1, 25, 15)
+    spec = SymbolSpec(
+        symbol=SYMBOL,
+        symbol_id=1,
+        base="BTC",
+        quote="USD",
+        base_scale_k=100_000_000,
+        quote_scale_k=100,
+        tick=1,
+        lot=1,
+        taker_fee_bps=25,
+        maker_fee_bps=15,
+    )
     placements = Placements(place, wait_s_max=30, waiting_max=10_000)
     order_ids = OrderIds(store.take_id_block)
     submission = Submission(
