@@ -226,15 +226,16 @@ def costs_of_kinds(found: dict[str, list[Cost]]) -> dict[str, float]:
     }
     kinds = {name: cost.own * SHARED.get(name, 1.0) for name, cost in medians.items()}
     kinds["translator and rows"] = kinds.pop("translator") + kinds.pop("row writing")
-    kinds["NATS"] = sum(cost.nats * SHARED.get(name, 1.0) for name, cost in medians.items())
-    kinds["PostgreSQL"] = sum(cost.postgres * SHARED.get(name, 1.0) for name, cost in medians.items())
+    kinds["cores of NATS"] = sum(cost.nats * SHARED.get(name, 1.0) for name, cost in medians.items())
+    kinds["cores of PostgreSQL"] = sum(cost.postgres * SHARED.get(name, 1.0) for name, cost in medians.items())
     return kinds
 
 
 def plan(kinds: dict[str, float], cores: int) -> tuple[float, str, dict[str, int]]:
     """Orders a second of a machine, what bounds them, and how many processes of each kind carry them.
 
-    A process needs less than a core as a rule: on few cores, processes of several kinds share one.
+    A process needs less than a core as a rule: on few cores, processes of several kinds share one. NATS is one process,
+    and PostgreSQL many; both use as many cores as the figure says.
     """
     bounds = {"the cores": cores * 1e6 / sum(kinds.values())} | {name: 1e6 / kinds[name] for name in SINGLE}
     bound = min(bounds, key=lambda name: bounds[name])

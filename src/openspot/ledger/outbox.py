@@ -33,6 +33,7 @@ PUBLICATIONS_MAX = 64
 SWEEP_AGE_S = 2.0
 """The sweep publishes an event that has waited this long."""
 SWEEP_PAUSE_S = 2.0
+"""Seconds between two sweeps."""
 
 log = get_logger("outbox")
 
