@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import msgspec
-from dbos import DBOS, DBOSConfig, _workflow_commands
+from dbos import DBOS, DBOSConfig, Queue, _workflow_commands
 
 from openspot.contracts.messages import ExecutedTrade
 from openspot.kit.log import get_logger
@@ -53,7 +53,7 @@ class Workflows:
         self._finished: list[str] = []
         # Without a handler, the library installs one that does not write in the format of our log.
         logging.getLogger("dbos").addHandler(logging.NullHandler())
-        library = DBOS(config=_configuration(settings))
+        library = self._library = DBOS(config=_configuration(settings))
         # By default it looks every second, for a settlement's worth of processor time. There are no settings for it.
         _workflow_commands._BACKGROUND_JOBS_INTERVAL_SEC = LOOK_S
         library._registry.get_internal_queue()._polling_interval_sec = LOOK_S
@@ -76,6 +76,8 @@ class Workflows:
         """Make or update the library's tables, and resume what this worker left unfinished."""
         # Called on the loop's thread, so that the library runs resumed workflows on this loop.
         DBOS.launch()
+        # It would ask the database every second which queues there are. We make none.
+        self._library._sys_db.list_queues = _no_queues  # type: ignore[method-assign]
         await self._delete_left_behind()
 
     async def settle(self, trades: list[ExecutedTrade]) -> None:
@@ -107,6 +109,10 @@ class Workflows:
         ):
             await DBOS.delete_workflows_async([workflow.workflow_id for workflow in found])
             log.info("old workflows deleted", workflows=len(found))
+
+
+def _no_queues(**_: object) -> list[Queue]:
+    return []
 
 
 def pack(trades: list[ExecutedTrade]) -> bytes:

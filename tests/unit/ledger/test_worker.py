@@ -38,14 +38,13 @@ class Lock:
 
 
 @pytest.fixture
-def library() -> Iterator[Any]:
-    """The library as the worker configures it. It is not launched, so it needs no database."""
-    Workflows(LedgerSettings(database_url="postgresql://nobody@127.0.0.1:1/nothing"), cast(Any, None))
-    yield _get_dbos_instance()
+def workflows() -> Iterator[Workflows]:
+    """The workflows of a worker, and so the library as it configures it. Not launched, it needs no database."""
+    yield Workflows(LedgerSettings(database_url="postgresql://nobody@127.0.0.1:1/nothing"), cast(Any, None))
     DBOS.destroy(destroy_registry=True)
 
 
-@pytest.mark.usefixtures("library")
+@pytest.mark.usefixtures("workflows")
 def test_the_library_looks_for_delayed_and_late_workflows_as_rarely_as_its_lock_allows() -> None:
     database = SimpleNamespace(
         background_job_lock=lambda _: Lock(),
@@ -58,7 +57,32 @@ def test_the_library_looks_for_delayed_and_late_workflows_as_rarely_as_its_lock_
     assert LOOK_S * 1000 < _sys_db_postgres.BACKGROUND_JOB_LOCK_IDLE_TIMEOUT_MS
 
 
-def test_the_library_looks_into_its_own_queue_as_rarely(library: Any) -> None:
-    stop = Pauses()
+async def test_the_library_does_not_ask_the_database_for_queues(
+    workflows: Workflows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Database:
+        app_name = ""
+
+        def list_queues(self, **_: object) -> list[object]:
+            raise AssertionError("the database was asked")
+
+    async def nothing(self: Workflows) -> None:
+        """No workflows are left behind."""
+
+    monkeypatch.setattr(DBOS, "launch", lambda: None)
+    monkeypatch.setattr(Workflows, "_delete_left_behind", nothing)
+    library: Any = _get_dbos_instance()
+    monkeypatch.setattr(library, "_sys_db_field", Database())
+    monkeypatch.setattr(_queue, "queue_worker_thread", lambda *_: None)
+    faults: list[str] = []
+    monkeypatch.setattr(library.logger, "warning", faults.append)
+    await workflows.start()
+    _queue.queue_thread(Pauses(), library)
+    assert faults == []
+
+
+@pytest.mark.usefixtures("workflows")
+def test_the_library_looks_into_its_own_queue_as_rarely() -> None:
+    stop, library = Pauses(), _get_dbos_instance()
     _queue.queue_worker_thread(stop, library, library._registry.get_internal_queue())
     assert stop.seconds == [pytest.approx(LOOK_S, rel=0.06)]
