@@ -54,6 +54,7 @@ ENGINE_BATCH = 10
 """Orders of one call to the engine: what the router gathers under load."""
 CONNECTIONS = 16
 PAUSE_S = 2.0
+ECHO_S_MAX = 120.0
 SINGLE = frozenset({"engine", "translator and rows", "market data"})
 """Kinds of which only one process works at a time."""
 SHARED = {"ledger": 0.5, "ledger worker": 0.5}
@@ -69,17 +70,19 @@ class Cost(NamedTuple):
 
 
 class Servers:
-    """NATS and PostgreSQL of their own, and a database and a connection for each load."""
+    """NATS and PostgreSQL of their own, with an empty bus and an empty database for each round.
+
+    On the bus of the round before, the same events would be repeats, which it drops.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._nats = EmbeddedNats(folder / "nats", free_port())
         self._postgres = EmbeddedPostgres(folder / "postgres", durable=True)
-        self._databases = 0
+        self._rounds = 0
 
     def start(self) -> None:
-        """Start both."""
-        self._nats.start()
+        """Start PostgreSQL. Each round starts a bus."""
         self._postgres.start()
 
     def stop(self) -> None:
@@ -88,9 +91,12 @@ class Servers:
         self._nats.stop()
 
     def fresh(self) -> PlatformSettings:
-        """Settings with a new database, which has the tables, and free ports."""
-        self._databases += 1
-        name = f"capacity{self._databases}"
+        """Settings with a new bus, a new database, which has the tables, and free ports."""
+        self._rounds += 1
+        name = f"capacity{self._rounds}"
+        self._nats.stop()
+        self._nats = EmbeddedNats(self._folder / f"nats{self._rounds}", free_port())
+        self._nats.start()
         self._postgres.ensure_database(name)
         upgrade(self._postgres.url(name))
         return PlatformSettings(
@@ -154,11 +160,8 @@ class Loads:
                 await self._load("WebSocket edge", lambda: parts.fan_out(self._flow, self._made))
                 environment = os.environ | environment_of(settings)
                 command = [sys.executable, "-m", "benchmarks.capacity", "--part", "submit", str(self._orders)]
-                client = subprocess.Popen(command, env=environment)  # noqa: ASYNC220
-                try:
-                    await self._load("order intake", lambda: parts.take_orders(pool, bus, client, self._orders))
-                finally:
-                    client.kill()
+                clients = lambda: subprocess.Popen(command, env=environment)  # noqa: E731
+                await self._load("order intake", lambda: parts.take_orders(pool, bus, clients, self._orders))
                 await self._load("REST edge", lambda: self._rest_edge(settings))
         finally:
             await bus.close()
@@ -182,6 +185,10 @@ class Loads:
                 for _, body in zip(range(count), order_bodies(number), strict=False):
                     yield http_request("POST", "/api/v1/orders", body, token)
 
+            async def takes_orders() -> bool:
+                # The echo may come later than the edge.
+                return set((await load(settings.host, settings.rest_port, [requests(0, 1)], 1e6)).statuses) == {201}
+
             async def place(count: int) -> float:
                 before = sum(edge.cpu_times()[:2])
                 each = count // CONNECTIONS
@@ -191,6 +198,10 @@ class Loads:
                 assert set(result.statuses) == {201}, result.statuses
                 return sum(edge.cpu_times()[:2]) - before
 
+            deadline = time.monotonic() + ECHO_S_MAX
+            while not await takes_orders():
+                assert time.monotonic() < deadline, "the edge takes no orders"
+                await asyncio.sleep(0.2)
             await place(CONNECTIONS * 20)
             return await place(self._orders), self._orders // CONNECTIONS * CONNECTIONS
         finally:

@@ -5,7 +5,7 @@ import functools
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -258,8 +258,8 @@ def submissions(count: int) -> Iterator[SubmitOrder]:
         yield SubmitOrder(USERS[number % len(USERS)], order, None)
 
 
-async def take_orders(pool: Pool, bus: Bus, client: subprocess.Popen[bytes], count: int) -> Cost:
-    """Serve `orders.submit` as the router does, behind an engine that accepts everything, until `client` has ended."""
+async def take_orders(pool: Pool, bus: Bus, start_client: Callable[[], subprocess.Popen[bytes]], count: int) -> Cost:
+    """Serve `orders.submit` as the router does, before an engine that accepts all, until the client has ended."""
     taken = 0
 
     async def place(orders: Sequence[pb.PlaceOrderRequest]) -> list[pb.PlaceOrderResponse]:
@@ -307,10 +307,14 @@ async def take_orders(pool: Pool, bus: Bus, client: subprocess.Popen[bytes], cou
         opening=Opening((), time.monotonic, cancel_only_s=0, post_only_s_max=0),
     )
     await bus.serve(subjects.ORDERS_SUBMIT, "router", SubmitOrder, submission.submit, SubmitOrderReply.refused)
-    began = time.process_time()
-    while client.poll() is None:
-        await asyncio.sleep(0.1)
-    used = time.process_time() - began
+    client = start_client()
+    try:
+        began = time.process_time()
+        while client.poll() is None:
+            await asyncio.sleep(0.1)
+        used = time.process_time() - began
+    finally:
+        client.kill()
     await bus.stop_serving()
     await placements.close()
     await order_ids.close()
