@@ -1,14 +1,18 @@
 """REST order placement against a bare edge of the same stack, in one run.
 
-    .venv/bin/python -m benchmarks.rest_orders [--seconds 8] [--rounds 3]
+    .venv/bin/python -m benchmarks.rest_orders [--seconds 8] [--rounds 3] [--connections 16] [--lone 40]
 
-The platform: `openspot up` with throttling off; limit orders of four users, resting and crossing mixed, over 16
-connections. The bare edge: the same web stack with token check, body validation and one bus request to an
-echo. Both are loaded in turn by the same client, on the same machine; the medians and their ratio are printed.
+The platform: `openspot up` with throttling off; limit orders of four users, resting and crossing mixed. The bare edge:
+the same web stack with token check, body validation and one bus request to an echo. Both are loaded in turn by the same
+client, on the same machine; the medians and their ratios are printed. Processor time is user and system: an order's
+until everything behind it is done too (rows, settlement, events), a bare request's of the edge, the echo and their bus.
+
+A lone order finds an idle platform: orders are sent one at a time, with a pause after each.
 """
 
 import argparse
 import asyncio
+import itertools
 import json
 import os
 import random
@@ -18,7 +22,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
@@ -35,6 +41,10 @@ from openspot.up.embedded_nats import EmbeddedNats, free_port
 from openspot.up.services import enabled
 
 CONNECTIONS = 16
+LONE_PAUSE_S = 0.5
+QUIET_SHARE, QUIET_LOOK_S, QUIET_S_MAX = 0.25, 0.5, 60.0
+"""A platform is quiet when its processes together use no more than this share of a core for so many seconds."""
+START_S_MAX = 900.0
 USERS = 4
 PASSWORD = "a long benchmark password"
 
@@ -61,7 +71,7 @@ async def fund_users(settings: Settings) -> list[str]:
 
 
 async def _await_funds(session: aiohttp.ClientSession, token: str) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         async with session.get("accounts/balances", headers={"Authorization": f"Bearer {token}"}) as response:
             balances = await response.json()
@@ -87,14 +97,14 @@ def order_bodies(seed: int) -> Iterator[bytes]:
         yield json.dumps(body).encode()
 
 
-def streams(tokens: list[str], seed: int) -> list[Iterator[bytes]]:
+def streams(tokens: list[str], seed: int, connections: int = CONNECTIONS) -> list[Iterator[bytes]]:
     """One flow of requests for each connection."""
 
     def requests(number: int) -> Iterator[bytes]:
         for body in order_bodies(seed * 1000 + number):
             yield http_request("POST", "/api/v1/orders", body, tokens[number % len(tokens)])
 
-    return [requests(number) for number in range(CONNECTIONS)]
+    return [requests(number) for number in range(connections)]
 
 
 def cpu_seconds(pids: dict[str, int]) -> dict[str, float]:
@@ -107,6 +117,18 @@ def cpu_seconds(pids: dict[str, int]) -> dict[str, float]:
     return used
 
 
+async def await_quiet(pids: dict[str, int]) -> dict[str, float]:
+    """Wait until the processes have finished what they were given; returns `cpu_seconds` of then."""
+    deadline = time.monotonic() + QUIET_S_MAX
+    before = cpu_seconds(pids)
+    while True:
+        await asyncio.sleep(QUIET_LOOK_S)
+        after = cpu_seconds(pids)
+        if sum(after.values()) - sum(before.values()) <= QUIET_SHARE * QUIET_LOOK_S or time.monotonic() > deadline:
+            return after
+        before = after
+
+
 def describe(name: str, results: list[LoadResult]) -> float:
     """Print one side; answers its median rate."""
     rate = statistics.median(result.requests_per_second for result in results)
@@ -116,7 +138,7 @@ def describe(name: str, results: list[LoadResult]) -> float:
     return rate
 
 
-async def await_listening(host: str, port: int, timeout_s: float = 30) -> None:
+async def await_listening(host: str, port: int, timeout_s: float = 120) -> None:
     """Return when somebody listens on the port."""
     deadline = time.monotonic() + timeout_s
     while True:
@@ -130,30 +152,70 @@ async def await_listening(host: str, port: int, timeout_s: float = 30) -> None:
             return
 
 
-async def measure(platform: ChildPlatform, bare_port: int, seconds: float, rounds: int) -> None:
+@dataclass(slots=True)
+class Side:
+    """One side of a comparison: its address and processes, what loads of it saw, and their processor time."""
+
+    name: str
+    port: int
+    pids: dict[str, int]
+    results: list[LoadResult] = field(default_factory=list)
+    used: Counter[str] = field(default_factory=Counter)
+
+    async def load(self, host: str, flows: list[Iterator[bytes]], seconds: float) -> None:
+        """Load it, and wait until it is quiet again."""
+        before = await await_quiet(self.pids)
+        self.results.append(await load(host, self.port, flows, seconds))
+        self.used.update({name: used - before[name] for name, used in (await await_quiet(self.pids)).items()})
+
+    def forget(self) -> None:
+        """Forget what loads have shown so far."""
+        self.results.clear()
+        self.used.clear()
+
+    def microseconds(self) -> dict[str, float]:
+        """Processor time of one request, by process, the most first."""
+        requests = sum(sum(result.statuses.values()) for result in self.results)
+        return {name: 1e6 * used / requests for name, used in self.used.most_common()}
+
+
+async def await_echo(host: str, port: int, token: str, timeout_s: float = 120) -> None:
+    """Return when the bare edge takes orders: its echo may come later than itself."""
+    deadline = time.monotonic() + timeout_s
+    request = http_request("POST", "/api/v1/orders", next(order_bodies(0)), token)
+    while (await load(host, port, [iter([request])], 10)).statuses[201] != 1:
+        assert time.monotonic() < deadline, "the bare edge takes no orders"
+        await asyncio.sleep(0.2)
+
+
+async def measure(sides: tuple[Side, Side], settings: Settings, options: argparse.Namespace) -> None:
     """Load both sides in turn and print them."""
-    settings = platform.settings
     tokens = await fund_users(settings)
-    ours: list[LoadResult] = []
-    bare: list[LoadResult] = []
-    pids = platform.state.processes
-    await await_listening(settings.host, bare_port)
-    await load(settings.host, settings.rest_port, streams(tokens, 99), 2)
-    await load(settings.host, bare_port, streams(tokens, 99), 2)
-    used = dict.fromkeys(pids, 0.0)
-    for number in range(rounds):
-        bare.append(await load(settings.host, bare_port, streams(tokens, number), seconds))
-        before = cpu_seconds(pids)
-        ours.append(await load(settings.host, settings.rest_port, streams(tokens, number), seconds))
-        for name, value in cpu_seconds(pids).items():
-            used[name] += value - before[name]
-    bare_rate = describe("bare edge", bare)
-    rate = describe("OpenSpot", ours)
-    print(f"ratio        {rate / bare_rate:.2f}")
-    orders = sum(sum(result.statuses.values()) for result in ours)
-    print("CPU per order in microseconds (user + system):")
-    for name, value in sorted(used.items(), key=lambda item: -item[1]):
-        print(f"  {name:14} {1e6 * value / orders:7.0f}")
+    await await_listening(settings.host, sides[0].port)
+    await await_echo(settings.host, sides[0].port, tokens[0])
+    for side in sides:
+        await load(settings.host, side.port, streams(tokens, 99, options.connections), 2)
+    for number in range(options.rounds):
+        for side in sides:
+            await side.load(settings.host, streams(tokens, number, options.connections), options.seconds)
+    lone = {}
+    for side in sides:
+        await await_quiet(side.pids)
+        flow = [itertools.islice(streams(tokens, 98, 1)[0], options.lone)]
+        lone[side.name] = await load(settings.host, side.port, flow, QUIET_S_MAX, rate=1 / LONE_PAUSE_S)
+    rates = [describe(side.name, side.results) for side in sides]
+    print(f"ratio        {rates[1] / rates[0]:.2f}")
+    costs = [side.microseconds() for side in sides]
+    for side, cost in zip(sides, costs, strict=True):
+        print(f"processor time of a request, {side.name}, in microseconds: all processes {sum(cost.values()):.0f}")
+        for name, value in cost.items():
+            print(f"  {name:14} {value:7.0f}")
+    order, request = sum(costs[1].values()), sum(costs[0].values())
+    print(f"an order, all processes / a bare edge's request, all processes    {order / request:.2f}")
+    print(f"an order, all processes / a bare edge's request, the edge alone   {order / costs[0]['edge']:.2f}")
+    for name, result in lone.items():
+        print(f"lone order at an idle platform, {name:10} p50 {result.percentile_ms(0.5):6.2f} ms   "
+              f"p99 {result.percentile_ms(0.99):6.2f} ms   {dict(result.statuses)}")  # fmt: skip
 
 
 def main() -> None:
@@ -161,15 +223,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--connections", type=int, default=CONNECTIONS, help="requests under way at a time")
+    parser.add_argument("--lone", type=int, default=40, help="orders that are sent one at a time")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="openspot-benchmark-"))
     platform = ChildPlatform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
-    bare: list[subprocess.Popen[bytes]] = []
+    bare: dict[str, subprocess.Popen[bytes]] = {}
     # The platform's own server lets nobody serve a subject that is not a service's.
     bare_bus = EmbeddedNats(folder / "bare-bus", free_port())
     try:
         bare_bus.start()
-        started_s = platform.start()
+        started_s = platform.start(START_S_MAX)
         port, settings = free_port(), platform.settings
         print(f"platform ready in {started_s:.1f} s; {os.cpu_count()} cores, {len(enabled(settings))} services")
         environment = os.environ | {
@@ -180,10 +244,13 @@ def main() -> None:
         }
         for part in ("echo", "edge"):
             command = [sys.executable, "-m", "benchmarks.bare_edge", part]
-            bare.append(subprocess.Popen(command, env=environment))
-        asyncio.run(measure(platform, port, options.seconds, options.rounds))
+            bare[part] = subprocess.Popen(command, env=environment)
+        assert bare_bus.process is not None
+        bare_pids = {part: process.pid for part, process in bare.items()} | {"bus": bare_bus.process.pid}
+        sides = Side("bare edge", port, bare_pids), Side("OpenSpot", settings.rest_port, platform.state.processes)
+        asyncio.run(measure(sides, settings, options))
     finally:
-        for process in bare:
+        for process in bare.values():
             process.terminate()
             process.wait()
         bare_bus.stop()

@@ -107,7 +107,7 @@ async def sample(platform: ChildPlatform, at_s: float) -> Sample:
         "JetStream": size_of(platform.data_dir / "nats"),
         "database": await database_size(platform),
     }
-    return Sample(at_s, {name: memory_of(pid) for name, pid in platform.state.pids.items()}, replies, stores)
+    return Sample(at_s, {name: memory_of(pid) for name, pid in platform.state.processes.items()}, replies, stores)
 
 
 def show(taken: Sample) -> None:
@@ -148,7 +148,7 @@ def openspot(platform: ChildPlatform, *arguments: str) -> bool:
 def run(platform: ChildPlatform, minutes: float, every_s: float, bound: float) -> bool:
     """The whole soak; returns whether the verdict is good."""
     platform.start(START_S_MAX)
-    pids = dict(platform.state.pids)
+    pids = dict(platform.state.processes)
     began = time.monotonic()
     samples: list[Sample] = []
     while not samples or samples[-1].at_s < minutes * 60:
@@ -160,7 +160,7 @@ def run(platform: ChildPlatform, minutes: float, every_s: float, bound: float) -
         print(f"{name:14} {slope:+8.1f} MB an hour after the warm-up{'  ABOVE THE BOUND' if slope > bound else ''}")
     slow = [max(taken.reply_s.values()) * 1000 for taken in samples]
     print(f"slowest reply of all processes: median {statistics.median(slow):.0f} ms, longest {max(slow):.0f} ms")
-    restarted = [name for name, pid in platform.state.pids.items() if pid != pids[name]]
+    restarted = [name for name, pid in platform.state.processes.items() if pid != pids[name]]
     print(f"restarted: {', '.join(restarted) or 'none'}")
     agree = [openspot(platform, "reconcile", "--wait", "60"), openspot(platform, "market-data", "verify")]
     return all(agree) and not restarted and all(slope <= bound for slope in found.values())

@@ -226,7 +226,7 @@ def main() -> None:
     ready, stop = context.Event(), context.Event()
     try:
         platform.start(START_S_MAX)
-        for pid in platform.state.pids.values():
+        for pid in platform.state.processes.values():
             lower_priority(pid)
         operator = Operator(platform.settings)
         symbol = operator.create_market(BASE)

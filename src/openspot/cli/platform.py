@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
+def _warn_of_slow_build() -> None:
+    """Print one line if this Python is a slow build."""
+    from openspot.up.interpreter import Build, slow_build
+
+    line = slow_build(Build.of_this_python())
+    if line is not None:
+        console.print(f"[yellow]![/yellow] {line}", highlight=False, soft_wrap=True)
+
+
 @app.command()
 def up(
     ephemeral: Annotated[
@@ -33,6 +42,7 @@ def up(
     settings = platform_settings()
     if demo:
         settings = demo_settings(settings)
+    _warn_of_slow_build()
     raise typer.Exit(asyncio.run(run_platform(settings, console, ephemeral=ephemeral)))
 
 
@@ -140,6 +150,7 @@ def status(
                 console.print(f"{name:22} stopped; `openspot start {name}` starts it", highlight=False)
         if space is not None and space.message:
             console.print(f"[yellow]![/yellow] {space.message}", highlight=False, soft_wrap=True)
+        _warn_of_slow_build()
     raise typer.Exit(0 if all(ready.values()) else 1)
 
 

@@ -37,8 +37,8 @@ from openspot.kit.tasks import is_set_within
 
 log = get_logger("custody")
 
-PAUSE_S = 0.25
-"""The loop reads the open withdrawals this often, if nothing wakes it."""
+PAUSE_S, IDLE_PAUSE_S = 0.25, 1.0
+"""The loop reads the open withdrawals this often, if nothing wakes it: with open ones, and without any."""
 PAGE = 500
 """Open withdrawals that one query reads."""
 STEPS_MAX = 16
@@ -84,14 +84,16 @@ class WithdrawalProgress:
         """Do the due steps until `stop` is set."""
         while not stop.is_set():
             self._news.clear()
+            pause_s = PAUSE_S
             try:
-                await self.advance_all()
+                if not await self.advance_all():
+                    pause_s = IDLE_PAUSE_S
             except TRANSIENT_ERRORS as error:
                 log.warning("withdrawals wait", error=repr(error))
-            await is_set_within(self._news, PAUSE_S)
+            await is_set_within(self._news, pause_s)
 
-    async def advance_all(self) -> None:
-        """Do every step that is possible now, for every open withdrawal."""
+    async def advance_all(self) -> int:
+        """Do every step that is possible now, for every open withdrawal. Returns how many were open."""
         count, after = 0, ""
         while ids := await store.open_ids(self._pool, after, PAGE):
             for withdrawal_id in ids:
@@ -100,6 +102,7 @@ class WithdrawalProgress:
                         break
             count, after = count + len(ids), ids[-1]
         OPEN_WITHDRAWALS.set(count)
+        return count
 
     async def advance(self, withdrawal_id: str) -> bool:
         """Do the next step of one withdrawal. Returns False if none is possible now, or if it must be tried again."""

@@ -40,7 +40,8 @@ log = get_logger("custody")
 CONNECTIONS_MAX = 8
 PRICES_PAUSE_S = 1.0
 """Withdrawals that wait for a sure price are looked at this often: fair prices come as often."""
-DEPOSITS_PAUSE_S = 0.25
+DEPOSITS_PAUSE_S_MAX = 1.0
+"""Deposits are counted once a block, and at least this often: nothing confirms one between two blocks."""
 AUDIT_QUEUE_MAX = 1000
 
 
@@ -92,7 +93,8 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
         await RequestHandlers(pool, addresses, withdrawals, progress, networks, assets).serve(bus)
         frame.start("prices", _approve_at_sure_prices(withdrawals, progress, stop), finishes=True)
         frame.start("withdrawals", progress.run(stop), finishes=True)
-        frame.start("deposits", _announce(deposits, bus, stop), finishes=True)
+        frame.at_end(progress.wake)
+        frame.start("deposits", _announce(deposits, bus, stop, settings.custody_block_s), finishes=True)
         frame.start("reservations", reserved.run(stop), finishes=True)
         frame.start("refusals", refused.run(stop), finishes=True)
         await frame.until_stopped()
@@ -117,13 +119,13 @@ def _consumer(
     return DurableConsumer(bus, Consumption.of(consumer, WithdrawalOutcome), take_all)
 
 
-async def _announce(deposits: Deposits, bus: Bus, stop: asyncio.Event) -> None:
+async def _announce(deposits: Deposits, bus: Bus, stop: asyncio.Event, block_s: float) -> None:
     while not stop.is_set():
         try:
             await deposits.announce_confirmed(bus)
         except (BusError, *TRANSIENT_ERRORS) as error:
             log.warning("confirmed deposits wait", error=repr(error))
-        await is_set_within(stop, DEPOSITS_PAUSE_S)
+        await is_set_within(stop, min(block_s, DEPOSITS_PAUSE_S_MAX))
 
 
 async def _approve_at_sure_prices(withdrawals: Withdrawals, progress: WithdrawalProgress, stop: asyncio.Event) -> None:

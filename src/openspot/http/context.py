@@ -65,7 +65,8 @@ class RequestContext:
 
     __slots__ = (
         "_length", "_limits", "address", "authorization", "body", "body_was_read", "content_type", "headers",
-        "identity", "method", "operation", "path", "receive", "refusal", "request_id", "scope", "status", "takes_body",
+        "identity", "method", "operation", "parameters", "path", "receive", "refusal", "request_id", "scope", "status",
+        "takes_body",
     )  # fmt: skip
 
     def __init__(self, request_id: str, scope: AsgiScope, receive: Receive, limits: BodyLimits) -> None:
@@ -85,6 +86,8 @@ class RequestContext:
         """Headers that every response to this request gets."""
         self.authorization: bytes | None = None
         self.content_type = b""
+        self.parameters: dict[str, str] = {}
+        """What stands in the path for the parameters of the route."""
         self.takes_body = False
         """Whether the route reads a JSON body."""
         self.operation: IdempotentOperation | None = None

@@ -113,6 +113,7 @@ class Pipeline:
                 await self._pass_throttle(context, PUBLIC.throttle)
                 raise
             context.takes_body = route.body is BodyKind.JSON
+            context.parameters = parameters
             if self._in_flight > self._limits.requests_max:
                 raise service_unavailable("too many requests at a time", "OVERLOADED")
             failure = await self._identify(context)
@@ -198,8 +199,9 @@ class Pipeline:
                 return
         if route.fast_path is not None:
             answer = await route.fast_path(context)
-            await _send(send, context, answer.status, [JSON_TYPE], answer.body)
-            return
+            if answer is not None:
+                await _send(send, context, answer.status, [*answer.headers, JSON_TYPE], answer.body)
+                return
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -14,10 +14,11 @@ encode_json = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class FastPathResponse:
-    """What the handler of a fast path returns: a status and a JSON body."""
+    """What the handler of a fast path returns: a status, a JSON body, and headers with names in lower case."""
 
     status: int
     body: bytes
+    headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
 def json_response(value: Any, status: int = 200) -> Response:

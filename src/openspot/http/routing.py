@@ -25,8 +25,11 @@ from openspot.http.policy import Policy
 from openspot.http.record_schemas import is_made_of_records
 from openspot.http.responses import FastPathResponse
 
-FastPathHandler = Callable[[RequestContext], Awaitable[FastPathResponse]]
-"""Handles a request without FastAPI, which saves time; the declared handler still documents the route."""
+FastPathHandler = Callable[[RequestContext], Awaitable[FastPathResponse | None]]
+"""Handles a request without FastAPI, which saves time; the declared handler still documents the route.
+
+It returns None for a request that it leaves to the declared handler, for example one whose parameters need a check.
+"""
 WebSocketHandler = Callable[[WebSocket], Awaitable[None]]
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 

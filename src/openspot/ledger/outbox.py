@@ -32,7 +32,8 @@ PUBLICATIONS_MAX = 64
 """At most this many batches are published in the background at the same time. The sweep does the others."""
 SWEEP_AGE_S = 2.0
 """The sweep publishes an event that has waited this long."""
-SWEEP_PAUSE_S = 1.0
+SWEEP_PAUSE_S = 2.0
+"""Seconds between two sweeps."""
 
 log = get_logger("outbox")
 

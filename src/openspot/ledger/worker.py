@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import msgspec
-from dbos import DBOS, DBOSConfig
+from dbos import DBOS, DBOSConfig, Queue, _workflow_commands
 
 from openspot.contracts.messages import ExecutedTrade
 from openspot.kit.log import get_logger
@@ -34,6 +34,11 @@ LEFT_BEHIND_AFTER = timedelta(hours=1)
 DELETED_AT_A_TIME = 500
 INTERVAL_S = 0.2
 """Least time between two batches that are not full: a workflow costs several times what a settlement costs."""
+LOOK_S = 4.0
+"""The library looks this often for workflows in its queue: at a start those that were left unfinished, else none.
+
+It must be less than the five seconds that a lock of the library lives without use.
+"""
 CONNECTIONS_MAX = 4
 THREADS_MAX = 8
 
@@ -49,7 +54,10 @@ class Workflows:
         self._finished: list[str] = []
         # Without a handler, the library installs one that does not write in the format of our log.
         logging.getLogger("dbos").addHandler(logging.NullHandler())
-        DBOS(config=_configuration(settings))
+        library = self._library = DBOS(config=_configuration(settings))
+        # By default it looks every second, for a settlement's worth of processor time. There are no settings for it.
+        _workflow_commands._BACKGROUND_JOBS_INTERVAL_SEC = LOOK_S
+        library._registry.get_internal_queue()._polling_interval_sec = LOOK_S
 
         @DBOS.step(name="settle-and-announce")
         async def settle_and_announce(data: bytes) -> None:
@@ -66,6 +74,8 @@ class Workflows:
         """Make or update the library's tables, and resume what this worker left unfinished."""
         # Called on the loop's thread, so that the library runs resumed workflows on this loop.
         DBOS.launch()
+        # It would ask the database every second which queues there are. We make none.
+        self._library._sys_db.list_queues = _no_queues  # type: ignore[method-assign]
         await self._delete_left_behind()
 
     async def settle(self, trades: list[ExecutedTrade]) -> None:
@@ -97,6 +107,10 @@ class Workflows:
         ):
             await DBOS.delete_workflows_async([workflow.workflow_id for workflow in found])
             log.info("old workflows deleted", workflows=len(found))
+
+
+def _no_queues(**_: object) -> list[Queue]:
+    return []
 
 
 def pack(trades: list[ExecutedTrade]) -> bytes:

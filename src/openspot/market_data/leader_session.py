@@ -37,13 +37,14 @@ from openspot.market_data.owner_link_sync import OwnerLinkSync
 from openspot.market_data.recorder import Recorder
 from openspot.market_data.settings import MarketDataSettings
 from openspot.market_data.store import CandleCheckpoint, MarketDataStore
+from openspot.market_data.unchanged_prices import UnchangedPrices
 
 log = get_logger("market-data")
 
 EVENTS_MAX = 512
 """At most this many events are applied before the trades among them are published."""
 PAUSE_S, PAUSE_S_MAX = 0.1, 2.0
-NEW_MARKETS_S = 2.0
+NEW_MARKETS_S = 5.0
 """The session asks the engine for new markets this often. A market that trades is noticed at once, by its events."""
 DRAIN_S_MAX = 3.0
 
@@ -89,6 +90,7 @@ class LeaderSession:
         self._is_loaded = False
         self.markets = Markets(sources.settings.market_data_depth)
         self.fair_prices = FairPriceWork(sources.settings, sources.fair_price_store, checkpoint.token, sources.clock)
+        self._unchanged_prices = UnchangedPrices(asyncio.get_running_loop().time)
         self._owner_links = OwnerLinkSync(sources.fair_price_store, sources.commands)
 
     def check(self) -> None:
@@ -310,9 +312,8 @@ class LeaderSession:
     async def _publish_fair_prices(self) -> None:
         prices = self.fair_prices.tick(self.markets, is_current=self._is_current())
         if self._sources.bus.is_connected:
-            await self._publish(
-                [(subjects.MARKETDATA_FAIR_PRICE, price.symbol, price) for price in prices], "fairprice"
-            )
+            due = self._unchanged_prices.due(prices)
+            await self._publish([(subjects.MARKETDATA_FAIR_PRICE, price.symbol, price) for price in due], "fairprice")
 
     def _is_current(self) -> bool:
         try:

@@ -1,7 +1,8 @@
 """The fair prices of all markets, as a process that decides about money knows them.
 
-Market data publishes each market's fair price every second. A price that did not come again for a while is stale, so
-that a process whose connection or whose market data stands still decides nothing at an old price.
+Market data publishes each market's fair price when it changes, and every three seconds otherwise. A price that did not
+come again for a while is stale, so that a process whose connection or whose market data stands still decides nothing at
+an old price.
 """
 
 import asyncio

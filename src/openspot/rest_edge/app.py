@@ -97,7 +97,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True) -> list[Rou
         *notification_routes(PREFIX, services.notifications),
         market_routes(PREFIX, services.markets),
         order_routes(PREFIX, services.orders, fast_paths=fast_paths),
-        *fund_routes(PREFIX, services.funds),
+        *fund_routes(PREFIX, services.funds, fast_paths=fast_paths),
         *product_routes(PREFIX, services.products),
         settings_routes(PREFIX, services.system),
         margin_routes(PREFIX, services.margin),

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import uvicorn
 
 from openspot.http import protocol
+from openspot.http import server as server_module
 from openspot.http.server import FILES_RESERVED, HttpServer, PortTakenError, connection_bounds, listen
 from openspot.kit.settings import Settings
 from openspot.up.services import PlatformSettings
@@ -308,3 +311,42 @@ async def test_the_server_stops_while_clients_hold_connections_open(settings_wit
     await asyncio.wait_for(server.stop(), stretched(10))
     assert await idle.is_closed()
     assert await half.is_closed()
+
+
+async def test_a_server_stops_at_once_and_does_not_wait_for_its_next_tick(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "TICK_S", 3600)
+    server = small_server(settings, free_port())
+    await server.start()
+    async with asyncio.timeout(stretched(20)):
+        await server.stop()
+
+
+async def test_the_date_of_a_response_is_that_of_the_last_tick(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "TICK_S", 0.01)
+    port = free_port()
+    server = small_server(settings, port)
+    await server.start()
+    now = 1_000_000_000.0
+    monkeypatch.setattr(uvicorn.server, "time", SimpleNamespace(time=lambda: now))
+
+    async def date() -> str:
+        client = await Client.connect(port)
+        client.send(b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
+        _, headers, _ = await client.answer()
+        client.writer.close()
+        return headers["date"]
+
+    async def is_first() -> bool:
+        return await date() == "Sun, 09 Sep 2001 01:46:40 GMT"
+
+    async def is_next() -> bool:
+        return await date() == "Sun, 09 Sep 2001 01:46:41 GMT"
+
+    await eventually(is_first)
+    now += 1
+    await eventually(is_next)
+    await server.stop()

@@ -170,8 +170,10 @@ async def test_an_entry_that_cannot_be_read_is_left_out_of_a_watch(bus: Bus, poi
 
 
 async def test_a_watch_goes_on_after_the_server_was_killed(
-    settings: Settings, nats_server: EmbeddedNats, bus: Bus
+    settings: Settings, nats_server: EmbeddedNats, bus: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Not by chance: the reconnect itself makes it look.
+    monkeypatch.setattr(key_value_module, "LOOK_S_MAX", 3600)
     points = bus.key_value("points", Point)
     watcher = Watcher(points)
     await points.put("a", Point(1, 1))

@@ -25,6 +25,7 @@ from openspot.kit.clock import NANOSECONDS_PER_MS, system_clock
 from openspot.kit.settings import Settings
 from openspot.rest_edge import service
 from openspot.rest_edge.app import make_app
+from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.fake_router import FakeRouter
 from tests.support.order_records import order_record
 from tests.support.records import read_exactly
@@ -152,6 +153,67 @@ async def test_the_fast_path_and_fastapi_answer_the_same(
             answers.append([(reply.status, reply.body) for reply in replies])
     assert answers[0] == answers[1]
     assert [status for status, _ in answers[0]] == [201, 400, 400, 201, 400, 400, 400, 400]
+
+
+READS = {
+    "/orders": 200,
+    "/orders?limit=2": 200,
+    "/orders?limit=1000": 200,
+    "/orders?limit=1001": 400,
+    "/orders?limit=0": 400,
+    "/orders?limit=02": 200,
+    "/orders?limit=2&limit=3": 200,
+    "/orders?limit=two": 400,
+    "/orders?limit=": 400,
+    "/orders?status=open": 200,
+    "/orders?limit=2&symbol=ETH-USD": 200,
+    "/orders?color=red": 200,
+    "/orders/readOrder00000002": 200,
+    "/orders/readOrder00000002?color=red": 200,
+    "/orders/otherOrder0000001": 404,
+    "/orders/readOrder00000009": 404,
+    "/orders/readOrder00000002%0A": 400,
+    "/orders/no%20such%20id": 400,
+    "/accounts/balances": 200,
+    "/accounts/balances?color=red": 200,
+}
+
+
+async def test_what_is_read_past_fastapi_is_the_same(
+    settings: Settings, router: FakeRouter, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = FakeEngineHttp(settings)
+    engine.balances["u1"] = [
+        {"currency": asset, "total": "10.5", "available": "9", "locked": "1.5", "reserved": "0.25"}
+        for asset in ("USD", "BTC")
+    ]
+    await engine.start()
+    for number in range(1, 4):
+        await add_row(pool, f"readOrder{number:08d}", created_at=NOW + timedelta(seconds=number))
+    await add_row(pool, "otherOrder0000001", user_id="u2")
+    answers: list[dict[str, Any]] = []
+    for fast_paths in (True, False):
+        monkeypatch.setattr(service, "make_app", functools.partial(make_app, fast_paths=fast_paths))
+        async with running_edge(settings) as edge:
+            edge.as_user("u1")
+            found = {}
+            for path in READS:
+                reply = await edge("GET", path)
+                if isinstance(reply.body, dict):
+                    reply.body.pop("requestId", None)
+                names = ("Content-Type", "Content-Length", "X-Next-Cursor", "Cache-Control")
+                headers = {name: reply.headers.get(name) for name in names if reply.status == 200}
+                found[path] = (reply.status, reply.body, headers)
+            answers.append(found)
+    await engine.stop()
+    assert answers[0] == answers[1]
+    assert {path: status for path, (status, _, _) in answers[0].items()} == READS
+    assert [order["orderId"] for order in answers[0]["/orders?limit=2"][1]] == [
+        "readOrder00000003",
+        "readOrder00000002",
+    ]
+    assert answers[0]["/orders?limit=2"][2]["X-Next-Cursor"]
+    assert [balance["asset"] for balance in answers[0]["/accounts/balances"][1]] == ["BTC", "USD"]
 
 
 async def test_a_market_buy_may_name_what_to_spend(edge: RestClient, router: FakeRouter) -> None:

@@ -99,6 +99,15 @@ class Service:
         async def documented_only() -> Response:
             raise AssertionError("the fast path runs instead")
 
+        async def answer_the_lucky_ones(context: RequestContext) -> FastPathResponse | None:
+            if context.parameters["number"] != "7":
+                return None
+            return FastPathResponse(200, b'{"fast":true}', ((b"x-luck", b"7"),))
+
+        @router.get("/lucky/{number}", PUBLIC, fast_path=answer_the_lucky_ones, summary="With and without FastAPI")
+        async def lucky(number: int) -> Response:
+            return json_response({"number": number})
+
         defaults: dict[str, Any] = {
             "title": "Things", "health": Health(), "authenticators": [UserTokens(SECRET)], "audit": Sink(),
             "translations": {OwnError: lambda error: HttpError(409, str(error), "OWN")},
@@ -117,6 +126,15 @@ async def test_a_route_gets_its_parameters_and_its_caller() -> None:
 async def test_the_fast_path_runs_instead_of_the_declared_handler() -> None:
     reply = await ask(Service().app, "GET", "/things/fast/answer")
     assert (reply.status, reply.json, reply.header("content-length")) == (200, {"fast": True}, "13")
+
+
+async def test_a_fast_path_may_leave_a_request_to_the_declared_handler() -> None:
+    app = Service().app
+    reply = await ask(app, "GET", "/things/lucky/7")
+    assert (reply.json, reply.header("x-luck")) == ({"fast": True}, "7")
+    reply = await ask(app, "GET", "/things/lucky/8")
+    assert (reply.json, reply.header("x-luck")) == ({"number": 8}, None)
+    assert (await ask(app, "GET", "/things/lucky/eight")).status == 400
 
 
 async def test_own_exceptions_are_translated_and_faults_show_nothing() -> None:

@@ -58,7 +58,6 @@ STUCK_S = 60.0
 
 The server delivers a failed event again sooner than that, and gives an event of a dead process to another one sooner.
 """
-_STOP_POLL_INTERVAL_S = 0.5
 
 Event = TypeVar("Event")
 Handler = Callable[[list[Event]], Awaitable[Collection[int] | None]]
@@ -278,7 +277,8 @@ class Deliveries(Generic[Event]):
         self._consumption = consumption
         self._handler = handler
         self._decoder = decoder_of(consumption.event_type)
-        self._queue: asyncio.Queue[Msg] = asyncio.Queue()
+        self._queue: asyncio.Queue[Msg | None] = asyncio.Queue()
+        """What has arrived. None wakes the loop when the stop is set."""
 
     async def run(self, stop: asyncio.Event) -> None:
         """Consume until `stop` is set. Raises BusStreamError or ConsumerError if the server refuses the consumer."""
@@ -299,20 +299,22 @@ class Deliveries(Generic[Event]):
         client = self._connection.client
         subscription = await client.subscribe(deliveries_of(consumption.durable), queue=consumption.durable, cb=take)
         pace = Pace(consumption.interval_s, consumption.durable)
+        waking = asyncio.create_task(self._wake_at(stop))
         try:
             while not stop.is_set():
-                try:
-                    async with asyncio.timeout(_STOP_POLL_INTERVAL_S):
-                        messages = [await self._queue.get()]
-                except TimeoutError:
-                    continue
+                messages = [await self._queue.get()]
                 await pace.begin(at_once=self._queue.qsize() >= consumption.batch_max - 1)
                 while len(messages) < consumption.batch_max and not self._queue.empty():
                     messages.append(self._queue.get_nowait())
-                await self._handle(messages)
+                await self._handle([message for message in messages if message is not None])
         finally:
+            await end_tasks(waking)
             if client.is_connected:
                 await subscription.unsubscribe()
+
+    async def _wake_at(self, stop: asyncio.Event) -> None:
+        await stop.wait()
+        self._queue.put_nowait(None)
 
     async def _make(self) -> None:
         """Create the consumer or update it. Raises ConsumerError; NotFoundError if the stream is missing."""

@@ -21,8 +21,8 @@ from openspot.kit.tasks import cancellable, is_set_within
 
 log = get_logger("bus")
 
-LOOK_S_MIN, LOOK_S_MAX = 0.02, 2.0
-"""A watch looks again this soon after a change, and at least this often."""
+LOOK_S_MIN, LOOK_S_MAX = 0.02, 5.0
+"""A watch looks again this soon after a change or a reconnect, and at least this often."""
 HINTS_MAX = 65_536
 """Writes to a watched bucket that may wait to be noted. Beyond it the client library reports that we fell behind."""
 _RETRY_S, _RETRY_S_MAX = 0.2, 5.0
@@ -111,8 +111,10 @@ class KeyValueBucket(Generic[Value]):
         """
         backoff = Backoff(_RETRY_S, _RETRY_S_MAX)
         seen = 0
+        look_soon = asyncio.Event()
+        self._connection.on_reconnect(look_soon.set)
         while True:
-            watch = _Watch(self._connection, self._name, seen, self._hand_over(take), caught_up)
+            watch = _Watch(self._connection, self._name, seen, self._hand_over(take), caught_up, look_soon)
             try:
                 await self._opened_bucket()
                 await watch.run()
@@ -241,14 +243,16 @@ class _Watch:
         seen: int,
         hand_over: Callable[[str, bytes | None, int, int], None],
         caught_up: Callable[[], None] | None,
+        look_soon: asyncio.Event,
     ) -> None:
+        """`look_soon` is set when there may be a change."""
         self._connection = connection
         self._bucket = bucket
         self._prefix = f"$KV.{bucket}."
         self._request = f"{connection.api_prefix}.STREAM.MSG.GET.{stream_of_bucket(bucket)}"
         self._hand_over = hand_over
         self._caught_up = caught_up
-        self._changed = asyncio.Event()
+        self._look_soon = look_soon
         self.seen = seen
         """The newest revision that `take` was called with."""
 
@@ -267,8 +271,8 @@ class _Watch:
             pause_s = LOOK_S_MAX
             while True:
                 # After a hint or a change, look soon and then ever more rarely: a store may follow its hint.
-                hinted = await is_set_within(self._changed, pause_s)
-                self._changed.clear()
+                hinted = await is_set_within(self._look_soon, pause_s)
+                self._look_soon.clear()
                 if self._connection.reconnects != reconnects:
                     raise KeyValueError(f"{self._bucket}: the connection was made again")
                 found = await self._read_changes()
@@ -280,7 +284,7 @@ class _Watch:
                 await subscription.unsubscribe()
 
     async def _note_hint(self, _: Msg) -> None:
-        self._changed.set()
+        self._look_soon.set()
 
     async def _read_changes(self) -> bool:
         """Hand over every change after `seen`. Returns whether there was one."""

@@ -9,11 +9,14 @@ from openspot.rest_edge.funds.service import FundServices
 from openspot.rest_edge.funds.withdrawals.routes import withdrawal_routes
 
 
-def fund_routes(prefix: str, funds: FundServices) -> list[Router]:
-    """`/kyc`, `/accounts`, `/users/me/withdrawal-addresses`, `/fees` and `/orders/estimate`, below `prefix`."""
+def fund_routes(prefix: str, funds: FundServices, *, fast_paths: bool = True) -> list[Router]:
+    """`/kyc`, `/accounts`, `/users/me/withdrawal-addresses`, `/fees` and `/orders/estimate`, below `prefix`.
+
+    Without `fast_paths` FastAPI handles every route.
+    """
     return [
         kyc_routes(prefix, funds.kyc),
-        account_routes(prefix, funds.accounts, funds.portfolio),
+        account_routes(prefix, funds.accounts, funds.portfolio, fast_paths=fast_paths),
         withdrawal_routes(prefix, funds.withdrawals),
         withdrawal_address_routes(prefix, funds.withdrawal_addresses),
         fee_routes(prefix, funds.fees),

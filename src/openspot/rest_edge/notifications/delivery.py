@@ -53,7 +53,7 @@ log = get_logger("notifications")
 ORDER_MAIL_GAP_S = 60.0
 """After a mail about an order, what happens to the user's orders within this time comes on the screen only."""
 MAILED_USERS_MAX = 10_000
-POLL_INTERVAL_S = 1.0
+POLL_INTERVAL_S = 5.0
 """The table is read at least this often for notifications to announce, because other processes add some too."""
 
 Event = TypeVar("Event", bound=Message)

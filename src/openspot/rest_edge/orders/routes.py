@@ -15,6 +15,8 @@ from openspot.http.context import RequestContext, caller, context_of, identity_o
 from openspot.http.errors import HttpError, validation_error
 from openspot.http.lists import (
     LIMIT_DEFAULT,
+    LIMIT_MAX,
+    NEXT_CURSOR,
     NEXT_CURSOR_HEADER,
     Cursor,
     Limit,
@@ -66,6 +68,8 @@ OrderIdQuery = Annotated[
 SinceQuery = Annotated[UtcDatetime | None, Query(alias="from", description="Orders created then or later")]
 UntilQuery = Annotated[UtcDatetime | None, Query(alias="to", description="Orders created before that")]
 
+_LIMIT_ALONE = re.compile(rb"limit=([1-9][0-9]{0,3})")
+
 EngineSequence = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 _READ = Policy(Access.USER, Scope.READ)
@@ -80,6 +84,10 @@ def _position(cursor: str | None) -> OrderPosition | None:
     if created_at.tzinfo is None or not re.match(ORDER_ID_PATTERN, order_id):
         raise unknown_cursor()
     return OrderPosition(created_at, order_id)
+
+
+def _next_cursor(following: OrderPosition | None) -> str | None:
+    return None if following is None else encode_cursor([following.created_at.isoformat(), following.order_id])
 
 
 def _trade_position(cursor: str | None) -> OwnTradePosition | None:
@@ -134,10 +142,12 @@ def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) 
 
     async def listed(request: Request, wanted: OrderFilter, limit: int, cursor: str | None) -> Response:
         page, following = await orders.list_of(caller(request).user_id, wanted, limit, _position(cursor))
-        next_cursor = encode_cursor([following.created_at.isoformat(), following.order_id]) if following else None
-        return page_response(page, next_cursor)
+        return page_response(page, _next_cursor(following))
 
-    @router.get("", _READ, response=list[OrderRecord], headers=NEXT_CURSOR_HEADER, summary="Your orders, newest first")
+    @router.get(
+        "", _READ, response=list[OrderRecord], headers=NEXT_CURSOR_HEADER,
+        fast_path=_list_by_fast_path(orders) if fast_paths else None, summary="Your orders, newest first",
+    )  # fmt: skip
     async def list_orders(
         request: Request,
         status: StatusQuery = None,
@@ -196,7 +206,7 @@ def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) 
     @router.get(
         "/{orderId}", _READ, response=OrderRecord,
         refusals={404: "you have no such order", 503: "the order router does not respond"},
-        summary="One order",
+        fast_path=_get_by_fast_path(orders) if fast_paths else None, summary="One order",
     )  # fmt: skip
     async def get_order(request: Request, order_id: OrderIdPath) -> Response:
         return json_response(await orders.get(caller(request).user_id, order_id))
@@ -259,3 +269,32 @@ def _place_by_fast_path(orders: OrderService) -> FastPathHandler:
         return FastPathResponse(201, encode_json(await orders.place(identity.user_id, order, operation_of(context))))
 
     return place
+
+
+def _get_by_fast_path(orders: OrderService) -> FastPathHandler:
+    """Handle `GET /orders/{orderId}` without FastAPI, except for an id that cannot be one."""
+
+    async def get(context: RequestContext) -> FastPathResponse | None:
+        order_id = context.parameters["orderId"]
+        if not re.fullmatch(ORDER_ID_PATTERN, order_id):
+            return None
+        return FastPathResponse(200, encode_json(await orders.get(identity_of(context).user_id, order_id)))
+
+    return get
+
+
+def _list_by_fast_path(orders: OrderService) -> FastPathHandler:
+    """Handle `GET /orders` without FastAPI, if it has no parameters, or the limit alone."""
+
+    async def list_all(context: RequestContext) -> FastPathResponse | None:
+        query: bytes = context.scope["query_string"]
+        limit = _LIMIT_ALONE.fullmatch(query)
+        if query and (limit is None or int(limit[1]) > LIMIT_MAX):
+            return None
+        count = int(limit[1]) if limit is not None else LIMIT_DEFAULT
+        page, following = await orders.list_of(identity_of(context).user_id, OrderFilter(), count, None)
+        cursor = _next_cursor(following)
+        headers = () if cursor is None else ((NEXT_CURSOR.lower().encode(), cursor.encode()),)
+        return FastPathResponse(200, encode_json(page), headers)
+
+    return list_all

@@ -7,11 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.contracts.messages import LedgerHistoryEntry
-from openspot.http.context import caller
+from openspot.http.context import RequestContext, caller, identity_of
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
 from openspot.http.policy import Access, Policy, Scope
-from openspot.http.responses import json_response, page_response
-from openspot.http.routing import Router
+from openspot.http.responses import FastPathResponse, encode_json, json_response, page_response
+from openspot.http.routing import FastPathHandler, Router
 from openspot.http.validation import Currency
 from openspot.rest_edge.funds.accounts.portfolio_service import PortfolioService
 from openspot.rest_edge.funds.accounts.schemas import Balance, PortfolioPointResponse
@@ -40,13 +40,16 @@ ToQuery = Annotated[int | None, Query(alias="to", ge=0, le=TIME_MAX_MS, descript
 _READ = Policy(Access.USER, Scope.READ)
 
 
-def account_routes(prefix: str, accounts: AccountService, portfolio: PortfolioService) -> Router:
-    """The routes of `/accounts`, below `prefix`."""
+def account_routes(
+    prefix: str, accounts: AccountService, portfolio: PortfolioService, *, fast_paths: bool = True
+) -> Router:
+    """The routes of `/accounts`, below `prefix`. Without `fast_paths` FastAPI handles every route."""
     router = Router(f"{prefix}/accounts", tag="accounts")
 
     @router.get(
         "/balances", _READ, response=list[Balance],
-        refusals={503: "neither the engine nor the ledger responds"}, summary="Your balances",
+        refusals={503: "neither the engine nor the ledger responds"},
+        fast_path=_list_by_fast_path(accounts) if fast_paths else None, summary="Your balances",
     )  # fmt: skip
     async def list_balances(request: Request) -> Response:
         return json_response(await accounts.balances(caller(request).user_id))
@@ -89,3 +92,12 @@ def account_routes(prefix: str, accounts: AccountService, portfolio: PortfolioSe
         return json_response([point.model_dump(by_alias=True) for point in history])
 
     return router
+
+
+def _list_by_fast_path(accounts: AccountService) -> FastPathHandler:
+    """Handle `GET /accounts/balances` without FastAPI."""
+
+    async def list_all(context: RequestContext) -> FastPathResponse:
+        return FastPathResponse(200, encode_json(await accounts.balances(identity_of(context).user_id)))
+
+    return list_all
