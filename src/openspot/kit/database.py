@@ -1,9 +1,6 @@
 """The database: a pool of asyncpg connections, and what every store needs of it.
 
 Amounts are sent as text and are `numeric` in SQL, so no amount ever becomes a float.
-
-A connection goes back to its pool without a statement that resets its session, which would cost a round trip each time.
-So what uses a pool leaves nothing in a session: no SET, LISTEN, advisory lock or cursor that outlives its transaction.
 """
 
 import asyncio
@@ -21,7 +18,6 @@ CLOSE_S_MAX = 5.0
 
 Pool = asyncpg.Pool
 Connection = asyncpg.Connection | asyncpg.pool.PoolConnectionProxy
-_SESSION = {"application_name": "openspot", "timezone": "UTC"}
 
 # Errors that end when the server is back. Each caller retries them, within its own bound.
 TRANSIENT_ERRORS = (
@@ -66,8 +62,11 @@ async def create_pool(
                 min_size=1,
                 max_size=connections_max,
                 command_timeout=30,
-                server_settings=_SESSION | {"idle_in_transaction_session_timeout": f"{transaction_pause_s_max}s"},
-                reset=_nothing_to_reset,
+                server_settings={
+                    "application_name": "openspot",
+                    "timezone": "UTC",
+                    "idle_in_transaction_session_timeout": f"{transaction_pause_s_max}s",
+                },
             )
         except TRANSIENT_ERRORS as error:
             if asyncio.get_running_loop().time() > deadline:
@@ -84,13 +83,8 @@ async def create_idle_pool(settings: Settings, connections_max: int) -> Pool:
         max_size=connections_max,
         command_timeout=5,
         timeout=5,
-        server_settings=_SESSION,
-        reset=_nothing_to_reset,
+        server_settings={"application_name": "openspot", "timezone": "UTC"},
     )
-
-
-async def _nothing_to_reset(_: Connection) -> None:
-    """asyncpg itself has ended a transaction that was left open."""
 
 
 async def close(pool: Pool) -> None:
