@@ -200,7 +200,7 @@ class Translator:
     async def _follow(self, session: "_LeaderSession") -> None:
         """Follow the stream, through all its connections."""
         backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
-        pace = Pace(BATCH_INTERVAL_S, "engine-events")
+        pace = Pace(BATCH_INTERVAL_S)
         while True:
             try:
                 async with EngineStream(
