@@ -9,7 +9,7 @@ orders, 35 % cancels, 5 % IOC; an order is an order with its share of cancels. O
 limit orders only.
 
 The table divides the cores of a machine among the kinds in proportion to what an order costs in each. What cannot be
-divided over processes bounds the rate: the engine, the translator with its rows, and the leader of market data.
+divided over processes bounds the rate: the engine and the leader of market data.
 """
 
 import argparse
@@ -55,7 +55,7 @@ ENGINE_BATCH = 10
 CONNECTIONS = 16
 PAUSE_S = 2.0
 ECHO_S_MAX = 120.0
-SINGLE = frozenset({"engine", "translator and rows", "market data"})
+SINGLE = frozenset({"engine", "market data"})
 """Kinds of which only one process works at a time."""
 SHARED = {"ledger": 0.5, "ledger worker": 0.5}
 """Kinds that share the same work, each with its part."""

@@ -27,8 +27,8 @@ def test_the_translator_has_its_rows_and_the_ledgers_share_their_work_and_server
 
 
 def test_a_small_machine_is_bounded_by_its_cores_and_a_large_one_by_what_cannot_be_divided() -> None:
-    kinds = {"REST edge": 600.0, "translator and rows": 200.0, "engine": 100.0, "market data": 100.0}
+    kinds = {"REST edge": 600.0, "translator and rows": 200.0, "engine": 125.0, "market data": 75.0}
     assert plan(kinds, 2) == (2000.0, "the cores", dict.fromkeys(kinds, 1) | {"REST edge": 2})
     rate, bound, processes = plan(kinds, 64)
-    assert (rate, bound) == (5000.0, "translator and rows")
-    assert processes == {"REST edge": 3, "translator and rows": 1, "engine": 1, "market data": 1}
+    assert (rate, bound) == (8000.0, "engine")
+    assert processes == {"REST edge": 5, "translator and rows": 2, "engine": 1, "market data": 1}
