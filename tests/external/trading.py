@@ -14,10 +14,8 @@ import ccxt
 import ccxt.pro
 import openspot_ccxt
 
-from tests.support.waiting import stretched
-
 SYMBOL = "BTC/USD"
-WAIT_S = stretched(60)
+WAIT_S = 60
 
 openspot_ccxt.register()
 

@@ -146,9 +146,9 @@ def makers_forget_fills() -> Fault:
     """A partial fill of a resting order is not noted."""
     fill = OrderStateMachine._fill
 
-    def skipping(machine: Any, event: Any, side: Any, translated: Any) -> None:
+    def skipping(machine: Any, event: Any, side: Any, *rest: Any) -> None:
         if side.role == "taker" or side.is_completed:
-            fill(machine, event, side, translated)
+            fill(machine, event, side, *rest)
 
     return patch.object(OrderStateMachine, "_fill", skipping)
 
