@@ -74,6 +74,8 @@ def own_umask() -> Iterator[None]:
 
 PROCESSES_PER_CORE = 2
 """A test waits half of its time, for a server, a timer or a page: with one process a core, cores would be half idle."""
+PROOF_PROCESSES_PER_CORE = 1
+"""The proofs compute, or run a whole platform each: more of them at once would only starve each other."""
 PROCESSES_MAX = 8
 """With more, the folders of TOGETHER would still run when all others had ended."""
 
@@ -108,9 +110,10 @@ class FilesAndFolders(LoadFileScheduling):
         return folder or str(super()._split_scope(nodeid))
 
 
-def pytest_xdist_auto_num_workers() -> int:
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """How many processes `pytest -n auto` starts."""
-    return min(PROCESSES_PER_CORE * (os.cpu_count() or 1), PROCESSES_MAX)
+    per_core = PROOF_PROCESSES_PER_CORE if config.option.markexpr == "proof" else PROCESSES_PER_CORE
+    return min(per_core * (os.cpu_count() or 1), PROCESSES_MAX)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesAndFolders:

@@ -188,6 +188,7 @@ class SimulatedBus:
     """One process's connection."""
 
     is_connected = True
+    read_timeout_s = 2.0
 
     def __init__(self, server: BusServer, process: Process, local: LocalSubjects | None = None) -> None:
         """`local` holds what the services of the process ask each other, if it has several."""

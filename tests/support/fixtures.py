@@ -23,6 +23,7 @@ from tests.support.databases import TestDatabases
 from tests.support.engine_client import OPEN_ORDERS_EXPECTED
 from tests.support.memory_disk import DISK_FOLDER
 from tests.support.ports import free_port, free_ports
+from tests.support.waiting import stretched
 
 _serial = itertools.count(1)
 
@@ -134,6 +135,7 @@ def platform_settings(data_dir: Path, database_url: str, nats_url: str) -> Platf
         engine_api_key="test-key",
         engine_api_secret="test-api-secret",
         admin_password="test-admin-password",
+        request_timeout_s=stretched(5),
         throttle_enabled=False,
         positions_throttle_enabled=False,
         engine_open_orders_expected=OPEN_ORDERS_EXPECTED,

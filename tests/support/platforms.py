@@ -9,6 +9,7 @@ from openspot.kit.settings import variable
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import PlatformSettings
 from tests.support.ports import free_port, free_ports
+from tests.support.waiting import stretched
 
 
 def child_platform(
@@ -16,11 +17,12 @@ def child_platform(
 ) -> ChildPlatform:
     """A platform that is not started yet; `environment` replaces the settings that are chosen here.
 
-    Its database does not sync, as no test cuts the power: a sync takes milliseconds, and a start makes thousands.
+    Its database does not sync, as no test cuts the power: a sync takes milliseconds, and a start makes thousands. Its
+    requests have time: other platforms run beside it, and a login that the database delays is no failure.
     """
     names = (*free_ports(), "nats_port")
     ports = {variable(name, PlatformSettings): str(free_port()) for name in names}
-    chosen = ports | {"OPENSPOT_EMBEDDED_POSTGRES_SYNCED": "false"}
+    chosen = ports | {"OPENSPOT_EMBEDDED_POSTGRES_SYNCED": "false", "OPENSPOT_REQUEST_TIMEOUT_S": str(stretched(10))}
     return ChildPlatform(data_dir, chosen | (environment or {}), arguments=arguments)
 
 

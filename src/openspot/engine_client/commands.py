@@ -64,7 +64,7 @@ class EngineCommands:
         """Raises ValueError if the setting of the engine's address is none."""
         # Each is a part of the bus request timeout, so that a caller on the bus still gets a response after a failure.
         self._place_timeout_s = settings.request_timeout_s * 0.4
-        self._query_timeout_s = settings.request_timeout_s * 0.4
+        self._query_timeout_s = settings.read_timeout_s
         host, port = settings.engine_frames_address
         self._frames = FrameClient(host, port, settings.service_headers)
 

@@ -12,7 +12,6 @@ from openspot.domain.symbol import SymbolSpec
 from openspot.engine_client.errors import EngineRefusedError, EngineUnreachableError
 from openspot.engine_client.settings import EngineConnectionSettings
 
-TIMEOUT_S = 2.0
 CONNECTIONS_MAX = 64
 
 Shape = TypeVar("Shape")
@@ -75,11 +74,12 @@ class EngineBook(msgspec.Struct, rename="camel", frozen=True):
 class EngineQueries:
     """Queries one engine. Create it inside a running loop and end it with `close`. Its methods raise EngineError."""
 
-    def __init__(self, settings: EngineConnectionSettings, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, settings: EngineConnectionSettings, timeout_s: float | None = None) -> None:
+        """A query fails after `timeout_s`; without it, after the settings' time for a request that only reads."""
         self._url = settings.engine_url
         self._session = aiohttp.ClientSession(
             headers=settings.service_headers,
-            timeout=aiohttp.ClientTimeout(total=timeout_s),
+            timeout=aiohttp.ClientTimeout(total=settings.read_timeout_s if timeout_s is None else timeout_s),
             connector=aiohttp.TCPConnector(limit=CONNECTIONS_MAX),
         )
 

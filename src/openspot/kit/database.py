@@ -81,8 +81,8 @@ async def create_idle_pool(settings: Settings, connections_max: int) -> Pool:
         settings.database_url,
         min_size=0,
         max_size=connections_max,
-        command_timeout=5,
-        timeout=5,
+        command_timeout=settings.request_timeout_s,
+        timeout=settings.request_timeout_s,
         server_settings={"application_name": "openspot", "timezone": "UTC"},
     )
 

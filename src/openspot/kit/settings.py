@@ -117,7 +117,12 @@ class Settings(BaseSettings):
     )
 
     # Bus
-    request_timeout_s: float = Field(default=5.0, gt=0, description="Bus request timeout")
+    request_timeout_s: float = Field(
+        default=5.0,
+        gt=0,
+        description="A request to another process or to the database that has no reply after this time fails; one that "
+        "only reads from another process after two fifths of it",
+    )
     breaker_failures: int = Field(default=5, ge=1, description="Failed publishes that open a subject's breaker")
     breaker_window_s: float = Field(default=30.0, gt=0, description="… within this time; it stays open as long")
 
@@ -128,6 +133,11 @@ class Settings(BaseSettings):
         "prepare` sets `$JS.API`; empty: the process makes what is missing",
     )
     bus_replicas: int = Field(default=1, ge=1, le=5, description="Replicas of streams and buckets in a NATS cluster")
+
+    @property
+    def read_timeout_s(self) -> float:
+        """A request that only reads from another process fails after this many seconds: a person waits for it."""
+        return self.request_timeout_s * 0.4
 
     @property
     def nats_servers(self) -> list[str]:

@@ -26,7 +26,6 @@ from openspot.contracts.refusals import RefusalCode
 from openspot.kit.bus import Bus, BusError, NotSentError
 from openspot.market_data_client.errors import MarketDataUnavailableError, UnknownMarketError
 
-TIMEOUT_S = 2.0
 NOT_THERE = "nobody provides market data now"
 SILENT = "market data does not respond"
 
@@ -36,9 +35,10 @@ Reply = TypeVar("Reply", GetBookReply, GetTickersReply, GetMarketTradesReply, Ge
 class MarketDataClient:
     """Requests to market data. Every method raises MarketDataUnavailableError if there is no current data."""
 
-    def __init__(self, bus: Bus, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, bus: Bus, timeout_s: float | None = None) -> None:
+        """A request fails after `timeout_s`; without it, after the bus's time for a request that only reads."""
         self._bus = bus
-        self._timeout_s = timeout_s
+        self._timeout_s = bus.read_timeout_s if timeout_s is None else timeout_s
 
     async def book(self, symbol: str, depth: int | None = None) -> OrderBookEvent:
         """The present book, at most `depth` levels a side. Without `depth`, the snapshot that the updates continue.

@@ -25,6 +25,8 @@ def event(price: str, timestamp: int, state: str = "good", symbol: str = "BTC-US
 class PriceBus:
     """A bus on which a test publishes fair prices. Market data replies while `replies` is set."""
 
+    read_timeout_s = 2.0
+
     def __init__(self) -> None:
         self.replies = True
         self.timeouts_s: list[float] = []

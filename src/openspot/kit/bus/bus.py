@@ -71,6 +71,11 @@ class Bus:
         await self.connection.close()
 
     @property
+    def read_timeout_s(self) -> float:
+        """A request that only reads fails after this many seconds; `request` must be told so."""
+        return self.connection.settings.read_timeout_s
+
+    @property
     def is_connected(self) -> bool:
         """Whether there is a connection now."""
         return self.connection.is_connected
