@@ -63,7 +63,9 @@ async def add_row(pool: asyncpg.Pool, order_id: str, **fields: Any) -> None:
 
 
 @pytest.mark.spec("A1.3-03", "A2.1-01", "A2.1-13", "B4.1-02", "B4.1-12")
-async def test_an_accepted_order_answers_201_with_the_record(edge: RestClient, router: FakeRouter) -> None:
+async def test_an_accepted_order_answers_201_with_the_record(
+    settings: Settings, edge: RestClient, router: FakeRouter
+) -> None:
     before_ms = system_clock() // NANOSECONDS_PER_MS
     reply = await edge("POST", "/orders", LIMIT | {"clientOrderId": "mine-1", "marginMode": "cross"})
     after_ms = system_clock() // NANOSECONDS_PER_MS
@@ -71,9 +73,10 @@ async def test_an_accepted_order_answers_201_with_the_record(edge: RestClient, r
     read_exactly(reply.body, OrderRecord)
     [request] = router.submitted
     assert request.user_id == "u1"
-    # Until then the edge waits for the answer, for five seconds.
+    # Until then the edge waits for the answer.
+    wait_ms = int(settings.request_timeout_s * 1000)
     assert request.deadline is not None
-    assert before_ms + 5000 <= request.deadline <= after_ms + 5000
+    assert before_ms + wait_ms <= request.deadline <= after_ms + wait_ms
     assert ORDER_ID_TEXT.fullmatch(request.order.order_id)
     assert reply.body["orderId"] == request.order.order_id
     assert reply.body["status"] == "open"

@@ -15,6 +15,8 @@ from tests.support.fair_prices import fair_price_event
 class Bench:
     """Prices that follow a bus of the test."""
 
+    read_timeout_s = 2.0
+
     def __init__(self) -> None:
         self.now = 100.0
         self.replies: list[FairPriceEvent] = []

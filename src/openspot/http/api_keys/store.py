@@ -156,11 +156,17 @@ class ApiKeyStore:
         return [Ended(row["key_id"], row["version"] + 1) for row in rows]
 
     async def note_uses(self, times: Mapping[str, datetime]) -> None:
-        """Record when keys were last used. A time before the recorded one changes nothing."""
+        """Record when keys were last used. A time before the recorded one changes nothing.
+
+        Locks the keys in the order of their ids: other processes do the same at the same time.
+        """
         await self._pool.execute(
             """
-            UPDATE api_keys SET last_used_at = new.used_at
-            FROM unnest($1::text[], $2::timestamptz[]) AS new (key_id, used_at)
+            UPDATE api_keys SET last_used_at = new.used_at FROM (
+                SELECT key_id, used_at FROM api_keys
+                JOIN unnest($1::text[], $2::timestamptz[]) AS given (key_id, used_at) USING (key_id)
+                ORDER BY key_id FOR UPDATE OF api_keys
+            ) AS new
             WHERE api_keys.key_id = new.key_id AND coalesce(last_used_at, '-infinity') < new.used_at
             """,
             list(times),

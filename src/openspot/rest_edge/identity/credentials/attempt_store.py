@@ -1,4 +1,7 @@
-"""Login attempts in the shared database. All processes of the edge count together. A restart loses nothing."""
+"""Login attempts in the shared database. All processes of the edge count together. A restart loses nothing.
+
+Every statement locks its rows in the order of their keys. Otherwise two logins of one user wait for each other.
+"""
 
 import math
 from dataclasses import dataclass
@@ -41,7 +44,6 @@ class AttemptStore:
         """Count one attempt under every key. If it must wait or is locked out, count nothing."""
         texts = sorted(key.text for key in keys)
         async with self._pool.acquire() as connection, connection.transaction():
-            # The rows are locked in a fixed order, so that two attempts never wait for each other.
             rows = await connection.fetch(
                 """
                 INSERT INTO login_attempts (key, next_at) SELECT given, $2 FROM unnest($1::text[]) AS given
@@ -73,14 +75,25 @@ class AttemptStore:
     async def succeeded(self, keys: tuple[AttemptKey, ...]) -> None:
         """The password was right: reset the keys that reset, and give one attempt back under the others."""
         reset = [key.text for key in keys if key.resets]
-        await self._pool.execute("DELETE FROM login_attempts WHERE key = ANY($1::text[])", reset)
+        await self._pool.execute(
+            """
+            DELETE FROM login_attempts WHERE key IN (
+                SELECT key FROM login_attempts WHERE key = ANY($1::text[]) ORDER BY key COLLATE "C" FOR UPDATE
+            )
+            """,
+            reset,
+        )
         await self.undo(tuple(key for key in keys if not key.resets))
 
     async def undo(self, keys: tuple[AttemptKey, ...]) -> None:
         """Give one attempt back under every key: its password was right, or was not checked."""
         await self._pool.execute(
-            "UPDATE login_attempts SET attempts = greatest(attempts - 1, 0), next_at = $2 WHERE key = ANY($1::text[])",
-            sorted(key.text for key in keys),
+            """
+            UPDATE login_attempts SET attempts = greatest(attempts - 1, 0), next_at = $2 WHERE key IN (
+                SELECT key FROM login_attempts WHERE key = ANY($1::text[]) ORDER BY key COLLATE "C" FOR UPDATE
+            )
+            """,
+            [key.text for key in keys],
             _LONG_AGO,
         )
 
@@ -104,7 +117,12 @@ class AttemptStore:
         """Forget all failed logins to an account, from any network: its owner has reset the password."""
         account = account_key(email)
         await self._pool.execute(
-            "DELETE FROM login_attempts WHERE key = $1 OR starts_with(key, $2)",
+            """
+            DELETE FROM login_attempts WHERE key IN (
+                SELECT key FROM login_attempts WHERE key = $1 OR starts_with(key, $2)
+                ORDER BY key COLLATE "C" FOR UPDATE
+            )
+            """,
             f"account:{account}",
             f"pair:{account}:",
         )
@@ -112,7 +130,12 @@ class AttemptStore:
     async def delete_older(self, before: datetime, locked_before: datetime) -> int:
         """Delete keys without an attempt since `before`, or if locked since `locked_before`. Returns their number."""
         outcome = await self._pool.execute(
-            "DELETE FROM login_attempts WHERE last_at < $1 AND (attempts < $3 OR last_at < $2)",
+            """
+            DELETE FROM login_attempts WHERE key IN (
+                SELECT key FROM login_attempts WHERE last_at < $1 AND (attempts < $3 OR last_at < $2)
+                FOR UPDATE SKIP LOCKED
+            )
+            """,
             before,
             locked_before,
             FAILURES_MAX,
