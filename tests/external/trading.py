@@ -137,6 +137,24 @@ async def streams(exchange: Any) -> None:
     await raises(ccxt.BadSymbol, exchange.watch_order_book("NO/USD"))
 
 
+async def watched_orders(exchange: Any) -> None:
+    """Orders that changed come oldest first, though an older one changed after a younger one."""
+    exchange.newUpdates = False
+    older, younger = [await exchange.create_order(SYMBOL, "limit", "buy", 0.001, 45_000) for _ in range(2)]
+    await exchange.cancel_order(older["id"], SYMBOL)
+    while exchange.orders.hashmap[SYMBOL].get(older["id"], {}).get("status") != "canceled":
+        await asyncio.sleep(0.05)
+    waiting = asyncio.create_task(exchange.watch_orders(SYMBOL))
+    while not waiting.done():
+        another = await exchange.create_order(SYMBOL, "limit", "buy", 0.001, 45_000)
+        await exchange.cancel_order(another["id"], SYMBOL)
+        await asyncio.wait({waiting}, timeout=1)
+    ours = [order["id"] for order in await waiting if order["id"] in (older["id"], younger["id"])]
+    assert ours == [older["id"], younger["id"]]
+    await exchange.cancel_order(younger["id"], SYMBOL)
+    exchange.newUpdates = True
+
+
 async def markets(exchange: Any) -> None:
     """Best prices, and several markets at once; what is left is subscribed to again."""
     best = await exchange.watch_bids_asks([SYMBOL])
@@ -184,6 +202,7 @@ async def main(account: dict[str, Any]) -> None:
                 if name == "hmac":
                     await errors(exchange, account)
                     await streams(exchange)
+                    await watched_orders(exchange)
                     await markets(exchange)
                     await money(exchange)
                 await orders(exchange)

@@ -285,14 +285,19 @@ class OpenSpot(Subscriptions):
         return await self.next_of(ORDERS, symbols, since, limit)
 
     async def next_of(self, name: str, symbols: list[str], since: int | None, limit: int | None) -> list[Any]:
-        """The user's next orders or trades on these markets, or on any."""
+        """The user's next orders or trades on these markets, or on any, oldest first.
+
+        What changed last is kept last, so an old order that changes would come after a younger one.
+        """
         symbols = [self.symbol(symbol) for symbol in symbols]
         message_hashes = [f"{name}:{symbol}" for symbol in symbols] or [name]
         kept = await self.first_of([self.watch(self.urls["api"]["ws"], each) for each in message_hashes])
         if self.newUpdates:
             counts = [kept.getLimit(symbol, None) or 0 for symbol in symbols or [None]]
             limit = sum(counts) if limit is None else min(sum(counts), limit)
-        return self.filter_by_symbols_since_limit(kept, symbols, since, limit, True)
+        found = self.filter_by_symbols_since_limit(kept, symbols, since, limit, True)
+        in_order: list[Any] = self.sort_by(found, "timestamp")
+        return in_order
 
     def handle_order(self, client: Any, message: dict[str, Any]) -> None:
         """Keep an order, and see to the watchers of balances and trades, which the order may have changed."""
