@@ -44,7 +44,7 @@ class MirroredMarket:
         for user in ("alice", "bob", "carol"):
             await self.deposit(user, "USD", "100000")
             await self.deposit(user, "BTC", "100.00000001")
-        while not all([await self.engine.balances(user) for user in ("alice", "bob", "carol")]):
+        while not all([len(await self.engine.balances(user)) == 2 for user in ("alice", "bob", "carol")]):
             await asyncio.sleep(0.02)
 
     async def withdraw(self, user: str, asset: str, amount: str, withdrawal_id: str) -> None:

@@ -209,6 +209,21 @@ async def test_a_watch_sees_a_change_of_which_it_was_not_told(bus: Bus, monkeypa
     await end_tasks(watcher.task)
 
 
+async def test_a_watch_soon_sees_what_was_stored_while_it_began(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_value_module, "LOOK_S_MAX", 3600)
+
+    async def hear_nothing(self: object, _: object) -> None:
+        """The hint came before the subscription, the store after the first reading."""
+
+    monkeypatch.setattr(key_value_module._Watch, "_note_hint", hear_nothing)
+    points = bus.key_value("points", Point)
+    watcher = Watcher(points)
+    await eventually(lambda: watcher.caught_up)
+    await points.put("a", Point(1, 1))
+    await eventually(lambda: watcher.values == [("a", Point(1, 1))])
+    await end_tasks(watcher.task)
+
+
 async def test_a_watch_begins_again_in_a_bucket_that_counts_from_one_again(
     bus: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:

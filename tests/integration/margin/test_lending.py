@@ -289,8 +289,9 @@ async def test_at_a_disputed_price_only_what_lowers_the_risk_is_done(served: Mar
     await served.deposit("frank", "USD", "10")
 
     async def has_ten() -> bool:
-        # The account is there since his first deposit, of which nothing is left.
-        return (await served.engine.balances("frank"))["USD"].total == "10"
+        # Nothing is left of his first deposit, so he has no balance until this one is there.
+        balance = (await served.engine.balances("frank")).get("USD")
+        return balance is not None and balance.total == "10"
 
     await eventually(has_ten)
     assert (await served.move("frank", "10")).success

@@ -268,9 +268,10 @@ class _Watch:
             await self._read_changes()
             if self._caught_up is not None:
                 self._caught_up()
-            pause_s = LOOK_S_MAX
+            # At first, and after a hint or a change, look soon and then ever more rarely: a store may follow its hint.
+            # It may even follow the first reading though its hint came before the subscription.
+            pause_s = LOOK_S_MIN
             while True:
-                # After a hint or a change, look soon and then ever more rarely: a store may follow its hint.
                 hinted = await is_set_within(self._look_soon, pause_s)
                 self._look_soon.clear()
                 if self._connection.reconnects != reconnects:
