@@ -35,6 +35,7 @@ RECORDS = {
     "MarketTrade": "MarketTrade",
     "Candle": "Candle",
     "Ticker": "Ticker",
+    "AssetFairPrice": "AssetPrice",
     "MarketFairPrice": "FairPrice",
     "MarginBalance": "MarginBalance",
     "MarginPosition": "MarginPosition",

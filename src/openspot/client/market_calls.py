@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from openspot.client.calls import Calls, iso_time, segment
-from openspot.client.gen.records import Candle, FairPrice, Market, MarketTrade, OrderBook, Ticker
+from openspot.client.gen.records import AssetPrice, Candle, FairPrice, Market, MarketTrade, OrderBook, Ticker
 from openspot.client.records import Page
 
 
@@ -33,6 +33,10 @@ class MarketCalls(Calls):
     async def fair_price(self, symbol: str) -> FairPrice:
         """What a market's base is worth for decisions about money. Raises ApiError 503 if it has no price yet."""
         return await self._call("GET", f"/markets/{segment(symbol)}/fair-price", FairPrice)
+
+    async def asset_prices(self) -> list[AssetPrice]:
+        """What each asset is worth in US dollars, at the fair prices of the markets."""
+        return await self._call("GET", "/markets/asset-prices", list[AssetPrice])
 
     async def tickers(self) -> list[Ticker]:
         """The last 24 hours of every market."""

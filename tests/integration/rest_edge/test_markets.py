@@ -10,9 +10,9 @@ from openspot.contracts.messages import Candle, MarketTrade, Ticker
 from openspot.domain.fair_price.model import FairPrice, PriceState
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.kit.settings import Settings
-from openspot.rest_edge.markets.schemas import Market, MarketFairPrice, OrderBook
+from openspot.rest_edge.markets.schemas import AssetFairPrice, Market, MarketFairPrice, OrderBook
 from tests.integration.rest_edge.test_orders import add_row
-from tests.support.fair_prices import FakeFairPrices
+from tests.support.fair_prices import FakeFairPrices, fair_price
 from tests.support.fake_engine_http import FakeEngineHttp, market
 from tests.support.fake_market_data import FakeMarketData
 from tests.support.records import read_exactly
@@ -218,6 +218,24 @@ async def test_the_fair_price_is_the_one_that_market_data_knows(
     assert (silent.status, silent.message) == (503, "nobody has made a price of ETH-USD yet")
 
 
+async def test_an_asset_is_worth_what_the_markets_to_the_dollar_say_together(
+    own_edge: RestClient, engine: FakeEngineHttp, market_data: FakeMarketData
+) -> None:
+    own_edge.token = None
+    market_data.set_fair_prices(
+        fair_price("BTC-USD", "100000.5"),
+        fair_price("ETH-BTC", "0.04", state=PriceState.THIN),
+        fair_price("ADA-EUR", "0.5"),
+    )
+    reply = await own_edge("GET", "/markets/asset-prices")
+    assert reply.body == [
+        {"asset": "BTC", "price": "100000.5", "state": "good"},
+        {"asset": "ETH", "price": "4000.02", "state": "thin"},
+        {"asset": "USD", "price": "1", "state": "good"},
+    ]
+    read_exactly(reply.body[0], AssetFairPrice)
+
+
 async def test_without_the_engine_market_data_answers_503(own_edge: RestClient) -> None:
     for path in ("", "/tickers", "/BTC-USD", "/BTC-USD/ticker", "/BTC-USD/orderbook", "/BTC-USD/trades"):
         reply = await own_edge("GET", f"/markets{path}")
@@ -234,7 +252,7 @@ async def test_without_market_data_its_routes_answer_503_with_the_reason(
     edge: RestClient, engine: FakeEngineHttp
 ) -> None:
     for path in (
-        "/tickers", "/BTC-USD/ticker", "/BTC-USD/fair-price", "/BTC-USD/orderbook", "/BTC-USD/trades",
+        "/tickers", "/asset-prices", "/BTC-USD/ticker", "/BTC-USD/fair-price", "/BTC-USD/orderbook", "/BTC-USD/trades",
         "/BTC-USD/candles",
     ):  # fmt: skip
         reply = await edge("GET", f"/markets{path}")

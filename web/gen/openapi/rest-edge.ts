@@ -664,6 +664,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/markets/asset-prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What each asset is worth in US dollars, at fair prices
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
+        get: operations["list_asset_prices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/markets/{symbol}": {
         parameters: {
             query?: never;
@@ -2125,6 +2145,19 @@ export interface components {
             rotatedAt: string | null;
             lastUsedAt: string | null;
             secret: string | null;
+        };
+        /**
+         * AssetFairPrice
+         * @description What one unit of an asset is worth in US dollars at the fair prices of the markets that connect them.
+         *
+         *     `state` is the worst of those markets' states. The dollar's own price is 1.
+         */
+        AssetFairPrice: {
+            asset: string;
+            /** Format: decimal */
+            price: string;
+            /** @enum {string} */
+            state: "good" | "thin" | "stale" | "disputed";
         };
         /**
          * Balance
@@ -7139,6 +7172,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Ticker"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine or market data does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_asset_prices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetFairPrice"][];
                 };
             };
             /** @description a parameter, a property or a header is not valid */

@@ -243,6 +243,17 @@ class Ticker(Record, frozen=True):
     timestamp: int
 
 
+class AssetPrice(Record, frozen=True):
+    """What one unit of an asset is worth in US dollars at the fair prices of the markets that connect them.
+
+    `state` is the worst of those markets' states. The dollar's own price is 1.
+    """
+
+    asset: str
+    price: Decimal
+    state: str
+
+
 class FairPrice(Record, frozen=True):
     """What a market's base is worth in its quote, for every decision about money (docs/protocol/fair-price.md).
 

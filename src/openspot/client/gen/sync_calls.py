@@ -10,6 +10,7 @@ from openspot.client.gen.records import (
     Activity,
     ApiKey,
     ApiKeySecret,
+    AssetPrice,
     Balance,
     BankDetails,
     BatchEntry,
@@ -119,6 +120,10 @@ class SyncCalls:
     def fair_price(self, symbol: str) -> FairPrice:
         """What a market's base is worth for decisions about money. Raises ApiError 503 if it has no price yet."""
         return self._loop.run(self._client.fair_price(symbol))
+
+    def asset_prices(self) -> list[AssetPrice]:
+        """What each asset is worth in US dollars, at the fair prices of the markets."""
+        return self._loop.run(self._client.asset_prices())
 
     def tickers(self) -> list[Ticker]:
         """The last 24 hours of every market."""

@@ -14,7 +14,7 @@ from openspot.http.policy import PUBLIC
 from openspot.http.responses import json_response, page_response
 from openspot.http.routing import Router
 from openspot.http.validation import Symbol, UtcDatetime
-from openspot.rest_edge.markets.schemas import Market, MarketFairPrice, OrderBook
+from openspot.rest_edge.markets.schemas import AssetFairPrice, Market, MarketFairPrice, OrderBook
 from openspot.rest_edge.markets.service import MarketService
 
 DEPTH_DEFAULT = 50
@@ -42,6 +42,16 @@ def market_routes(prefix: str, markets: MarketService) -> Router:
     @router.get("/tickers", PUBLIC, response=list[Ticker], refusals=_SILENT, summary="The tickers of all markets")
     async def list_tickers() -> Response:
         return json_response(await markets.tickers())
+
+    @router.get(
+        "/asset-prices",
+        PUBLIC,
+        response=list[AssetFairPrice],
+        refusals=_SILENT,
+        summary="What each asset is worth in US dollars, at fair prices",
+    )
+    async def list_asset_prices() -> Response:
+        return json_response(await markets.asset_prices())
 
     @router.get("/{symbol}", PUBLIC, response=Market, refusals=_UNKNOWN, summary="One market")
     async def get_market(symbol: SymbolPath) -> Response:

@@ -54,6 +54,17 @@ class MarketFairPrice(Message, frozen=True):
     timestamp: Count
 
 
+class AssetFairPrice(Message, frozen=True):
+    """What one unit of an asset is worth in US dollars at the fair prices of the markets that connect them.
+
+    `state` is the worst of those markets' states. The dollar's own price is 1.
+    """
+
+    asset: str
+    price: DecimalText
+    state: Annotated[str, listed("good", "thin", "stale", "disputed")]
+
+
 class OrderBook(Message, frozen=True):
     """Level-2 bids and asks, best first, quantities summed per price. `sequence` is the engine's newest event in it."""
 

@@ -11,20 +11,23 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from openspot.contracts.messages import Candle, GetCandles, MarketTrade, Ticker, TickerEvent
+from openspot.contracts.messages import Candle, FairPriceEvent, GetCandles, MarketTrade, Ticker, TickerEvent
 from openspot.domain.candles import Interval, window_of
 from openspot.domain.fair_price.band import PriceReference
+from openspot.domain.fair_price.crossing import asset_prices
+from openspot.domain.fair_price.reference import DOLLAR
 from openspot.domain.market import MarketLimits
-from openspot.domain.money import decimal_to_text
+from openspot.domain.money import amount_to_text, decimal_to_text
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineMarket, EngineQueries
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.kit.clock import ms_from_datetime, utc_now
 from openspot.kit.single_flight import SingleFlight
 from openspot.market_data_client.errors import MarketDataUnavailableError, UnknownMarketError
+from openspot.market_data_client.fair_prices import fair_price_of
 from openspot.market_data_client.price_bands import PriceBands
 from openspot.market_data_client.requests import MarketDataClient
-from openspot.rest_edge.markets.schemas import Market, MarketFairPrice, OrderBook
+from openspot.rest_edge.markets.schemas import AssetFairPrice, Market, MarketFairPrice, OrderBook
 
 Value = TypeVar("Value")
 
@@ -83,7 +86,7 @@ class MarketService:
         self._limits = limits
         self._bands = bands
         self._specifications: Kept[dict[str, EngineMarket]] = Kept(self._load)
-        self._fair_prices: Kept[dict[str, MarketFairPrice]] = Kept(self._load_fair_prices)
+        self._fair_prices: Kept[dict[str, FairPriceEvent]] = Kept(self._load_fair_prices)
 
     async def markets(self) -> list[Market]:
         """All markets, by symbol. 503 if the engine does not respond."""
@@ -134,15 +137,21 @@ class MarketService:
         if price is None:
             await self._specification(symbol)
             raise service_unavailable(f"nobody has made a price of {symbol} yet")
-        return price
+        return MarketFairPrice(
+            price.symbol, price.price, price.low, price.high, price.state, price.reason, price.timestamp
+        )
 
-    async def _load_fair_prices(self) -> dict[str, MarketFairPrice]:
-        return {
-            event.symbol: MarketFairPrice(
-                event.symbol, event.price, event.low, event.high, event.state, event.reason, event.timestamp
-            )
-            for event in await self._market_data.fair_prices()
-        }
+    async def asset_prices(self) -> list[AssetFairPrice]:
+        """The price of each asset that markets with a fair price connect with the US dollar, by asset."""
+        events = await provided(self._fair_prices.get())
+        prices = asset_prices(DOLLAR, {symbol: fair_price_of(event) for symbol, event in events.items()})
+        return [
+            AssetFairPrice(asset, amount_to_text(price.price), price.state.value)
+            for asset, price in sorted(prices.items())
+        ]
+
+    async def _load_fair_prices(self) -> dict[str, FairPriceEvent]:
+        return {event.symbol: event for event in await self._market_data.fair_prices()}
 
     async def _not_found_or_new(self, symbol: str) -> HttpError:
         """The refusal: 404, or 503 for a market that the engine has and market data does not have yet."""

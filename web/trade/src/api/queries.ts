@@ -12,8 +12,11 @@ export const OF_ONE_USER = { predicate: ({ meta }: Query) => meta?.isPublic !== 
 const SAFETY_MS = 30_000;
 const MARKETS_MS = 5 * 60_000;
 const SHOWN_MARKETS_MS = 10_000;
+/** Market data publishes an unchanged fair price every three seconds. */
+const FAIR_PRICES_MS = 3_000;
 
 export type Market = Schemas["Market"];
+export type AssetPrice = Schemas["AssetFairPrice"];
 export type Ticker = Schemas["Ticker"];
 export type Network = Schemas["NetworkFeeResponse"];
 export type Order = Schemas["OrderRecord"];
@@ -38,6 +41,17 @@ export function useTickers() {
     queryKey: TICKERS,
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/markets/tickers", { signal })),
     refetchInterval: SAFETY_MS,
+    meta: PUBLIC,
+  });
+}
+
+/** What each asset is worth in US dollars, at the fair prices of the markets. */
+export function useAssetPrices() {
+  const { rest } = useExchange();
+  return useQuery({
+    queryKey: ["assetPrices"],
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/markets/asset-prices", { signal })),
+    refetchInterval: FAIR_PRICES_MS,
     meta: PUBLIC,
   });
 }

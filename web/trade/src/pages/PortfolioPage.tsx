@@ -50,8 +50,8 @@ export default function PortfolioPage() {
   const period = PERIODS.find(({ value }) => value === parameter("period")) ?? MONTH;
   const history = usePortfolioHistory(period.interval, period.span);
   const worth = useWorth();
-  const { balances, tickers, wallet, symbols } = worth;
-  const isKnown = balances.data !== undefined && tickers.data !== undefined;
+  const { balances, prices, wallet, symbols } = worth;
+  const isKnown = balances.data !== undefined && prices.data !== undefined;
   const points = history.data && (isKnown ? withPresent(history.data, wallet) : history.data);
   const held = wallet.holdings.filter(({ value }) => value !== 0n);
   return (

@@ -3,8 +3,7 @@ import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { floorTo, scaledText } from "#lib/scaled.ts";
 import type { ReactNode } from "react";
-import { useTickerPushes } from "../api/live.ts";
-import { useBalances, useMarkets, useTickers } from "../api/queries.ts";
+import { useAssetPrices, useBalances, useMarkets } from "../api/queries.ts";
 import { useMarginAccount } from "../margin/queries.ts";
 import { type ElsewhereValue, valueElsewhere, valueOf } from "../portfolio/valuation.ts";
 import { useStakes, useUnstakes } from "../staking/queries.ts";
@@ -13,11 +12,11 @@ import classes from "./Worth.module.css";
 export const UNIT = "USD";
 const CENT = 10n ** 16n;
 
-/** The user's funds at the last prices: the wallet, and what is owned elsewhere. */
+/** The user's funds at the fair prices: the wallet, and what is owned elsewhere. */
 export function useWorth() {
   const balances = useBalances();
   const markets = useMarkets();
-  const tickers = useTickers();
+  const prices = useAssetPrices();
   const stakes = useStakes();
   const unstakes = useUnstakes();
   const margin = useMarginAccount();
@@ -26,9 +25,7 @@ export function useWorth() {
   const symbols = (markets.data ?? [])
     .filter(({ quoteAsset, active }) => quoteAsset === UNIT && active)
     .map(({ symbol }) => symbol);
-  useTickerPushes(symbols);
-  const prices = tickers.data ?? [];
-  const wallet = valueOf(balances.data ?? [], prices, UNIT);
+  const wallet = valueOf(balances.data ?? [], prices.data ?? []);
   const staked = (stakes.data?.pages ?? []).flatMap(({ rows }) =>
     rows.filter(({ status }) => status === "active"),
   );
@@ -43,12 +40,12 @@ export function useWorth() {
       amounts: margin.data && equity !== null ? [{ asset: margin.data.valuationAsset, amount: equity }] : [],
     },
   ];
-  const elsewhere = valueElsewhere(parts, prices, UNIT);
+  const elsewhere = valueElsewhere(parts, prices.data ?? []);
   const missing = [
     (stakes.data === undefined || unstakes.data === undefined) && "stakes",
     (margin.data === undefined || (margin.data !== null && equity === null)) && "the margin account",
   ].filter((name) => name !== false);
-  return { balances, tickers, symbols, wallet, elsewhere, missing };
+  return { balances, prices, symbols, wallet, elsewhere, missing };
 }
 
 /** A list that grows page by page, read to its end. */
@@ -61,12 +58,12 @@ function useAllPages(query: { hasNextPage: boolean; isFetching: boolean; fetchNe
 
 /** The sum of everything, and what of it is outside of the wallet. */
 export function WorthCard({ worth, children }: { worth: ReturnType<typeof useWorth>; children?: ReactNode }) {
-  const { balances, tickers, wallet, elsewhere, missing } = worth;
+  const { balances, prices, wallet, elsewhere, missing } = worth;
   const total = elsewhere.reduce((sum, { value }) => sum + value, wallet.total);
   const unpriced = [...new Set([...wallet.unpriced, ...elsewhere.flatMap((part) => part.unpriced)])];
   return (
     <Card title="Worth about">
-      <p className={classes.total}>{balances.data && tickers.data ? <Dollars value={total} /> : "–"}</p>
+      <p className={classes.total}>{balances.data && prices.data ? <Dollars value={total} /> : "–"}</p>
       {elsewhere.length > 0 && (
         <p className={classes.note}>
           In the wallet <Dollars value={wallet.total} />
@@ -79,7 +76,7 @@ export function WorthCard({ worth, children }: { worth: ReturnType<typeof useWor
         </p>
       )}
       <p className={classes.note}>
-        By the last prices of the markets.
+        By the fair prices of the markets.
         {unpriced.length > 0 && ` Without a price, not counted: ${unpriced.join(", ")}.`}
         {missing.length > 0 && balances.data && ` Not known now, not counted: ${missing.join(", ")}.`}
       </p>

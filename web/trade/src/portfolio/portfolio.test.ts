@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { multiplyScaled, scaledText, toScaled } from "#lib/scaled.ts";
-import type { Balance, Ticker } from "../api/queries.ts";
+import type { Balance } from "../api/queries.ts";
 import { changeOf, dollars, percentOf, withPresent } from "./portfolio.ts";
 import type { PortfolioPoint } from "./queries.ts";
 import { type Holding, valueOf } from "./valuation.ts";
@@ -44,8 +44,10 @@ describe("a portfolio", () => {
         balance("XYZ", "5"),
         balance("BTC", "0"),
       ],
-      [{ symbol: "SOL-USD", lastPrice: "15.5" } as Ticker],
-      "USD",
+      [
+        { asset: "SOL", price: "15.5", state: "good" },
+        { asset: "USD", price: "1", state: "good" },
+      ],
     );
     const read = points(["100", "0", "10"], ["10", "2", "15.4"]);
     expect(withPresent(read, wallet)).toEqual([

@@ -19,7 +19,7 @@ export interface Change {
 
 /**
  * A history that ends with what the page says the wallet is worth, so that graph and figure are one. The exchange's own
- * last point was read at another moment, and is valued at fair prices.
+ * last point was read at another moment.
  */
 export function withPresent(points: readonly PortfolioPoint[], wallet: Valuation): readonly PortfolioPoint[] {
   const last = points.at(-1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { scaledText } from "#lib/scaled.ts";
-import type { Balance, Ticker } from "../api/queries.ts";
+import type { AssetPrice, Balance } from "../api/queries.ts";
 import { valueElsewhere, valueOf } from "./valuation.ts";
 
 const balance = (asset: string, total: string): Balance => ({
@@ -11,14 +11,14 @@ const balance = (asset: string, total: string): Balance => ({
   reserved: null,
   source: "engine",
 });
-const ticker = (symbol: string, lastPrice: string | null) => ({ symbol, lastPrice }) as Ticker;
+const DOLLAR: AssetPrice = { asset: "USD", price: "1", state: "good" };
+const ETHER: AssetPrice = { asset: "ETH", price: "2000.5", state: "thin" };
 
 describe("the value of balances", () => {
-  it("is exact, goes by last prices, and names what has none", () => {
+  it("is exact, goes by fair prices, and names what has none", () => {
     const { holdings, total, unpriced } = valueOf(
       [balance("USD", "10.25"), balance("ETH", "0.5"), balance("XYZ", "3"), balance("SOL", "0")],
-      [ticker("ETH-USD", "2000.5"), ticker("XYZ-USD", null)],
-      "USD",
+      [DOLLAR, ETHER],
     );
     expect(scaledText(total)).toBe("1010.5");
     expect(holdings.map((holding) => holding.balance.asset)).toEqual(["ETH", "USD", "SOL", "XYZ"]);
@@ -38,7 +38,7 @@ describe("the value of balances", () => {
       { name: "in the margin account", amounts: [{ asset: "USD", amount: "-40" }] },
       { name: "nothing", amounts: [{ asset: "ETH", amount: "0" }] },
     ];
-    const found = valueElsewhere(parts, [ticker("ETH-USD", "2000.5")], "USD");
+    const found = valueElsewhere(parts, [DOLLAR, ETHER]);
     expect(found.map(({ name, value, unpriced }) => [name, scaledText(value), unpriced])).toEqual([
       ["staked", "1000.5", ["XYZ"]],
       ["in the margin account", "-40", []],

@@ -1,12 +1,12 @@
-/** The value of balances at the last prices. */
-import type { Balance, Ticker } from "../api/queries.ts";
+/** The value of balances at the fair prices. */
+import type { AssetPrice, Balance } from "../api/queries.ts";
 import { multiplyScaled, readScaled } from "#lib/scaled.ts";
 
 export interface Holding {
   balance: Balance;
-  /** In the valuation asset, or null if no market has one. */
+  /** In US dollars, or null if the asset has none. */
   price: bigint | null;
-  /** In the valuation asset, or null if no market has a price for it. */
+  /** In US dollars, or null if the asset has no price. */
   value: bigint | null;
 }
 
@@ -30,19 +30,15 @@ export interface ElsewhereValue {
   unpriced: readonly string[];
 }
 
-/** The price of an asset in `unit` by the last trades, scaled; null if no market has one. */
-function pricesIn(tickers: readonly Ticker[], unit: string): (asset: string) => bigint | null {
-  const last = new Map(tickers.map(({ symbol, lastPrice }) => [symbol, lastPrice]));
-  return (asset) => readScaled((asset === unit ? "1" : last.get(`${asset}-${unit}`)) ?? "");
+/** The price of an asset in US dollars, scaled; null if it has none. */
+function priceIn(prices: readonly AssetPrice[]): (asset: string) => bigint | null {
+  const known = new Map(prices.map(({ asset, price }) => [asset, price]));
+  return (asset) => readScaled(known.get(asset) ?? "");
 }
 
-/** What is owned outside of the wallet, with its value in `unit`; what is nothing is left out. */
-export function valueElsewhere(
-  parts: readonly Elsewhere[],
-  tickers: readonly Ticker[],
-  unit: string,
-): ElsewhereValue[] {
-  const priceOf = pricesIn(tickers, unit);
+/** What is owned outside of the wallet, with its value in US dollars; what is nothing is left out. */
+export function valueElsewhere(parts: readonly Elsewhere[], prices: readonly AssetPrice[]): ElsewhereValue[] {
+  const priceOf = priceIn(prices);
   return parts
     .map(({ name, amounts }) => {
       const owned = amounts.map(({ asset, amount }) => ({
@@ -63,9 +59,9 @@ export function valueElsewhere(
     .filter(({ value, unpriced }) => value !== 0n || unpriced.length > 0);
 }
 
-/** Balances with their value in `unit`, the most valuable first. */
-export function valueOf(balances: readonly Balance[], tickers: readonly Ticker[], unit: string): Valuation {
-  const priceOf = pricesIn(tickers, unit);
+/** Balances with their value in US dollars, the most valuable first. */
+export function valueOf(balances: readonly Balance[], prices: readonly AssetPrice[]): Valuation {
+  const priceOf = priceIn(prices);
   const holdings = balances.map((balance) => {
     const amount = readScaled(balance.total) ?? 0n;
     const price = priceOf(balance.asset);
