@@ -29,6 +29,7 @@ NAMES = (
     "rest_reads",
     "capacity",
     "idle",
+    "storage",
     "venue_ticks",
     "fifo",
     "ws_fan_out",

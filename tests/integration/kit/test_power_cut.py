@@ -17,6 +17,8 @@ from tests.support.ports import free_port
 from tests.support.power_cut import after_power_cut
 
 EVENTS = 100
+LENGTH = 300_000
+"""So long a text makes a stream fill several blocks, which the server compresses."""
 
 
 async def publish_all(settings: Settings) -> None:
@@ -25,7 +27,7 @@ async def publish_all(settings: Settings) -> None:
     await bus.ensure_streams()
     positions = bus.key_value("positions", int)
     for number in range(1, EVENTS + 1):
-        event = DepositConfirmed(f"0x{number}", "ann", "USD", "1")
+        event = DepositConfirmed(f"{number:0{LENGTH}}", "ann", "USD", "1")
         await bus.publish(subjects.TRADES_EXECUTED, trade(number), f"trade-{number}")
         await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{number}")
         await positions.put("newest", number)

@@ -6,10 +6,10 @@ from typing import Any
 
 import nats
 import pytest
-from nats.js.api import StreamConfig
+from nats.js.api import StoreCompression, StreamConfig
 
 from openspot.contracts import subjects
-from openspot.contracts.streams import BALANCES, ORDERS, TRADE_SIDES, TRADES, StreamDefinition, stream_of
+from openspot.contracts.streams import BALANCES, CUSTODY, ORDERS, TRADE_SIDES, TRADES, StreamDefinition, stream_of
 from openspot.kit.bus import Bus, CircuitOpenError, OutgoingEvent, PublishError
 from openspot.kit.metrics import BUS_PUBLISH_FAILURES
 from openspot.kit.settings import Settings
@@ -242,3 +242,29 @@ async def test_events_of_one_key_do_not_overtake_one_that_a_breaker_holds_back(s
     assert refused.value.unpublished == (failing, filled)
     await holds(bus, ORDERS, "before", "bob")
     await bus.close()
+
+
+async def test_a_stream_of_an_earlier_version_keeps_its_messages_and_is_compressed_from_the_next_start_on(
+    nats_server: EmbeddedNats, bus: Bus
+) -> None:
+    length, count = 300_000, 100
+    text = b"0" * length
+    jetstream = bus.connection.jetstream
+    await jetstream.delete_stream(CUSTODY.name)
+    plain = StreamConfig(name=CUSTODY.name, subjects=list(CUSTODY.subjects), max_age=CUSTODY.age_s_max)
+    await jetstream.add_stream(plain)
+    await jetstream.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, b"first" + text)
+    await bus.ensure_streams()
+    nats_server.stop()
+    nats_server.start()
+    client = await nats.connect(nats_server.url)
+    jetstream = client.jetstream(timeout=stretched(30))
+    for _ in range(count):
+        await jetstream.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, text)
+    info = await jetstream.stream_info(CUSTODY.name)
+    assert info.config.compression == StoreCompression.S2
+    assert (info.state.first_seq, info.state.last_seq) == (1, count + 1)
+    assert (await jetstream.get_msg(CUSTODY.name, 1)).data == b"first" + text
+    await client.close()
+    blocks = nats_server.directory.rglob(f"{CUSTODY.name}/msgs/*.blk")
+    assert sum(path.stat().st_size for path in blocks) < count * length / 2
