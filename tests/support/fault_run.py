@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -61,9 +61,9 @@ class Beside:
     """A further process of one of the services, kept alive like those of `openspot up`, on a port of its own."""
 
     def __init__(self, platform: ChildPlatform, service: Process, port: int) -> None:
-        settings = platform.settings.model_copy(update={service.listeners[0].setting: port})
+        self.settings = platform.settings.model_copy(update={service.listeners[0].setting: port})
         self.port = port
-        given = child_settings(service.name, settings, platform.state.bus_urls)
+        given = child_settings(service.name, self.settings, platform.state.bus_urls)
         self.child = Child({service.name: given}, platform.log_path, ProgramLauncher())
 
 
@@ -254,10 +254,12 @@ def kept_after_failure(request: pytest.FixtureRequest) -> Iterator[Path]:
 
 
 @asynccontextmanager
-async def running(platform: ChildPlatform, beside: dict[str, Beside] | None = None) -> AsyncIterator[Run]:
-    """The flow's users on a healthy platform, and processes beside it, which end with it."""
+async def running(
+    platform: ChildPlatform, beside: dict[str, Beside] | None = None, edges: Sequence[str] = ()
+) -> AsyncIterator[Run]:
+    """The flow's users on a healthy platform, and processes beside it. The users share the REST edges at `edges`."""
     print(f"\nOPENSPOT_FAULT_SEED={SEED}, log {platform.log_path}")
-    flow = await OrderFlow.begin(platform.settings, SEED, USERS)
+    flow = await OrderFlow.begin(platform.settings, SEED, USERS, edges)
     try:
         yield Run(platform, flow, beside or {})
     finally:

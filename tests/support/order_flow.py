@@ -7,6 +7,7 @@ import asyncio
 import random
 import secrets
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -65,14 +66,15 @@ class OrderFlow:
         self.deposits: list[Deposit] = []
 
     @classmethod
-    async def begin(cls, settings: Settings, seed: int, users: int) -> "OrderFlow":
-        """Register, log in and fund the users of a healthy platform."""
+    async def begin(cls, settings: Settings, seed: int, users: int, edges: Sequence[str] = ()) -> "OrderFlow":
+        """Register, log in and fund the users of a healthy platform, in turn at the REST edges at `edges` if given."""
         flow = cls(settings, seed)
         # This bus belongs to no service of the platform: it tries again at once.
         flow._bus = await Bus.connect(settings.model_copy(update={"breaker_failures": 1_000_000}), "order-flow")
         for number in range(users):
+            address = edges[number % len(edges)] if edges else settings.rest_url
             client = OpenSpotClient(
-                settings.rest_url, settings.ws_url, timeout_s=REQUEST_TIMEOUT_S, retry=RetryPolicy(attempts_max=1)
+                address, settings.ws_url, timeout_s=REQUEST_TIMEOUT_S, retry=RetryPolicy(attempts_max=1)
             )
             email, password = f"{flow._run_id}-{number}@flow.invalid", secrets.token_urlsafe(16)
             user = await client.register(email, password)

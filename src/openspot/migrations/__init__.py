@@ -18,15 +18,18 @@ PLATFORM = "versions"
 _FOLDER = Path(__file__).parent
 
 
-def upgrade(database_url: str, chain: str = PLATFORM) -> None:
-    """Apply all missing migrations of `chain` to the database at `database_url`. Doing it twice changes nothing."""
+def upgrade(database_url: str, chain: str = PLATFORM, revision: str = "head") -> None:
+    """Apply the missing migrations of `chain`, up to `revision`, to the database at `database_url`.
+
+    Doing it twice changes nothing. One that was interrupted goes on where it was when it is called again.
+    """
     config = Config()
     config.set_main_option("script_location", str(_FOLDER))
     config.set_main_option("version_locations", str(_FOLDER / chain))
     # A path may hold spaces and colons.
     config.set_main_option("path_separator", "newline")
     config.attributes["database_url"] = database_url
-    command.upgrade(config, "head")
+    command.upgrade(config, revision)
 
 
 def name_of(database_url: str) -> str:
