@@ -113,6 +113,7 @@ async def each_edge_serves(seats: list[Seat]) -> None:
     await seats[0].client.cancel_orders()
 
 
+@pytest.mark.spec("A6.4-08")
 @pytest.mark.timeout(SECONDS + TIMEOUT_S * 3)
 async def test_four_ledgers_workers_and_edges_of_both_kinds_keep_every_guarantee(run: Run, seats: list[Seat]) -> None:
     chance = run.chance
