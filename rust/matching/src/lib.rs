@@ -18,6 +18,11 @@
 
 #![forbid(unsafe_code)]
 
+/// A deep book is read in random places. This allocator takes memory in large pages, which spares page-table walks
+/// (docs/adr/0053-the-core-has-its-own-allocator.md).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 pub mod accounts;
 pub mod amount;
 pub mod batch_prefetch;
