@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
-import { floorTo, scaledText } from "#lib/scaled.ts";
+import { scaledText } from "#lib/scaled.ts";
 import type { ReactNode } from "react";
 import { useAssetPrices, useBalances, useMarkets } from "../api/queries.ts";
 import { useMarginAccount } from "../margin/queries.ts";
@@ -10,7 +10,6 @@ import { useStakes, useUnstakes } from "../staking/queries.ts";
 import classes from "./Worth.module.css";
 
 export const UNIT = "USD";
-const CENT = 10n ** 16n;
 
 /** The user's funds at the fair prices: the wallet, and what is owned elsewhere. */
 export function useWorth() {
@@ -86,6 +85,5 @@ export function WorthCard({ worth, children }: { worth: ReturnType<typeof useWor
 }
 
 function Dollars({ value }: { value: bigint }) {
-  const cut = value < 0n ? -floorTo(-value, CENT) : floorTo(value, CENT);
-  return <Amount value={scaledText(cut)} unit={UNIT} places={2} />;
+  return <Amount value={scaledText(value)} unit={UNIT} places={2} />;
 }

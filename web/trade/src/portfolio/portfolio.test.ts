@@ -35,7 +35,7 @@ describe("a portfolio", () => {
     expect(changeOf([])).toBeNull();
   });
 
-  it("ends with what the wallet is worth on the page, to the last digit", () => {
+  it("ends with what the wallet is worth on the page, to the cent", () => {
     const balance = (asset: string, total: string) => ({ asset, total }) as Balance;
     const wallet = valueOf(
       [
@@ -54,11 +54,11 @@ describe("a portfolio", () => {
       read[0],
       {
         timestamp: 1,
-        value: "41.000000000000000001",
+        value: "41",
         unpriced: ["XYZ"],
         holdings: [
           { asset: "SOL", balance: "2", price: "15.5", value: "31" },
-          { asset: "USD", balance: "10.000000000000000001", price: "1", value: "10.000000000000000001" },
+          { asset: "USD", balance: "10.000000000000000001", price: "1", value: "10" },
           { asset: "XYZ", balance: "5", price: null, value: null },
         ],
       },

@@ -2,9 +2,8 @@
 import { formatDecimal } from "#lib/decimal.ts";
 import { divideScaled, floorTo, multiplyScaled, ONE, readScaled, scaledText } from "#lib/scaled.ts";
 import type { PortfolioPoint } from "./queries.ts";
-import type { Holding, Valuation } from "./valuation.ts";
+import { cents, type Holding, type Valuation } from "./valuation.ts";
 
-const CENT = 10n ** 16n;
 const PERCENT = 100n;
 const HUNDREDTH = ONE / 100n;
 
@@ -53,8 +52,8 @@ export function changeOf(points: readonly PortfolioPoint[]): Change | null {
     before = after;
   }
   return {
-    amount: scaledText(cut(scaled(last.value) - scaled(first.value), CENT)),
-    gain: scaledText(cut(gain, CENT)),
+    amount: scaledText(cents(scaled(last.value) - scaled(first.value))),
+    gain: scaledText(cents(gain)),
     percent: growth === null ? null : scaledText(cut((growth - ONE) * PERCENT, HUNDREDTH)),
   };
 }
@@ -73,7 +72,7 @@ const scaled = (text: string) => readScaled(text) ?? 0n;
 /** A value as text, cut to cents: "1,234.50". */
 export function dollars(text: string): string {
   const value = readScaled(text);
-  return value === null ? text : formatDecimal(scaledText(cut(value, CENT)), 2);
+  return value === null ? text : formatDecimal(scaledText(cents(value)), 2);
 }
 
 /** The share of a holding in the whole, in percent with two digits. */

@@ -15,12 +15,13 @@ const DOLLAR: AssetPrice = { asset: "USD", price: "1", state: "good" };
 const ETHER: AssetPrice = { asset: "ETH", price: "2000.5", state: "thin" };
 
 describe("the value of balances", () => {
-  it("is exact, goes by fair prices, and names what has none", () => {
+  it("goes by fair prices, adds up to the cent, and names what has none", () => {
     const { holdings, total, unpriced } = valueOf(
-      [balance("USD", "10.25"), balance("ETH", "0.5"), balance("XYZ", "3"), balance("SOL", "0")],
+      [balance("USD", "10.259"), balance("ETH", "0.333333"), balance("XYZ", "3"), balance("SOL", "0")],
       [DOLLAR, ETHER],
     );
-    expect(scaledText(total)).toBe("1010.5");
+    // Exactly 677.0916…: the parts as they are shown are 666.83 and 10.25.
+    expect(scaledText(total)).toBe("677.08");
     expect(holdings.map((holding) => holding.balance.asset)).toEqual(["ETH", "USD", "SOL", "XYZ"]);
     expect(unpriced).toEqual(["XYZ"]);
   });

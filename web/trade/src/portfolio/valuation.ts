@@ -1,6 +1,8 @@
-/** The value of balances at the fair prices. */
+/** The value of balances at the fair prices, in whole cents: what a page shows adds up. */
 import type { AssetPrice, Balance } from "../api/queries.ts";
-import { multiplyScaled, readScaled } from "#lib/scaled.ts";
+import { floorTo, multiplyScaled, readScaled } from "#lib/scaled.ts";
+
+const CENT = 10n ** 16n;
 
 export interface Holding {
   balance: Balance;
@@ -30,6 +32,11 @@ export interface ElsewhereValue {
   unpriced: readonly string[];
 }
 
+/** A value cut towards zero to whole cents. */
+export function cents(value: bigint): bigint {
+  return value < 0n ? -floorTo(-value, CENT) : floorTo(value, CENT);
+}
+
 /** The price of an asset in US dollars, scaled; null if it has none. */
 function priceIn(prices: readonly AssetPrice[]): (asset: string) => bigint | null {
   const known = new Map(prices.map(({ asset, price }) => [asset, price]));
@@ -48,7 +55,7 @@ export function valueElsewhere(parts: readonly Elsewhere[], prices: readonly Ass
       }));
       return {
         name,
-        value: owned.reduce((sum, { amount, price }) => sum + multiplyScaled(amount, price ?? 0n), 0n),
+        value: owned.reduce((sum, { amount, price }) => sum + cents(multiplyScaled(amount, price ?? 0n)), 0n),
         unpriced: [
           ...new Set(
             owned.filter(({ amount, price }) => amount !== 0n && price === null).map(({ asset }) => asset),
@@ -68,7 +75,7 @@ export function valueOf(balances: readonly Balance[], prices: readonly AssetPric
     return {
       balance,
       price,
-      value: amount === 0n ? 0n : price === null ? null : multiplyScaled(amount, price),
+      value: amount === 0n ? 0n : price === null ? null : cents(multiplyScaled(amount, price)),
     };
   });
   holdings.sort((a, b) => {
