@@ -12,16 +12,15 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-import aiohttp
 import asyncpg
 import pytest
 
-from openspot.client import ApiError, OpenSpotClient, Push
+from openspot.client import OpenSpotClient, Push
 from openspot.demo.settings import DemoSettings
 from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS, DEMO_MAKER
 from openspot.up.child_platform import ChildPlatform
 from tests.support.platforms import child_platform
-from tests.support.waiting import eventually, stretched
+from tests.support.waiting import STARVED, eventually, eventually_served, stretched
 
 pytestmark = pytest.mark.proof
 
@@ -50,7 +49,7 @@ async def maker(platform: ChildPlatform) -> AsyncIterator[OpenSpotClient]:
     """A session of the maker's own user, whom nobody throttles."""
     settings = platform.settings
     async with OpenSpotClient(settings.rest_url, settings.ws_url) as client:
-        await client.login(DEMO_MAKER.email, settings.demo_password)
+        await eventually_served(lambda: client.login(DEMO_MAKER.email, settings.demo_password), LIVE_S_MAX, PAUSE_S)
         yield client
 
 
@@ -64,37 +63,33 @@ async def fetch(platform: ChildPlatform, query: str, *values: object) -> list[tu
 
 async def still(platform: ChildPlatform, client: OpenSpotClient, since_ms: int) -> list[str]:
     """What the markets still lack: books with two sides, and a trade and its candle since that time."""
-    session = await client.login(DEMO_MAKER.email, platform.settings.demo_password)
-    headers = {"Authorization": f"Bearer {session.access_token}"}
+    await client.login(DEMO_MAKER.email, platform.settings.demo_password)
     found = []
     tickers = await client.tickers()
     assert len(tickers) == 12
-    async with aiohttp.ClientSession(headers=headers) as http:
-        for ticker in tickers:
-            book = await client.order_book(ticker.symbol)
-            if not (book.bids and book.asks and book.bids[0].price < book.asks[0].price):
-                found.append(f"{ticker.symbol}: two sides")
-            trades = await client.trades(ticker.symbol, limit=1)
-            if not (trades.entries and trades.entries[0].timestamp >= since_ms):
-                found.append(f"{ticker.symbol}: a trade")
-            url = f"{platform.settings.rest_url}/api/v1/markets/{ticker.symbol}/candles?interval=1m&limit=1"
-            async with http.get(url) as reply:
-                candles = await reply.json()
-                assert reply.status == 200, candles
-            if not (candles and candles[-1]["timestamp"] >= since_ms - 60_000):
-                found.append(f"{ticker.symbol}: a candle")
+    for ticker in tickers:
+        book = await client.order_book(ticker.symbol)
+        if not (book.bids and book.asks and book.bids[0].price < book.asks[0].price):
+            found.append(f"{ticker.symbol}: two sides")
+        trades = await client.trades(ticker.symbol, limit=1)
+        if not (trades.entries and trades.entries[0].timestamp >= since_ms):
+            found.append(f"{ticker.symbol}: a trade")
+        candles = await client.candles(ticker.symbol, interval="1m", limit=1)
+        if not (candles and candles[-1].timestamp >= since_ms - 60_000):
+            found.append(f"{ticker.symbol}: a candle")
     return found
 
 
 async def await_live_markets(platform: ChildPlatform, since_ms: int) -> None:
-    async with maker(platform) as client:
+    settings = platform.settings
+    async with OpenSpotClient(settings.rest_url, settings.ws_url) as client:
         lacking = ["everything"]
 
         async def all_live() -> bool:
             lacking[:] = await still(platform, client, since_ms)
             return not lacking
 
-        await eventually(all_live, LIVE_S_MAX, PAUSE_S)
+        await eventually_served(all_live, LIVE_S_MAX, PAUSE_S)
 
 
 async def deposits(platform: ChildPlatform) -> list[tuple[object, ...]]:
@@ -164,15 +159,10 @@ async def test_a_stranger_converts_stakes_and_borrows_and_sees_a_past_and_positi
             """Wait until the platform does it: prices need some seconds of quotes and takes."""
 
             async def is_done() -> bool:
-                try:
-                    await request()
-                except ApiError as error:
-                    if error.status not in (409, 503):
-                        raise
-                    return False
+                await request()
                 return True
 
-            await eventually(is_done, LIVE_S_MAX, 1.0)
+            await eventually_served(is_done, LIVE_S_MAX, 1.0, refusals=STARVED | {409})
 
         async def convert() -> None:
             quote = await client.quote_conversion("USD", "BTC", from_amount=100)
@@ -188,7 +178,7 @@ async def test_a_stranger_converts_stakes_and_borrows_and_sees_a_past_and_positi
         async def is_sure() -> bool:
             return (await client.fair_price("BTC-USD")).state == "good"
 
-        await eventually(is_sure, 2 * LIVE_S_MAX, 1.0)
+        await eventually_served(is_sure, 2 * LIVE_S_MAX, 1.0)
     [(past,)] = await fetch(
         demo, "SELECT count(*) FROM market_candles WHERE symbol = 'BTC-USD' AND interval = '1m' AND is_imported"
     )

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from nats.aio.client import Client
 
+from openspot.client import ApiError, UnreachableError
 from openspot.kit.settings import Settings
 
 Value = TypeVar("Value")
@@ -68,6 +69,43 @@ async def eventually(
             return value  # type: ignore[return-value]
         assert time.monotonic() < deadline, f"still {value!r} after {timeout_s} s"
         await asyncio.sleep(pause_s)
+
+
+STARVED = frozenset({429, 503})
+"""Statuses by which a platform that gets no processor says "later"."""
+
+
+async def eventually_served(
+    condition: Callable[[], Awaitable[Value]],
+    timeout_s: float = 30.0,
+    pause_s: float = 0.01,
+    *,
+    refusals: frozenset[int] = STARVED,
+) -> Value:
+    """As `eventually`, for a condition that asks a platform: no reply, or a status of `refusals`, means "not yet"."""
+    last: ApiError | UnreachableError | None = None
+
+    async def served() -> Value | None:
+        nonlocal last
+        try:
+            value = await condition()
+        except UnreachableError as error:
+            last = error
+            return None
+        except ApiError as error:
+            if error.status not in refusals:
+                raise
+            last = error
+            return None
+        last = None
+        return value
+
+    try:
+        return await eventually(served, timeout_s, pause_s)  # type: ignore[return-value]
+    except AssertionError as error:
+        if last is not None:
+            error.add_note(f"the last request failed: {last!r}")
+        raise
 
 
 async def subscribed(client: Client) -> None:
