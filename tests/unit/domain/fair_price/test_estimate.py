@@ -94,7 +94,8 @@ def test_a_busy_market_with_a_book_is_good_and_absorbs_half_of_its_volume() -> N
 
 def test_a_market_without_trades_or_without_a_book_absorbs_nothing() -> None:
     market = Market()
-    found = market.pass_s(20, book=1000)
+    # The depth near the price is known from the twenty-second second on.
+    found = market.pass_s(40, book=1000)
     assert (found.state, found.price, found.sellable, found.buyable) == (THIN, 1000 * ONE, 0, 0)
     market = Market()
     market.busy(1000)
@@ -217,6 +218,38 @@ def test_without_sources_the_last_price_is_stale_and_absorbs_nothing() -> None:
     assert market.estimator.move_cost == 0
 
 
+def test_a_stale_price_becomes_that_of_the_day_when_it_has_held_for_longer() -> None:
+    market = Market()
+    market.pass_s(600, venue=1000)
+    market.pass_s(61, venue=1020)
+    assert market.pass_s(11).day_median == 1000 * ONE
+    market.second += 1200
+    found = market.pass_s()
+    assert (found.state, found.price, found.day_median) == (STALE, 1020 * ONE, 1020 * ONE)
+
+
+def test_sources_in_dispute_are_the_reason_also_while_the_price_runs_behind() -> None:
+    market = Market()
+    market.pass_s(30, venue=1000)
+    market.busy(2000)
+    found = market.pass_s(venue=3000)
+    assert (found.state, found.price) == (DISPUTED, 1030 * ONE)
+    assert found.reason == (
+        "The prices of trades and an outside venue are too far apart. "
+        "Wait until they agree, or until the operator sets a price."
+    )
+
+
+def test_a_price_of_the_smallest_unit_is_possible() -> None:
+    market = Market()
+    for _ in range(2):
+        market.second += 1
+        market.estimator.quote(market.now_ms, 1, 1)
+        found = market.estimator.estimate(market.now_ms, AROUND)
+        assert found is not None
+        assert (found.state, found.price) == (THIN, 1)
+
+
 def test_a_thin_price_far_from_the_days_is_disputed_until_it_has_held_for_longer() -> None:
     market = Market()
     market.pass_s(601, book=1000)
@@ -324,8 +357,10 @@ def test_depth_of_an_earlier_process_counts_for_half_a_minute_only() -> None:
     told = before.pass_s(30, book=1000)
     after = Market(Remembered(told))
     after.second = before.second + 29
-    assert after.pass_s(venue=1000).sellable == 30 * ONE
-    assert after.pass_s(venue=1000).sellable == 0
+    found = after.pass_s(venue=1000)
+    assert (found.sellable, found.buyable) == (30 * ONE, 30 * ONE)
+    found = after.pass_s(venue=1000)
+    assert (found.sellable, found.buyable) == (0, 0)
 
 
 @pytest.mark.parametrize(

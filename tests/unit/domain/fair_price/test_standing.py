@@ -108,6 +108,7 @@ def test_sides_that_are_too_far_apart_have_no_mid() -> None:
     assert middle(101, 100, 500) is None
     assert middle(100, 100, 500) == 100
     assert middle(0, 1, 500) is None
+    assert middle(PRICE_MAX, PRICE_MAX, 500) == PRICE_MAX
     assert middle(PRICE_MAX, PRICE_MAX + 1, 500) is None
     assert book(*(sample(second, 90, 110) for second in range(20))).mid is None
 

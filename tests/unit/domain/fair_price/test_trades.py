@@ -150,6 +150,19 @@ def test_an_owner_is_counted_from_a_hundredth_of_the_least_volume_on() -> None:
     made.add(11 * PART_MS, "a", "b", 99 * ONE // 100, ONE)
     made.add(11 * PART_MS, "c", "d", ONE, ONE)
     assert source(made, least=100 * ONE).owners == 2
+    # The smallest least volume wants one unit of worth, and a fraction of a unit is none.
+    for quantity, owners in ((ONE - 1, 0), (ONE, 2)):
+        made = TradeWindow(RULES)
+        made.add(11 * PART_MS, "a", "b", 1, quantity)
+        assert source(made, least=100).owners == owners
+
+
+def test_users_of_folded_trades_are_no_witnesses() -> None:
+    made = TradeWindow(RULES)
+    for number in range(2 * CELLS_MAX):
+        made.add(11 * PART_MS, f"x{number}", f"y{number}", 100 * ONE, ONE)
+    # 128 pairs are kept; the others count for volume only.
+    assert source(made).owners == 256
 
 
 @pytest.mark.parametrize(("price", "quantity"), [(0, 1), (-1, 1), (1, 0), (1, -1), (PRICE_MAX + 1, 1)])
@@ -157,6 +170,12 @@ def test_what_is_no_trade_counts_nothing(price: int, quantity: int) -> None:
     made = TradeWindow(RULES)
     made.add(0, "a", "b", price, quantity)
     assert made.source(0, NOBODY, LEAST) is None
+
+
+def test_the_smallest_quantity_is_a_trade() -> None:
+    made = TradeWindow(RULES)
+    made.add(11 * PART_MS, "a", "b", 100 * ONE, 1)
+    assert source(made).price == 100 * ONE
 
 
 def test_medians() -> None:
@@ -219,6 +238,7 @@ def test_the_figures_of_a_large_part_are_made_every_five_seconds() -> None:
         part.add("a", "b", 1000 + number, 7)
     assert price(0) == 1065
     part.add("a", "b", 5000, 1000)
+    assert price(0) == 1065
     assert price(4) == 1065
     assert price(5) == 5000
     # A link of owners counts at once.
