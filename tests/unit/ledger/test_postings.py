@@ -83,6 +83,17 @@ def test_fees_in_another_asset_than_the_quote_are_posted_in_theirs() -> None:
     assert not any(sums(changes_of((*entry.postings, *entry.house_postings))).values())
 
 
+def test_the_smallest_quantity_is_posted() -> None:
+    smallest = "0.000000000000000001"
+    entry = trade_entry(trade(price="1", qty=smallest, buyer_fee="0", seller_fee="0"))
+    assert amounts(entry.postings)[:4] == [
+        ("buyer-quote", "ann", "USD", "-" + smallest),
+        ("buyer-base", "ann", "BTC", smallest),
+        ("seller-base", "bob", "BTC", "-" + smallest),
+        ("seller-quote", "bob", "USD", smallest),
+    ]
+
+
 def test_a_trade_with_oneself_changes_nothing_but_the_fees() -> None:
     entry = trade_entry(trade(buyer="ann", seller="ann"))
     assert changes_of(entry.postings) == {("ann", "USD"): -8 * 10**17, ("ann", "BTC"): 0}

@@ -132,6 +132,11 @@ def test_a_refused_order_shows_its_reason_and_has_no_engine_id() -> None:
     assert record.created_at == "2023-11-14T22:13:20.000Z"
 
 
+def test_a_refused_order_is_shown_with_its_margin_mode() -> None:
+    order = refused_order(candidate(margin_mode="isolated").draft, "no", NOW_MS)
+    assert order.margin_mode == "isolated"
+
+
 def test_a_market_order_is_shown_without_price() -> None:
     given = checked("100", type="market", price="77")
     assert record_of(pending_order(given, 42, NOW_MS)).price is None
