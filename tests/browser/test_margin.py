@@ -136,6 +136,7 @@ def test_an_account_from_its_first_collateral_to_its_closing(
     dialog = screen.dialog("Open a margin account")
     submit = dialog.get_by_role("button", name="Move it in")
     expect(submit).to_have_accessible_description("To go on, choose an asset.")
+    expect(dialog.locator(":focus")).to_have_count(1)
     screen.choose("Asset", "USD", dialog)
     dialog.get_by_role("textbox", name="Amount").fill("5000")
     expect(submit).to_have_accessible_description("To go on, lower the amount: 989.97 USD can be moved in.")

@@ -155,7 +155,8 @@ export function CollateralDialog({
         }
         value={text}
         disabled={asset === "" || request.isUnknown}
-        data-autofocus
+        // A field that is disabled takes no focus: the dialog would open without any.
+        data-autofocus={asset !== "" || undefined}
         rightSection={asset}
         rightSectionWidth={64}
         onValue={setText}
