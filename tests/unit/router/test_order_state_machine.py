@@ -248,6 +248,11 @@ def test_an_order_placed_past_the_router_is_shown_by_what_the_engine_knows(metad
     assert (order.order_id, order.type, order.time_in_force, order.price) == ("77", "limit", "fok", Decimal(100))
 
 
+def test_an_order_of_a_type_that_only_a_newer_engine_knows_is_shown_as_gtc() -> None:
+    _, translated = after(accepted(1, 77, order_type="NEW_TYPE"))
+    assert (only_order(translated).type, only_order(translated).time_in_force) == ("limit", "gtc")
+
+
 def test_an_order_placed_twice_changes_nothing() -> None:
     state, translated = after(accepted(1, 1), rejected(2, 1, reason="DUPLICATE_ORDER_ID"))
     assert (translated.publications, translated.orders) == ([], [])
@@ -283,7 +288,9 @@ def test_a_fill_without_transition_is_a_fault_and_changes_nothing() -> None:
     order = only_order(after(accepted(1, 1))[1])
     state = OrderStateMachine("epoch", [msgspec.structs.replace(order, status=OrderStatus.FILLED)])
     translated = state.apply(reduced(2, 1))
-    assert [fault.kind for fault in translated.faults] == ["illegal_transition"]
+    assert [(fault.kind, fault.text) for fault in translated.faults] == [
+        ("illegal_transition", "order ext1: no transition from filled by cancel")
+    ]
     assert (translated.publications, translated.orders) == ([], [])
 
 

@@ -56,6 +56,8 @@ def test_a_symbol_without_a_market_is_refused() -> None:
          "quoteQuantity is for market buys only"),
         (MARKET | {"quote_quantity": "50"}, "100", None, "quantity and quoteQuantity exclude each other"),
         (MARKET | {"quantity": None, "quote_quantity": "0"}, "100", None, "quoteQuantity 0 must be positive"),
+        (MARKET | {"quantity": None, "quote_quantity": "0.001"}, "100", None,
+         "quantity 0 is below the minimum of 0.01 on BTC-USD"),
         # notional
         ({"price": None}, None, None, "price is required for a limit order"),
         ({"price": "0"}, None, None, "price 0 must be positive"),
