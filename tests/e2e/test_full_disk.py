@@ -82,7 +82,7 @@ async def test_on_a_full_disk_orders_are_refused_reads_go_on_and_afterwards_ever
     async with money_user(small_platform) as user:
         await user.credit("USD", "1000")
         await user.has("USD", "1000")
-        assert await takes_orders(user)
+        await eventually(lambda: takes_orders(user))
         taken = fill(small_disk, left_mib)
         await refused(user)
         shown = json.loads(await shown_status(small_platform))
@@ -91,7 +91,7 @@ async def test_on_a_full_disk_orders_are_refused_reads_go_on_and_afterwards_ever
         # A service that ends meanwhile comes back, and `openspot up` goes on.
         small_platform.kill("positions")
         taken.unlink()
-        await eventually(lambda: takes_orders(user), stretched(60))
+        await eventually(lambda: takes_orders(user), 60)
         await assert_every_book_agrees(small_platform)
 
 
