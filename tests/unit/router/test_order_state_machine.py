@@ -249,7 +249,7 @@ def test_an_order_placed_past_the_router_is_shown_by_what_the_engine_knows(metad
 
 
 def test_an_order_of_a_type_that_only_a_newer_engine_knows_is_shown_as_gtc() -> None:
-    _, translated = after(accepted(1, 77, order_type="NEW_TYPE"))
+    _, translated = after(accepted(1, 77, order_type="NEW_TYPE", metadata=""))
     assert (only_order(translated).type, only_order(translated).time_in_force) == ("limit", "gtc")
 
 
