@@ -194,26 +194,19 @@ async def test_a_watch_goes_on_after_the_server_was_killed(
     await end_tasks(watcher.task)
 
 
-async def test_a_watch_sees_a_change_of_which_it_was_not_told(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_value_module, "LOOK_S_MAX", 0.2)
+@pytest.mark.parametrize(
+    ("least_s", "longest_s"),
+    [(0.2, 0.2), (key_value_module.LOOK_S_MIN, 3600)],
+    ids=["at its regular look", "soon after it began"],
+)
+async def test_a_watch_sees_a_change_of_which_it_was_not_told(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch, least_s: float, longest_s: float
+) -> None:
+    monkeypatch.setattr(key_value_module, "LOOK_S_MIN", least_s)
+    monkeypatch.setattr(key_value_module, "LOOK_S_MAX", longest_s)
 
     async def hear_nothing(self: object, _: object) -> None:
-        """The hint is lost."""
-
-    monkeypatch.setattr(key_value_module._Watch, "_note_hint", hear_nothing)
-    points = bus.key_value("points", Point)
-    watcher = Watcher(points)
-    await eventually(lambda: watcher.caught_up)
-    await points.put("a", Point(1, 1))
-    await eventually(lambda: watcher.values == [("a", Point(1, 1))])
-    await end_tasks(watcher.task)
-
-
-async def test_a_watch_soon_sees_what_was_stored_while_it_began(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_value_module, "LOOK_S_MAX", 3600)
-
-    async def hear_nothing(self: object, _: object) -> None:
-        """The hint came before the subscription, the store after the first reading."""
+        """The hint is lost, or came before the subscription."""
 
     monkeypatch.setattr(key_value_module._Watch, "_note_hint", hear_nothing)
     points = bus.key_value("points", Point)
