@@ -21,7 +21,6 @@ from openspot.contracts.messages import OrderRecord, OrderRequest, SubmitOrder, 
 from openspot.http.server import http_server
 from openspot.kit.bus import Bus
 from openspot.kit.service import run_service
-from openspot.kit.settings import Settings
 from openspot.up.services import PlatformSettings
 
 ECHO_SUBJECT = "benchmark.orders.echo"
@@ -49,7 +48,7 @@ class Order(BaseModel):
     clientOrderId: str | None = None  # noqa: N815
 
 
-def make_bare_edge(settings: Settings) -> FastAPI:
+def make_bare_edge(settings: PlatformSettings) -> FastAPI:
     """The application, for the tokens of `settings.jwt_secret`. It connects to the bus at its first request."""
     secret = settings.jwt_secret
     app = FastAPI(openapi_url=None)
@@ -91,7 +90,7 @@ def make_bare_edge(settings: Settings) -> FastAPI:
     return app
 
 
-async def run(settings: Settings, stop: asyncio.Event) -> None:
+async def run(settings: PlatformSettings, stop: asyncio.Event) -> None:
     """Serve the bare edge on `settings.rest_port`, with the same server as the real one."""
     server = http_server(make_bare_edge(settings), settings, settings.rest_port)
     await server.start()
@@ -111,7 +110,7 @@ async def answer_as_echo(request: SubmitOrder) -> SubmitOrderReply:
     return SubmitOrderReply(True, record)
 
 
-async def run_echo(settings: Settings, stop: asyncio.Event, *subjects: str) -> None:
+async def run_echo(settings: PlatformSettings, stop: asyncio.Event, *subjects: str) -> None:
     """Provide the echo on `subjects`, by default on the bare edge's own."""
     bus = await Bus.connect(settings, "echo")
     for subject in subjects or (ECHO_SUBJECT,):

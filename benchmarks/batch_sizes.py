@@ -23,6 +23,7 @@ import psutil
 
 from openspot.contracts.engine_events import AcceptedEvent, EngineEvent, TradeEvent
 from openspot.contracts.messages import ExecutedTrade
+from openspot.domain.partition import WHOLE
 from openspot.engine_client.position import StreamPosition
 from openspot.kit.bus import Bus, OutgoingEvent, encode
 from openspot.kit.clock import system_clock
@@ -30,7 +31,7 @@ from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.settlement import Settlement
 from openspot.ledger.store import LedgerStore
 from openspot.migrations import upgrade
-from openspot.router.store import RouterStore, write_orders, write_trades
+from openspot.router.store import RouterStore, RowBatch
 from openspot.router.translation.lease import POSITION_BUCKET, PublishedPosition
 from openspot.router.translation.order_state_machine import OrderStateMachine
 from openspot.up.embedded_nats import EmbeddedNats, free_port
@@ -115,9 +116,10 @@ class Work:
         self._servers = servers
         self._orders = orders
         self._next = 1
-        self._position = PublishedPosition(servers.bus.key_value(POSITION_BUCKET, StreamPosition))
+        self._position = PublishedPosition(servers.bus.key_value(POSITION_BUCKET, StreamPosition), WHOLE)
         store = LedgerStore(servers.pool)
         self._settlement = Settlement(store, BalanceEvents(servers.bus, store, system_clock), servers.bus, system_clock)
+        self._store = RouterStore(servers.pool)
         self._written: StreamPosition | None = None
 
     def _batches(self, size: int) -> Iterator[list[EngineEvent]]:
@@ -146,19 +148,18 @@ class Work:
 
     async def rows(self, size: int) -> Callable[[], Awaitable[None]]:
         """Write the rows of orders and trades, with the cursor."""
-        machine, store, batches = OrderStateMachine("epoch", []), RouterStore(self._servers.pool), []
+        await self._store.division.begin(WHOLE.total)
+        machine, batches = OrderStateMachine("epoch", []), []
         for batch in self._batches(size):
             translated = [machine.apply(event) for event in batch]
             orders = {order.order_id: order for each in translated for order in each.orders}
-            batches.append((list(orders.values()), [row for each in translated for row in each.trades], batch[-1].seq))
+            trades = [row for each in translated for row in each.trades]
+            batches.append(RowBatch(list(orders.values()), trades, (), StreamPosition("epoch", batch[-1].seq)))
 
         async def work() -> None:
-            for orders, trades, sequence in batches:
-                position = StreamPosition("epoch", sequence)
-                async with store.moving_cursor(self._written, position) as connection:
-                    await write_orders(connection, orders)
-                    await write_trades(connection, trades)
-                self._written = position
+            for batch in batches:
+                await self._store.write(self._written, batch)
+                self._written = batch.position
 
         return work
 
@@ -191,11 +192,10 @@ async def measure(servers: Servers, orders: int, rounds: int) -> None:
                 for name, used in servers.used().items():
                     taken = (used - before[name]) / orders * 1e6
                     least[size][name] = min(taken, least[size].get(name, taken))
-        for size, taken in least.items():
-            parts = "  ".join(f"{name} {value:5.0f}" for name, value in taken.items())
-            print(
-                f"{stage:11} batches of {size:3} orders: {sum(taken.values()):5.0f} µs an order   {parts}", flush=True
-            )
+        for size, costs in least.items():
+            parts = "  ".join(f"{name} {value:5.0f}" for name, value in costs.items())
+            total = sum(costs.values())
+            print(f"{stage:11} batches of {size:3} orders: {total:5.0f} µs an order   {parts}", flush=True)
 
 
 async def run(folder: Path, orders: int, rounds: int) -> None:

@@ -30,6 +30,7 @@ from openspot.contracts.messages import (
     SubmitOrderReply,
 )
 from openspot.domain.market import load_markets
+from openspot.domain.partition import WHOLE
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.core.selection import make_core
 from openspot.engine.state.state_machine import StateMachine
@@ -128,7 +129,7 @@ async def _ready() -> None:
 async def translate(bus: Bus, given: Flow) -> tuple[Cost, list[Rows]]:
     """Decode, translate and publish the events, and save the position after each batch."""
     machine, publisher = OrderStateMachine(EPOCH, []), RetryingPublisher(bus, held_max=1000, ready=_ready)
-    position = PublishedPosition(bus.key_value(POSITION_BUCKET, StreamPosition))
+    position = PublishedPosition(bus.key_value(POSITION_BUCKET, StreamPosition), WHOLE)
     await position.load()
     made, began = [], time.process_time()
     for message in given.messages:
@@ -143,7 +144,7 @@ async def translate(bus: Bus, given: Flow) -> tuple[Cost, list[Rows]]:
                 if isinstance(message_out, OrderEvent):
                     # The server publishes it on the other subject.
                     to, key = targets[-1], message_out.order.user_id
-                    outgoing.append(OutgoingEvent(to.subject, payload, to.message_id, acknowledged=False, key=key))
+                    outgoing.append(OutgoingEvent(to.subject, payload, to.message_id, key=key))
                     continue
                 outgoing += [OutgoingEvent(target.subject, payload, target.message_id) for target in targets]
             orders |= {order.order_id: order for order in translated.orders}
@@ -161,7 +162,9 @@ async def translate(bus: Bus, given: Flow) -> tuple[Cost, list[Rows]]:
 async def write_rows(pool: Pool, bus: Bus, made: Sequence[Rows], orders: int) -> Cost:
     """Write the rows of the translated events."""
     publisher = RetryingPublisher(bus, held_max=1000, ready=_ready)
-    writer = RowWriter(RouterStore(pool), publisher, None, 20_000)
+    store = RouterStore(pool)
+    await store.division.begin(WHOLE.total)
+    writer = RowWriter(store, publisher, None, 20_000)
     began = time.process_time()
     for rows in made:
         await writer.put(rows.orders, rows.trades, rows.position)

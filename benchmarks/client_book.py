@@ -20,14 +20,14 @@ import msgspec
 from benchmarks.market_data import DEPTH, arrays
 from openspot.client.books import LocalBook
 from openspot.client.events import Push, event_of, read_message
-from openspot.contracts.engine_events import StreamEntry
+from openspot.contracts.engine_events import EngineEvent
 from openspot.contracts.messages import OrderBookEvent
 from openspot.market_data.markets import Markets, publishable
 
 ROUNDS = 5
 EVENTS_BETWEEN = 4
 
-_decode = msgspec.json.Decoder(list[StreamEntry]).decode
+_decode = msgspec.json.Decoder(list[EngineEvent]).decode
 _encode = msgspec.json.Encoder().encode
 _read_any = msgspec.json.Decoder().decode
 

@@ -10,7 +10,7 @@ import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +114,7 @@ def trades_in(events: bytes) -> tuple[int, int, int]:
     )
 
 
-def options(description: str, sides: dict[str, Side], *, runs: int) -> argparse.ArgumentParser:
+def options(description: str, sides: Mapping[str, Side], *, runs: int) -> argparse.ArgumentParser:
     """The arguments that every core benchmark has."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--runs", type=int, default=runs, help="fresh processes a side; their median counts")
@@ -125,7 +125,7 @@ def options(description: str, sides: dict[str, Side], *, runs: int) -> argparse.
     return parser
 
 
-def answer_as_child(sides: dict[str, Side], parsed: argparse.Namespace) -> bool:
+def answer_as_child(sides: Mapping[str, Side], parsed: argparse.Namespace) -> bool:
     """Run one side in this process and print its figures, if this is such a process."""
     if parsed.child is None:
         return False

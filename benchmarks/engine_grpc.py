@@ -37,7 +37,6 @@ from openspot.engine.transport.grpc_server import MESSAGE_BYTES_MAX
 from openspot.kit.frames import FrameClient
 from openspot.kit.service import run_service
 from openspot.kit.service_credential import headers
-from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import free_port
 from openspot.up.services import PlatformSettings
 
@@ -86,7 +85,7 @@ class Echo(orders_pb2_grpc.OrderServiceServicer):
         return pb.PlaceOrdersResponse(orders=[await self.PlaceOrder(order, context) for order in request.orders])
 
 
-async def run_echo(settings: Settings, stop: asyncio.Event) -> None:
+async def run_echo(settings: PlatformSettings, stop: asyncio.Event) -> None:
     """Serve the echo on the engine's port until `stop`."""
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", MESSAGE_BYTES_MAX)])
     orders_pb2_grpc.add_OrderServiceServicer_to_server(Echo(), server)  # type: ignore[no-untyped-call]

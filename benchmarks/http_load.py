@@ -7,7 +7,7 @@ client, use the machine.
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 
@@ -60,7 +60,7 @@ async def _connection(
 
 
 async def load(
-    host: str, port: int, streams: list[Iterator[bytes]], seconds: float, rate: float | None = None
+    host: str, port: int, streams: Sequence[Iterator[bytes]], seconds: float, rate: float | None = None
 ) -> LoadResult:
     """Run one connection for each stream of requests until `seconds` have passed or all streams end.
 

@@ -151,7 +151,7 @@ async def compare(pool: asyncpg.Pool, users: int, size: int, batches: int) -> No
         async def settle(batch: list[ExecutedTrade] = batch) -> None:
             await store.post(list(check_batch(batch).entries.values()))
 
-        sides = {"insert": insert, "copy": copy, "settlement": settle}
+        sides: dict[str, Callable[[], Awaitable[object]]] = {"insert": insert, "copy": copy, "settlement": settle}
         for name in random.Random(start).sample(sorted(sides), len(sides)):
             costs[name].append(await timed(sides[name], clock))
     # The first batches meet cold caches, on all sides.

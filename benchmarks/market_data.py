@@ -13,7 +13,7 @@ import time
 import msgspec
 
 from benchmarks.engine_commands import engine_commands, first_commands
-from openspot.contracts.engine_events import StreamEntry
+from openspot.contracts.engine_events import EngineEvent
 from openspot.engine.core.selection import make_core
 from openspot.engine.state.state_machine import StateMachine
 from openspot.engine.stream.event_render import EventRenderer
@@ -25,7 +25,7 @@ ARRAY = 512
 EVENTS_BETWEEN = (1, 512, 4096)
 DEPTH = 1000
 
-_decode = msgspec.json.Decoder(list[StreamEntry]).decode
+_decode = msgspec.json.Decoder(list[EngineEvent]).decode
 _encode = msgspec.json.Encoder().encode
 
 

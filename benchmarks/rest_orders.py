@@ -35,10 +35,9 @@ from benchmarks.http_load import LoadResult, http_request, load
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
 from openspot.kit.bus import Bus
-from openspot.kit.settings import Settings
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.embedded_nats import EmbeddedNats, free_port
-from openspot.up.services import enabled
+from openspot.up.services import PlatformSettings, enabled
 
 CONNECTIONS = 16
 LONE_PAUSE_S = 0.5
@@ -49,7 +48,7 @@ USERS = 4
 PASSWORD = "a long benchmark password"
 
 
-async def fund_users(settings: Settings) -> list[str]:
+async def fund_users(settings: PlatformSettings) -> list[str]:
     """Register, log in and fund the users; answers their access tokens."""
     bus = await Bus.connect(settings, "benchmark")
     tokens = []
@@ -188,7 +187,7 @@ async def await_echo(host: str, port: int, token: str, timeout_s: float = 120) -
         await asyncio.sleep(0.2)
 
 
-async def measure(sides: tuple[Side, Side], settings: Settings, options: argparse.Namespace) -> None:
+async def measure(sides: tuple[Side, Side], settings: PlatformSettings, options: argparse.Namespace) -> None:
     """Load both sides in turn and print them."""
     tokens = await fund_users(settings)
     await await_listening(settings.host, sides[0].port)

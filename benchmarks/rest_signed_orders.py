@@ -19,8 +19,8 @@ import aiohttp
 
 from benchmarks.http_load import LoadResult, http_request, load
 from benchmarks.rest_orders import CONNECTIONS, cpu_seconds, describe, fund_users, order_bodies
-from openspot.kit.settings import Settings
 from openspot.up.child_platform import ChildPlatform
+from openspot.up.services import PlatformSettings
 
 PATH = "/api/v1/orders"
 EDGE = "rest-edge"
@@ -28,7 +28,7 @@ Key = tuple[str, str]
 """(id, secret)"""
 
 
-async def make_keys(settings: Settings, tokens: list[str]) -> list[Key]:
+async def make_keys(settings: PlatformSettings, tokens: list[str]) -> list[Key]:
     """An API key for the user of each token."""
     keys = []
     async with aiohttp.ClientSession(settings.rest_url) as session:

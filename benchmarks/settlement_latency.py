@@ -19,8 +19,8 @@ from benchmarks.rest_orders import fund_users, streams
 from openspot.contracts import subjects
 from openspot.contracts.messages import BalanceUpdated, ExecutedTrade, TradesSettled
 from openspot.kit.bus import Bus
-from openspot.kit.settings import Settings
 from openspot.up.child_platform import ChildPlatform
+from openspot.up.services import PlatformSettings
 
 SETTLED_S_MAX = 30.0
 
@@ -55,7 +55,7 @@ class Settlements:
         return sorted(self.settled_at[trade_id] - moment for trade_id, moment in self.filled_at.items())
 
 
-async def measure(settings: Settings, seconds: float) -> None:
+async def measure(settings: PlatformSettings, seconds: float) -> None:
     """Find the highest rate, load with half of it, print the latencies."""
     tokens = await fund_users(settings)
     address = (settings.host, settings.rest_port)

@@ -28,9 +28,9 @@ from benchmarks.http_load import load
 from benchmarks.rest_orders import fund_users, streams
 from openspot.contracts.engine_events import TradeEvent
 from openspot.engine_client.stream import EngineStream
-from openspot.kit.settings import Settings
 from openspot.reconcile.store import EngineReader
 from openspot.up.child_platform import ChildPlatform
+from openspot.up.services import PlatformSettings
 
 SYMBOL = "BTC-USD"
 EVENTS_MAX = 4096
@@ -51,8 +51,8 @@ class Listener:
     """Latencies in milliseconds, by what was heard."""
 
     def __init__(self) -> None:
-        self.heard: dict[str, list[float]] = {"trade, from the engine's stream": []} | {
-            what: [] for what in CHANNELS.values()
+        self.heard: dict[str, list[float]] = {
+            what: [] for what in ("trade, from the engine's stream", *CHANNELS.values())
         }
 
     async def hear_edge(self, url: str) -> None:
@@ -102,7 +102,7 @@ async def listen(folder: Path) -> None:
     print(json.dumps(listener.heard))
 
 
-async def measure(settings: Settings, folder: Path, seconds: float) -> None:
+async def measure(settings: PlatformSettings, folder: Path, seconds: float) -> None:
     """Find the highest rate, load with half of it, print the latencies."""
     tokens = await fund_users(settings)
     address = (settings.host, settings.rest_port)
