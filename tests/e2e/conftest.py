@@ -43,7 +43,7 @@ def breakable(request: pytest.FixtureRequest) -> Iterator[ChildPlatform]:
     """A platform whose processes and servers the tests break as they like, and let heal.
 
     Its withdrawals take long enough to be struck, its books are published often, so that clients see many sequences,
-    and its database syncs, so that a slow disk slows it down.
+    its database syncs, so that a slow disk slows it down, and its translation is in partitions.
     """
     environment = (
         UNTHROTTLED
@@ -56,6 +56,7 @@ def breakable(request: pytest.FixtureRequest) -> Iterator[ChildPlatform]:
             "OPENSPOT_MARKET_DATA_LEASE_S": "2",
             "OPENSPOT_MARKET_DATA_BOOK_MS": "5",
             "OPENSPOT_EMBEDDED_POSTGRES_SYNCED": "true",
+            "OPENSPOT_TRANSLATOR_PARTITIONS": "3",
         }
     )
     with kept_after_failure(request) as folder:
