@@ -1,6 +1,6 @@
 """Lists by time and client order id, and batches of orders."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import asyncpg
@@ -56,6 +56,21 @@ async def test_pages_stay_whole_while_orders_are_added(edge: RestClient, pool: a
         if not cursor:
             break
     assert seen == [f"order{number}" for number in (6, 5, 4, 3, 2, 1, 0)]
+
+
+async def test_an_order_that_others_fill_at_once_is_not_listed_as_open(
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+) -> None:
+    edge.as_user("filled-by-others")
+    first, second = [(await edge("POST", "/orders", LIMIT)).body for _ in range(2)]
+    assert sorted(ids(await edge("GET", "/orders?status=open"))) == sorted([first["orderId"], second["orderId"]])
+    filled_at = datetime.fromisoformat(first["updatedAt"]) + timedelta(milliseconds=1)
+    await add_row(
+        pool, first["orderId"], user_id="filled-by-others", status="filled",
+        created_at=datetime.fromisoformat(first["createdAt"]), updated_at=filled_at,
+    )  # fmt: skip
+    assert ids(await edge("GET", "/orders?status=open")) == [second["orderId"]]
+    assert ids(await edge("GET", "/orders?status=filled")) == [first["orderId"]]
 
 
 async def test_an_order_is_found_by_its_client_order_id(

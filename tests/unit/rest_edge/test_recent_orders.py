@@ -1,5 +1,6 @@
 """Answered records laid over rows."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -7,8 +8,10 @@ import pytest
 
 from openspot.contracts.messages import OrderRecord
 from openspot.rest_edge.orders import recent
-from openspot.rest_edge.orders.recent import OrderFilter, RecentOrderRecords, newer_record
+from openspot.rest_edge.orders.recent import OrderFilter, RecentOrderRecords, Window, newer_record
 from tests.support.order_records import order_record
+
+WHOLE = Window()
 
 
 def order(
@@ -46,12 +49,18 @@ def test_a_record_alone_counts() -> None:
 
 
 def merged_with_recent(
-    answered: list[OrderRecord], rows: list[OrderRecord], wanted: OrderFilter, **window: Any
+    answered: list[OrderRecord],
+    rows: list[OrderRecord],
+    wanted: OrderFilter,
+    window: Window = WHOLE,
+    beside: Sequence[OrderRecord] = (),
 ) -> list[str]:
     orders = RecentOrderRecords()
     for record in answered:
         orders.note(record, 0)
-    page = orders.merged_with_recent("u1", rows, wanted, window.get("after"), window.get("before"))
+    named = orders.beside_the_page("u1", rows, wanted, window)
+    found = {record.order_id: record for record in beside if record.order_id in named}
+    page = orders.merged_with_recent("u1", rows, wanted, window, found)
     return [f"{record.order_id}:{record.status}" for record in page]
 
 
@@ -66,11 +75,29 @@ def test_a_cancelled_order_leaves_the_open_ones_and_joins_the_ended_ones() -> No
     assert merged_with_recent([cancelled], [], OrderFilter(("cancelled",))) == ["a:cancelled"]
 
 
+def test_an_order_that_was_filled_since_it_was_sent_is_no_open_one() -> None:
+    sent = [order("a", created=1), order("b", created=2)]
+    written = [order("a", "filled", created=1, updated=2)]
+    assert merged_with_recent(sent, [], OrderFilter(("open",)), beside=written) == ["b:open"]
+    assert merged_with_recent(sent, written, OrderFilter(("filled",))) == ["a:filled"]
+
+
+def test_only_a_filter_by_status_asks_for_rows_beside_the_page() -> None:
+    orders = RecentOrderRecords()
+    for record in (order("a", created=1), order("b", "cancelled", created=2), order("c", created=3)):
+        orders.note(record, 0)
+    rows, is_open = [order("c", created=3)], OrderFilter(("open",))
+    assert orders.beside_the_page("u1", rows, is_open, WHOLE) == ["a"]
+    assert orders.beside_the_page("u1", rows, is_open, Window(before=(order("a", created=1).created_at, "a"))) == []
+    assert orders.beside_the_page("u1", rows, OrderFilter(), WHOLE) == []
+    assert orders.beside_the_page("u2", rows, is_open, WHOLE) == []
+
+
 def test_an_order_outside_the_page_stays_outside() -> None:
     answered = [order(name, created=number) for number, name in enumerate("abcde")]
     rows = [order("d", created=3), order("b", created=1)]
-    window = {"after": (order("e", created=4).created_at, "e"), "before": (order("b", created=1).created_at, "b")}
-    assert merged_with_recent(answered, rows, OrderFilter(), **window) == ["d:open", "c:open", "b:open"]
+    window = Window((order("e", created=4).created_at, "e"), (order("b", created=1).created_at, "b"))
+    assert merged_with_recent(answered, rows, OrderFilter(), window) == ["d:open", "c:open", "b:open"]
 
 
 def test_only_what_the_filter_takes_joins() -> None:
@@ -115,5 +142,5 @@ def test_a_row_that_is_newer_than_what_was_sent_stays() -> None:
     assert merged_with_recent([sent], [order("a", "filled", created=1, updated=2)], OrderFilter()) == ["a:filled"]
     # The order with which the next page begins is not shown on this one as well.
     place = (sent.created_at, "a")
-    assert merged_with_recent([sent], [], OrderFilter(), before=place) == []
-    assert merged_with_recent([sent], [], OrderFilter(), after=place) == []
+    assert merged_with_recent([sent], [], OrderFilter(), Window(before=place)) == []
+    assert merged_with_recent([sent], [], OrderFilter(), Window(after=place)) == []

@@ -6,9 +6,10 @@ the time, in seconds of a monotonic clock.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from openspot.contracts.messages import OrderRecord
 from openspot.domain.order import TERMINAL
@@ -56,6 +57,14 @@ def place_of(record: OrderRecord) -> tuple[str, str]:
     return record.created_at, record.order_id
 
 
+class Window(NamedTuple):
+    """The part of a list that a page shows: it begins after the key `after`, and ends at the key `before`, where the next
+    page begins. None is an end of the list."""
+
+    after: tuple[str, str] | None = None
+    before: tuple[str, str] | None = None
+
+
 class RecentOrderRecords:
     """The records that this process sent within the last KEPT_S seconds, at most KEPT_MAX."""
 
@@ -87,27 +96,47 @@ class RecentOrderRecords:
         """The newest record of an order that was sent to this user, None if there is none."""
         return self._of_user.get(user_id, {}).get(order_id)
 
+    def beside_the_page(
+        self, user_id: str, rows: Sequence[OrderRecord], wanted: OrderFilter, window: Window
+    ) -> list[str]:
+        """The ids of the sent orders that belong to a page by what was sent, while the page lacks their rows.
+
+        A row that was written since may say that such an order has ended, and so does not pass the filter. Without a
+        filter by status there are none: the other fields of an order never change.
+        """
+        if not wanted.statuses:
+            return []
+        page = {row.order_id for row in rows}
+        return [
+            record.order_id
+            for record in self._within(user_id, window)
+            if record.order_id not in page and wanted.takes(record)
+        ]
+
     def merged_with_recent(
         self,
         user_id: str,
         rows: Sequence[OrderRecord],
         wanted: OrderFilter,
-        after: tuple[str, str] | None,
-        before: tuple[str, str] | None,
+        window: Window,
+        beside: Mapping[str, OrderRecord],
     ) -> list[OrderRecord]:
         """A page of rows, newest first, as it will be when all rows are written.
 
-        The page begins after the key `after`, and ends at the key `before`, where the next page begins. None is an end
-        of the list.
+        `beside` has the rows of the orders that `beside_the_page` names, by their ids.
         """
-        sent = self._of_user.get(user_id)
-        if not sent:
-            return list(rows)
         page = {row.order_id: row for row in rows}
-        for order_id, record in sent.items():
-            place = place_of(record)
-            if order_id in page or ((after is None or place < after) and (before is None or place > before)):
-                newest = newer_record(page.get(order_id), record)
-                assert newest is not None
-                page[order_id] = newest
+        for record in self._within(user_id, window):
+            order_id = record.order_id
+            newest = newer_record(page.get(order_id) or beside.get(order_id), record)
+            assert newest is not None
+            page[order_id] = newest
         return sorted((record for record in page.values() if wanted.takes(record)), key=place_of, reverse=True)
+
+    def _within(self, user_id: str, window: Window) -> Iterator[OrderRecord]:
+        """The records of a user that are in the window of a page."""
+        after, before = window
+        for record in self._of_user.get(user_id, {}).values():
+            place = place_of(record)
+            if (after is None or place < after) and (before is None or place > before):
+                yield record

@@ -35,7 +35,7 @@ from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.rest_edge.orders.bulk_cancel import BulkCancelTurns, OpenOrderCancels
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
-from openspot.rest_edge.orders.recent import OrderFilter, RecentOrderRecords, newer_record
+from openspot.rest_edge.orders.recent import OrderFilter, RecentOrderRecords, Window, newer_record
 from openspot.rest_edge.orders.schemas import (
     ORDER_IDS_MAX,
     BatchEntry,
@@ -163,9 +163,10 @@ class OrderService:
         """A page of the caller's orders, newest first, and the position of the next page, None if there is none."""
         rows, following = await self._store.list_of(user_id, wanted, limit, after)
         self._recent.forget_old(time.monotonic())
-        page = self._recent.merged_with_recent(
-            user_id, rows, wanted, after.place if after else None, following.place if following else None
-        )
+        window = Window(after.place if after else None, following.place if following else None)
+        sent = self._recent.beside_the_page(user_id, rows, wanted, window)
+        beside = await self._store.records_of(sent) if sent else {}
+        page = self._recent.merged_with_recent(user_id, rows, wanted, window, beside)
         if len(page) <= limit:
             return page, following
         last = page[limit - 1]
@@ -244,7 +245,7 @@ class OrderService:
                 return await self._cancel_open(user_id, symbol, side)
             outcome = BulkCancel([], [])
             wanted = list(dict.fromkeys(order_ids))
-            rows = await self._store.owners_of(wanted)
+            rows = await self._store.records_of(wanted)
             chosen = [
                 (order_id, row)
                 for order_id in wanted

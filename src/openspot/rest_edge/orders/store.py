@@ -120,7 +120,7 @@ class OrderStore:
         """A page of a user's trades, newest first, and the position of the next page, None if there is none."""
         return await page_of_trades(self._pool, user_id, wanted, limit, after)
 
-    async def owners_of(self, order_ids: Sequence[str]) -> dict[str, OrderRecord]:
+    async def records_of(self, order_ids: Sequence[str]) -> dict[str, OrderRecord]:
         """The orders of any user with these ids, by id. Orders without a row are left out."""
         rows = await self._pool.fetch(
             f"SELECT {_COLUMNS} FROM orders WHERE order_id = ANY($1::text[])",  # noqa: S608
