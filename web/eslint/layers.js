@@ -22,6 +22,7 @@ export const LAYERS = {
     "conversions",
     "staking",
     "history",
+    "indicators",
     "market",
     "orders",
     "positions",

@@ -8,12 +8,14 @@ import {
   HistogramSeries,
   type IChartApi,
   type ISeriesApi,
+  PriceScaleMode,
   TickMarkType,
   type Time,
 } from "lightweight-charts";
 import { memo, useCallback, useEffect, useRef, useState } from "react";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { plural } from "#lib/counts.ts";
 import { useZone } from "#lib/preferences.ts";
 import { formatTime } from "#lib/time.ts";
 import { dark, light } from "#lib/theme/tokens.ts";
@@ -22,10 +24,14 @@ import { useStream } from "../api/live.ts";
 import { type Market, readCandles } from "../api/queries.ts";
 import { explain } from "../api/messages.ts";
 import { Loading } from "../parts/Loading.tsx";
+import { useChoice } from "../indicators/choice.ts";
+import { createIndicatorLines, type IndicatorLines, type Reading } from "../indicators/lines.ts";
 import { createPace } from "../stream/pace.ts";
 import classes from "./CandleChart.module.css";
+import { steer } from "./chartKeys.ts";
 import { candleAt, type LastTrade } from "./lastPrice.ts";
-import { type Candle, canvasValue, mergeCandles, toBar, toVolume } from "./candles.ts";
+import { barOf, type Candle, canvasValue, mergeCandles, toBar, toVolume } from "./candles.ts";
+import { createOwnMarks, type Fill, type OwnMarks } from "./ownMarks.ts";
 
 type Interval = Schemas["Interval"];
 
@@ -55,6 +61,8 @@ interface Series {
   chart: IChartApi;
   bars: ISeriesApi<"Candlestick">;
   volumes: ISeriesApi<"Histogram">;
+  indicators: IndicatorLines;
+  own: OwnMarks;
 }
 
 export default memo(CandleChart);
@@ -64,11 +72,20 @@ function CandleChart({
   market,
   interval,
   last,
+  isLogarithmic,
+  orders,
+  fills,
 }: {
   market: Market;
   interval: Interval;
   /** The newest trade: the price of the candle of now. */
   last: LastTrade | undefined;
+  /** Whether equal distances are equal changes in percent. */
+  isLogarithmic: boolean;
+  /** The reader's open orders of the market. */
+  orders: readonly Schemas["OrderRecord"][];
+  /** The reader's newest fills of the market. */
+  fills: readonly Fill[];
 }) {
   const { symbol } = market;
   const exchange = useExchange();
@@ -82,6 +99,14 @@ function CandleChart({
   const scheme = useComputedColorScheme("light");
   const [shown, setShown] = useState<Candle | null>(null);
   const [newest, setNewest] = useState<Candle | null>(null);
+  const [readings, setReadings] = useState<readonly Reading[]>([]);
+  /** The first and the last candle that are drawn: with others, fills have other marks. */
+  const [span, setSpan] = useState("");
+  /** How many fills the drawn candles have. */
+  const [marked, setMarked] = useState(0);
+  /** Begin of the candle under the pointer, in seconds. */
+  const pointed = useRef<number | null>(null);
+  const choice = useChoice();
   const query = useQuery({
     queryKey: ["candles", symbol, interval],
     queryFn: () => readCandles(exchange, symbol, interval, {}, FIRST_LIMIT),
@@ -100,7 +125,10 @@ function CandleChart({
       candles.current.map((candle) => toBar(candleAt(candle, lastNow.current, length))),
     );
     series.current?.volumes.setData(candles.current.map((candle) => toVolume(candle, shadesNow.current)));
+    series.current?.indicators.draw(barsNow(candles.current, lastNow.current, length));
+    setReadings(series.current?.indicators.readings(pointed.current) ?? []);
     setNewest(candles.current.at(-1) ?? null);
+    setSpan([candles.current[0], candles.current.at(-1)].map((end) => end?.timestamp).join(" "));
   }, [length]);
 
   useEffect(() => {
@@ -123,7 +151,8 @@ function CandleChart({
       priceLineVisible: false,
     });
     chart.priceScale("volume").applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } });
-    series.current = { chart, bars, volumes };
+    const indicators = createIndicatorLines(chart, bars, places);
+    series.current = { chart, bars, volumes, indicators, own: createOwnMarks(bars) };
     isPlaced.current = false;
 
     let isReading = false;
@@ -150,6 +179,8 @@ function CandleChart({
     chart.subscribeCrosshairMove(({ time }) => {
       const at = typeof time === "number" ? time * 1000 : null;
       setShown(at === null ? null : (candles.current.find(({ timestamp }) => timestamp === at) ?? null));
+      pointed.current = at === null ? null : at / 1000;
+      setReadings(indicators.readings(pointed.current));
     });
     return () => {
       series.current = null;
@@ -178,6 +209,8 @@ function CandleChart({
       else {
         series.current?.bars.update(toBar(candleAt(latest, lastNow.current, length)));
         series.current?.volumes.update(toVolume(latest, shadesNow.current));
+        series.current?.indicators.drawNewest(barsNow(candles.current, lastNow.current, length));
+        setReadings(series.current?.indicators.readings(pointed.current) ?? []);
         setNewest(latest);
       }
       isWhole = false;
@@ -237,6 +270,24 @@ function CandleChart({
     draw();
   }, [scheme, zone, places, symbol, interval, draw]);
 
+  useEffect(() => {
+    series.current?.indicators.show(choice, scheme);
+    setReadings(series.current?.indicators.readings(pointed.current) ?? []);
+  }, [choice, scheme, places, symbol, interval]);
+
+  useEffect(() => {
+    const mode = isLogarithmic ? PriceScaleMode.Logarithmic : PriceScaleMode.Normal;
+    series.current?.chart.priceScale("right").applyOptions({ mode });
+  }, [isLogarithmic, symbol, interval]);
+
+  const colours = scheme === "dark" ? dark : light;
+  useEffect(() => series.current?.own.showOrders(orders, colours), [orders, colours, symbol, interval]);
+
+  useEffect(() => {
+    const times = candles.current.map(({ timestamp }) => timestamp / 1000);
+    setMarked(series.current?.own.showFills(fills, times, colours) ?? 0);
+  }, [fills, colours, symbol, interval, span]);
+
   const present = newest && candleAt(newest, last, length);
   const legend = shown && shown.timestamp !== present?.timestamp ? shown : present;
   return (
@@ -245,16 +296,34 @@ function CandleChart({
         ref={holder}
         className={classes.chart}
         role="group"
-        aria-label={label(symbol, interval, present)}
+        tabIndex={0}
+        aria-label={label(
+          symbol,
+          interval,
+          present,
+          drawnWords(readings, orders.filter(({ price }) => price !== null).length, marked),
+        )}
+        onKeyDown={(event) => series.current && steer(series.current.chart, event)}
       />
       {legend && (
-        <p className={`figures ${classes.legend ?? ""}`} aria-hidden>
-          <Figure name="O" value={legend.open} places={places} />
-          <Figure name="H" value={legend.high} places={places} />
-          <Figure name="L" value={legend.low} places={places} />
-          <Figure name="C" value={legend.close} places={places} />
-          <Figure name="Vol" value={legend.volume} places={0} />
-        </p>
+        <div className={`figures ${classes.legend ?? ""}`} aria-hidden>
+          <p>
+            <Figure name="O" value={legend.open} places={places} />
+            <Figure name="H" value={legend.high} places={places} />
+            <Figure name="L" value={legend.low} places={places} />
+            <Figure name="C" value={legend.close} places={places} />
+            <Figure name="Vol" value={legend.volume} places={0} />
+          </p>
+          {readings.length > 0 && (
+            <p>
+              {readings.map(({ id, title, colour, figures }) => (
+                <span key={id} style={{ color: colour }}>
+                  {title} {figures.map((figure) => formatDecimal(figure)).join(" · ")}
+                </span>
+              ))}
+            </p>
+          )}
+        </div>
       )}
       {!data && query.error && (
         <div className={classes.over}>
@@ -283,9 +352,24 @@ function Figure({ name, value, places }: { name: string; value: string; places: 
   );
 }
 
-function label(symbol: string, interval: string, candle: Candle | null): string {
+function label(symbol: string, interval: string, candle: Candle | null, own: string): string {
   const last = candle ? `, the last from ${candle.open} to ${candle.close}` : "";
-  return `Candles of ${interval} for ${symbol}${last}. The view “Figures” has them as a table.`;
+  return `Candles of ${interval} for ${symbol}${last}.${own} Arrow keys move along, + and − zoom. The view “Figures” has them as a table.`;
+}
+
+/** What is drawn on the candles, in words. */
+function drawnWords(readings: readonly Reading[], orders: number, fills: number): string {
+  const sentences = [
+    ...readings.map(({ title, figures }) => `${title}: ${figures.join(", ") || "none yet"}.`),
+    ...(orders > 0 ? [`Your ${plural(orders, "open order")} as lines.`] : []),
+    ...(fills > 0 ? [`Your ${plural(fills, "fill")} as marks.`] : []),
+  ];
+  return sentences.map((sentence) => ` ${sentence}`).join("");
+}
+
+/** The bars that indicators see, the last one with the newest trade. */
+function barsNow(candles: readonly Candle[], last: LastTrade | undefined, length: number) {
+  return candles.map((candle) => barOf(candleAt(candle, last, length)));
 }
 
 const seconds = (time: Time) => (typeof time === "number" ? time : 0);

@@ -1,6 +1,9 @@
-import { SegmentedControl } from "@mantine/core";
+import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
+import { useFullscreenElement, useMergedRef } from "@mantine/hooks";
+import { ScreenFullIcon, ScreenNormalIcon } from "@primer/octicons-react";
 import { lazy, memo, Suspense, useCallback, useState } from "react";
 import { keep, readKept } from "#lib/store.ts";
+import { IndicatorMenu } from "../indicators/IndicatorMenu.tsx";
 import type { Schemas } from "../api/client.ts";
 import type { Market } from "../api/queries.ts";
 import { Loading } from "../parts/Loading.tsx";
@@ -9,12 +12,14 @@ import { CandleTable } from "./CandleTable.tsx";
 import classes from "./ChartPanel.module.css";
 import { DepthChart } from "./DepthChart.tsx";
 import type { LastTrade } from "./lastPrice.ts";
+import type { Fill } from "./ownMarks.ts";
 
 const CandleChart = lazy(() => import("./CandleChart.tsx"));
 
 type Interval = Schemas["Interval"];
 const INTERVALS: readonly Interval[] = ["1m", "5m", "15m", "30m", "1h", "4h", "1d", "1w"];
 const KEY = "openspot.trade.interval";
+const SCALE_KEY = "openspot.trade.logarithmic";
 const VIEWS = [
   { value: "candles", label: "Candles" },
   { value: "depth", label: "Depth" },
@@ -26,10 +31,15 @@ export const ChartPanel = memo(function ChartPanel({
   market,
   book,
   last,
+  orders,
+  fills,
 }: {
   market: Market;
   book: BookState;
   last: LastTrade | undefined;
+  /** The reader's own, of the market. */
+  orders: readonly Schemas["OrderRecord"][];
+  fills: readonly Fill[];
 }) {
   const [view, setView] = useState("candles");
   const [interval, setInterval] = useState<Interval>(
@@ -41,9 +51,28 @@ export const ChartPanel = memo(function ChartPanel({
     setInterval(known);
     keep(() => localStorage, KEY, known);
   }, []);
+  const [isLogarithmic, setLogarithmic] = useState(() => readKept(() => localStorage, SCALE_KEY) !== null);
+  const scale = useCallback((next: boolean) => {
+    setLogarithmic(next);
+    keep(() => localStorage, SCALE_KEY, next ? "yes" : null);
+  }, []);
+  const { ref, toggle, fullscreen } = useFullscreenElement<HTMLElement>();
+  const [panel, setPanel] = useState<HTMLElement | null>(null);
+  const held = useMergedRef(ref, setPanel);
+  const fill = useCallback(() => void toggle(), [toggle]);
   return (
-    <section className={classes.panel} aria-label="Chart">
-      <Head view={view} onView={setView} interval={interval} onInterval={choose} />
+    <section className={classes.panel} aria-label="Chart" ref={held}>
+      <Head
+        view={view}
+        onView={setView}
+        interval={interval}
+        onInterval={choose}
+        isLogarithmic={isLogarithmic}
+        onScale={scale}
+        isFull={fullscreen}
+        panel={panel}
+        onFull={fill}
+      />
       <div className={classes.body}>
         {view === "depth" ? (
           <DepthChart market={market} state={book} />
@@ -56,6 +85,9 @@ export const ChartPanel = memo(function ChartPanel({
               market={market}
               interval={interval}
               last={last}
+              isLogarithmic={isLogarithmic}
+              orders={orders}
+              fills={fills}
             />
           </Suspense>
         )}
@@ -70,11 +102,22 @@ const Head = memo(function Head({
   onView,
   interval,
   onInterval,
+  isLogarithmic,
+  onScale,
+  isFull,
+  panel,
+  onFull,
 }: {
   view: string;
   onView: (view: string) => void;
   interval: Interval;
   onInterval: (interval: string) => void;
+  isLogarithmic: boolean;
+  onScale: (isLogarithmic: boolean) => void;
+  isFull: boolean;
+  /** What fills the screen. */
+  panel: HTMLElement | null;
+  onFull: () => void;
 }) {
   return (
     <div className={classes.head}>
@@ -89,6 +132,31 @@ const Head = memo(function Head({
           onChange={onInterval}
         />
       )}
+      <div className={classes.tools}>
+        {view === "candles" && (
+          <>
+            <IndicatorMenu within={isFull ? panel : null} />
+            <Button
+              size="compact-xs"
+              variant={isLogarithmic ? "light" : "default"}
+              aria-pressed={isLogarithmic}
+              aria-label="Logarithmic scale"
+              onClick={() => onScale(!isLogarithmic)}
+            >
+              Log
+            </Button>
+          </>
+        )}
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={isFull ? "Leave full screen" : "Full screen"}
+          aria-pressed={isFull}
+          onClick={onFull}
+        >
+          {isFull ? <ScreenNormalIcon /> : <ScreenFullIcon />}
+        </ActionIcon>
+      </div>
     </div>
   );
 });

@@ -1,6 +1,7 @@
 /** Candles as the chart takes them. */
 import type { CandlestickData, HistogramData, UTCTimestamp } from "lightweight-charts";
 import type { Schemas } from "../api/client.ts";
+import type { Bar } from "../indicators/values.ts";
 
 export type Candle = Schemas["Candle"];
 
@@ -20,6 +21,12 @@ export function toBar(candle: Candle): CandlestickData {
     low: canvasValue(candle.low),
     close: canvasValue(candle.close),
   };
+}
+
+/** The candle as indicators take it. */
+export function barOf(candle: Candle): Bar {
+  const { open, high, low, close } = toBar(candle);
+  return { time: timeOf(candle), open, high, low, close, volume: canvasValue(candle.volume) };
 }
 
 export function toVolume(candle: Candle, colours: { rising: string; falling: string }): HistogramData {

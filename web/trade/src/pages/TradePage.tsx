@@ -5,7 +5,7 @@ import { ErrorState } from "#lib/components/states.tsx";
 import { useShortcuts } from "#lib/shortcuts.ts";
 import { type Schemas, useExchange } from "../api/client.ts";
 import { useFeed, useStream, useTickerPushes } from "../api/live.ts";
-import { readTrades, useBalances, useMarkets, useOpenOrders, useTickers } from "../api/queries.ts";
+import { readTrades, useBalances, useFills, useMarkets, useOpenOrders, useTickers } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
 import { ChartPanel } from "../market/ChartPanel.tsx";
 import { MarketHeader } from "../market/MarketHeader.tsx";
@@ -22,6 +22,7 @@ import classes from "./TradePage.module.css";
 
 const NO_BOOK = { book: null, isCurrent: false, resyncs: 0 };
 const NO_ORDERS: readonly Schemas["OrderRecord"][] = [];
+const NO_FILLS: readonly Schemas["OwnTrade"][] = [];
 const NO_TRADES = { trades: null, error: null };
 const EMPTY: Draft = {
   side: "buy",
@@ -83,6 +84,7 @@ function Screen({ symbol }: { symbol: string }) {
   const { data: tickers = [] } = useTickers();
   const { data: balances } = useBalances();
   const { data: open = NO_ORDERS } = useOpenOrders();
+  const { data: fillPages } = useFills(symbol);
   useTickerPushes([symbol]);
   const book = useFeed(() => followBook(stream, symbol), symbol, NO_BOOK);
   const trades = useFeed(
@@ -113,13 +115,17 @@ function Screen({ symbol }: { symbol: string }) {
     () => (session ? open.filter((order) => order.symbol === symbol) : NO_ORDERS),
     [session, open, symbol],
   );
+  const fills = useMemo(
+    () => (session && fillPages ? fillPages.pages.flatMap(({ rows }) => rows) : NO_FILLS),
+    [session, fillPages],
+  );
   const last = trades.trades?.[0];
   const known = tickers.find((one) => one.symbol === symbol);
   const ticker = useMemo(() => tickerAt(known, last), [known, last]);
   const market = markets.find((one) => one.symbol === symbol);
   if (!market) return null;
   const parts = {
-    Chart: <ChartPanel market={market} book={book} last={last} />,
+    Chart: <ChartPanel market={market} book={book} last={last} orders={own} fills={fills} />,
     Book: (
       <OrderBook
         market={market}

@@ -1,0 +1,45 @@
+import { Button, Popover } from "@mantine/core";
+import { lazy, Suspense, useState } from "react";
+import { INDICATORS, useChoice } from "./choice.ts";
+
+const load = () => import("./IndicatorChoices.tsx");
+/** Loaded when it is opened. */
+const IndicatorChoices = lazy(load);
+
+/** The button that opens the list of indicators; it says how many are shown. */
+export function IndicatorMenu({
+  within,
+}: {
+  /** What fills the screen, if anything does: nothing else is seen. */ within: HTMLElement | null;
+}) {
+  const choice = useChoice();
+  const [isOpen, setOpen] = useState(false);
+  const count = INDICATORS.filter(({ id }) => choice[id]?.isShown).length;
+  const toggle = () => {
+    if (isOpen) setOpen(false);
+    // The focus goes to the first choice, which has to be there by then.
+    else void load().finally(() => setOpen(true));
+  };
+  return (
+    <Popover
+      opened={isOpen}
+      onChange={setOpen}
+      position="bottom-end"
+      shadow="md"
+      trapFocus
+      returnFocus
+      {...(within ? { portalProps: { target: within } } : {})}
+    >
+      <Popover.Target>
+        <Button size="compact-xs" variant="default" onClick={toggle}>
+          {count === 0 ? "Indicators" : `Indicators (${String(count)})`}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Indicators of the chart" p={0}>
+        <Suspense>
+          <IndicatorChoices />
+        </Suspense>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
