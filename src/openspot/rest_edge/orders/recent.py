@@ -58,8 +58,11 @@ def place_of(record: OrderRecord) -> tuple[str, str]:
 
 
 class Window(NamedTuple):
-    """The part of a list that a page shows: it begins after the key `after`, and ends at the key `before`, where the next
-    page begins. None is an end of the list."""
+    """The part of a list that a page shows.
+
+    It begins after the key `after`, and ends at the key `before`, where the next page begins. None is an end of the
+    list.
+    """
 
     after: tuple[str, str] | None = None
     before: tuple[str, str] | None = None
