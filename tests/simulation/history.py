@@ -173,7 +173,11 @@ class History:
                 self._reduce(event)
             case EventType.MOVED:
                 order = self._live[event.order_id]
-                self._add(order, event, order.final._replace(event="updated", price=event.price))
+                order.quantity += event.amount
+                remaining = order.final.remaining + event.amount
+                assert (event.quantity, event.remaining) == (order.quantity, remaining), "quantity was made or lost"
+                moved = order.final._replace(event="updated", price=event.price, remaining=remaining)
+                self._add(order, event, moved)
             case EventType.BALANCE:
                 self._money(event)
             case EventType.TRANSFER:
@@ -251,6 +255,8 @@ class History:
         order = self._live[event.order_id]
         assert order.final.remaining - event.quantity == event.remaining >= 0, "quantity was made or lost"
         reason = ResultCode(event.code).name
+        if event.code == ResultCode.AMENDED_BY_USER:
+            order.quantity -= event.quantity
         if event.remaining:
             self._open(order)
             after = order.final._replace(event="updated", remaining=event.remaining, reason=reason)
