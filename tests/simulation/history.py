@@ -47,6 +47,8 @@ class State(NamedTuple):
     notional: int
     fee: int
     reason: str = ""
+    quantity: int = 0
+    """The ordered quantity, as amended."""
 
 
 @dataclass(slots=True)
@@ -176,7 +178,9 @@ class History:
                 order.quantity += event.amount
                 remaining = order.final.remaining + event.amount
                 assert (event.quantity, event.remaining) == (order.quantity, remaining), "quantity was made or lost"
-                moved = order.final._replace(event="updated", price=event.price, remaining=remaining)
+                moved = order.final._replace(
+                    event="updated", price=event.price, remaining=remaining, quantity=event.quantity
+                )
                 self._add(order, event, moved)
             case EventType.BALANCE:
                 self._money(event)
@@ -197,7 +201,7 @@ class History:
         # Clients hear of an immediate order only after its next event has decided its outcome.
         name, status = ("rejected", status) if rejected else ("", "pending") if immediate else ("created", status)
         remaining = 0 if rejected else event.quantity
-        self._add(order, event, State(name, 0, 0, status, event.price, 0, remaining, 0, 0, reason))
+        self._add(order, event, State(name, 0, 0, status, event.price, 0, remaining, 0, 0, reason, event.quantity))
 
     def _open(self, order: OrderHistory) -> None:
         """If an immediate order is still pending, record that it has been open since it was accepted."""
@@ -259,7 +263,9 @@ class History:
             order.quantity -= event.quantity
         if event.remaining:
             self._open(order)
-            after = order.final._replace(event="updated", remaining=event.remaining, reason=reason)
+            after = order.final._replace(
+                event="updated", remaining=event.remaining, reason=reason, quantity=order.quantity
+            )
         else:
             after = order.final._replace(event="cancelled", status="cancelled", remaining=0, reason=reason)
         self._add(order, event, after)

@@ -43,6 +43,11 @@ def cancel_open(world: "World") -> None:
     world.traders.cancel_open()
 
 
+def amend(world: "World") -> None:
+    """A trader amends some orders."""
+    world.traders.amend()
+
+
 def look(world: "World") -> None:
     """A trader asks for an order's state."""
     world.traders.look()
@@ -241,6 +246,7 @@ WEIGHTS: dict[Callable[["World"], None], int] = {
     wait: 10,
     cancel: 12,
     cancel_open: 1,
+    amend: 4,
     look: 4,
     administer: 4,
     link_owners: 2,

@@ -26,6 +26,7 @@ from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.notifications.routes import notification_routes
 from openspot.rest_edge.notifications.service import NotificationServices
+from openspot.rest_edge.orders.amendment_routes import amendment_routes
 from openspot.rest_edge.orders.routes import order_routes
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.products.routes import product_routes
@@ -74,7 +75,7 @@ class EdgeServices:
 def make_app(settings: RestEdgeSettings, services: EdgeServices, *, fast_paths: bool = True) -> ASGIApp:
     """The application. Without `fast_paths` FastAPI handles every route: slower, with the same responses."""
     application = make_http_app(
-        edge_routers(services, fast_paths=fast_paths),
+        edge_routers(services, fast_paths=fast_paths, has_complete_rules=settings.has_complete_rules),
         title=TITLE,
         description=DESCRIPTION,
         health=services.health,
@@ -90,13 +91,14 @@ def make_app(settings: RestEdgeSettings, services: EdgeServices, *, fast_paths: 
     return with_cors(application, settings.cors_origins, headers=headers, exposed=exposed)
 
 
-def edge_routers(services: EdgeServices, *, fast_paths: bool = True) -> list[Router]:
-    """The routes of every wing."""
+def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complete_rules: bool = True) -> list[Router]:
+    """The routes of every wing. Some exist only with the complete rules of orders."""
     return [
         *identity_routes(PREFIX, services.users, services.keys),
         *notification_routes(PREFIX, services.notifications),
         market_routes(PREFIX, services.markets),
         order_routes(PREFIX, services.orders, fast_paths=fast_paths),
+        *([amendment_routes(PREFIX, services.orders)] if has_complete_rules else []),
         *fund_routes(PREFIX, services.funds, fast_paths=fast_paths),
         *product_routes(PREFIX, services.products),
         settings_routes(PREFIX, services.system),

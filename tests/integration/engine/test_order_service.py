@@ -314,6 +314,8 @@ async def test_amendments_of_one_call_have_their_own_outcomes_and_a_repeat_chang
         "3",
     )
     assert (trade["type"], reduced["type"], reduced["reason"]) == ("trade", "reduce", "AMENDED_BY_USER")
+    shown = [(row.price, row.quantity) for row in answer.orders]
+    assert shown == [(105_00, 4 * SCALE), (99_00, 2 * SCALE), *[(0, 0)] * 4]
     assert [row.timestamp for row in answer.orders] == [moved["timestamp"], reduced["timestamp"], 0, 0, 0, 0]
     found = await engine.find(first.order_id)
     assert (found.status, found.price, found.quantity) == ("PARTIALLY_FILLED", 105_00, 4 * SCALE)

@@ -849,7 +849,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Amend up to 20 open limit orders in one step, each answered alone, in the order of the request
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
+        patch: operations["amend_orders"];
         trace?: never;
     };
     "/api/v1/orders/history": {
@@ -906,10 +910,18 @@ export interface paths {
         get: operations["get_order_by_client_id"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Cancel your open orders with this clientOrderId
+         * @description Only a user may call it. An API key needs the scope `cancel`. The `standard` limits count the request. The request leaves an audit record.
+         */
+        delete: operations["cancel_orders_by_client_id"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Amend price, quantity or both of your open limit order with this clientOrderId
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
+        patch: operations["amend_order_by_client_id"];
         trace?: never;
     };
     "/api/v1/orders/{orderId}": {
@@ -933,7 +945,11 @@ export interface paths {
         delete: operations["cancel_order"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Amend price, quantity or both of an open limit order
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
+        patch: operations["amend_order"];
         trace?: never;
     };
     "/api/v1/kyc/status": {
@@ -2096,6 +2112,48 @@ export interface components {
          * @enum {string}
          */
         Algorithm: "hmac-sha256" | "ed25519";
+        /**
+         * AmendmentBatchBody
+         * @description Amendments of up to BATCH_MAX orders, each order once. They reach the engine together.
+         * @example {
+         *       "orders": [
+         *         {
+         *           "orderId": "01HZX3V9Q2M4N6P8R0T2V4X6",
+         *           "quantity": "0.01"
+         *         }
+         *       ]
+         *     }
+         */
+        AmendmentBatchBody: {
+            orders: components["schemas"]["AmendmentOfOrder"][];
+        };
+        /**
+         * AmendmentBody
+         * @description What an open limit order shall have from now on. What is not given stays as it is; give at least one.
+         *
+         *     `quantity` is the whole quantity of the order, with what is filled already.
+         * @example {
+         *       "price": "65010.50",
+         *       "quantity": "0.01"
+         *     }
+         */
+        AmendmentBody: {
+            price?: (string | number) | null;
+            quantity?: (string | number) | null;
+        };
+        /**
+         * AmendmentOfOrder
+         * @description An amendment in a batch.
+         * @example {
+         *       "orderId": "01HZX3V9Q2M4N6P8R0T2V4X6",
+         *       "price": "65010.50"
+         *     }
+         */
+        AmendmentOfOrder: {
+            price?: (string | number) | null;
+            quantity?: (string | number) | null;
+            orderId: string;
+        };
         /**
          * AntiPhishingBody
          * @description 4 to 32 printable characters that every mail of the platform shows from now on. Null removes them.
@@ -8050,6 +8108,116 @@ export interface operations {
             };
         };
     };
+    amend_orders: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key gets the first response again, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AmendmentBatchBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description `true` if this is the response of an earlier request with the same Idempotency-Key */
+                    "Idempotency-Hit"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchEntry"][];
+                };
+            };
+            /** @description the body is not a list of at most 20 amendments */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the Idempotency-Key came with another request, or its first request still runs: Retry-After */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description nothing was sent */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_ended_orders: {
         parameters: {
             query?: {
@@ -8289,6 +8457,214 @@ export interface operations {
             };
         };
     };
+    cancel_orders_by_client_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Your own reference */
+                clientOrderId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkCancel"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many bulk cancels of yours wait for their turn: BULK_CANCEL_IN_PROGRESS */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    amend_order_by_client_id: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key gets the first response again, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Your own reference */
+                clientOrderId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AmendmentBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description `true` if this is the response of an earlier request with the same Idempotency-Key */
+                    "Idempotency-Hit"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderRecord"];
+                };
+            };
+            /** @description the body is not valid, or the amended order breaks a rule: `message` is the reason, for example RISK_NSF */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description you have no such order */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the order has ended already: ORDER_NOT_OPEN, with its status */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the amendment was not sent */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description nobody knows yet whether the order is amended: ORDER_STATUS_UNKNOWN, with its id in `details` */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_order: {
         parameters: {
             query?: never;
@@ -8451,6 +8827,137 @@ export interface operations {
                 };
             };
             /** @description nobody knows yet whether the order is cancelled */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    amend_order: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key gets the first response again, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the order */
+                orderId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AmendmentBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description `true` if this is the response of an earlier request with the same Idempotency-Key */
+                    "Idempotency-Hit"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderRecord"];
+                };
+            };
+            /** @description the body is not valid, or the amended order breaks a rule: `message` is the reason, for example RISK_NSF */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description you have no such order */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the order has ended already: ORDER_NOT_OPEN, with its status */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the amendment was not sent */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description nobody knows yet whether the order is amended: ORDER_STATUS_UNKNOWN, with its id in `details` */
             504: {
                 headers: {
                     [name: string]: unknown;

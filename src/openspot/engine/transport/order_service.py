@@ -205,9 +205,13 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             code = amended.refusals.get(index)
             result = _refusal_result(code) if code is not None else next(results)
             sequence += result.events
+            is_taken = result.code == ResultCode.SUCCESS
+            present = self._machine.core.order(wanted.order_id) or self._machine.orders.find(wanted.order_id)
             response.orders.add(
                 order_id=wanted.order_id,
                 status=_status(result),
+                price=wanted.price or present.price if is_taken and present else 0,
+                quantity=wanted.quantity or present.quantity if is_taken and present else 0,
                 result_code=CODE_NAMES[result.code],
                 filled_quantity=result.filled,
                 remaining_quantity=result.remaining,

@@ -14,7 +14,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from openspot.contracts.messages import Message, OrderRecord, OrderRequest
+from openspot.contracts.messages import Message, OrderAmendment, OrderRecord, OrderRequest
 from openspot.contracts.messages.message import Count, DecimalText, TimeText, listed
 from openspot.domain.market import SLIPPAGE_BPS_MAX
 from openspot.domain.money import decimal_to_text
@@ -191,6 +191,52 @@ def checked_order(value: object) -> OrderBody:
         return OrderBody.model_validate(value)
     except ValidationError as error:
         raise validation_error(messages_of(error.errors())) from None
+
+
+class AmendmentBody(Body):
+    """What an open limit order shall have from now on. What is not given stays as it is; give at least one.
+
+    `quantity` is the whole quantity of the order, with what is filled already.
+    """
+
+    model_config = example({"price": "65010.50", "quantity": "0.01"})
+
+    price: PositiveDecimal | None = None
+    quantity: PositiveDecimal | None = None
+
+    @model_validator(mode="after")
+    def something_is_given(self) -> Self:
+        """Refuse an amendment of nothing."""
+        if self.price is None and self.quantity is None:
+            raise rule_broken("price or quantity is required")
+        return self
+
+
+class AmendmentOfOrder(AmendmentBody):
+    """An amendment in a batch."""
+
+    model_config = example({"orderId": "01HZX3V9Q2M4N6P8R0T2V4X6", "price": "65010.50"})
+
+    order_id: OrderId
+
+    def to_request(self) -> OrderAmendment:
+        """The amendment as the router receives it."""
+        return OrderAmendment(self.order_id, self.price, self.quantity)
+
+
+class AmendmentBatchBody(Body):
+    """Amendments of up to BATCH_MAX orders, each order once. They reach the engine together."""
+
+    model_config = example({"orders": [{"orderId": "01HZX3V9Q2M4N6P8R0T2V4X6", "quantity": "0.01"}]})
+
+    orders: Annotated[list[AmendmentOfOrder], Field(min_length=1, max_length=BATCH_MAX)]
+
+    @model_validator(mode="after")
+    def each_order_is_named_once(self) -> Self:
+        """Refuse two amendments of one order: it would be unclear which one holds."""
+        if len({order.order_id for order in self.orders}) < len(self.orders):
+            raise rule_broken("orders must name each order once")
+        return self
 
 
 class OwnTrade(Message, frozen=True):

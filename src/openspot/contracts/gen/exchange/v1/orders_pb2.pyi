@@ -213,7 +213,7 @@ class AmendOrdersRequest(_message.Message):
     def __init__(self, orders: _Optional[_Iterable[_Union[AmendOrderRequest, _Mapping]]] = ...) -> None: ...
 
 class AmendOrderResponse(_message.Message):
-    __slots__ = ("order_id", "status", "result_code", "filled_quantity", "remaining_quantity", "sequence", "timestamp")
+    __slots__ = ("order_id", "status", "result_code", "filled_quantity", "remaining_quantity", "sequence", "timestamp", "price", "quantity")
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
@@ -221,6 +221,8 @@ class AmendOrderResponse(_message.Message):
     REMAINING_QUANTITY_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
+    PRICE_FIELD_NUMBER: _ClassVar[int]
+    QUANTITY_FIELD_NUMBER: _ClassVar[int]
     order_id: int
     status: OrderAnswer
     result_code: str
@@ -228,7 +230,9 @@ class AmendOrderResponse(_message.Message):
     remaining_quantity: int
     sequence: int
     timestamp: int
-    def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ..., timestamp: _Optional[int] = ...) -> None: ...
+    price: int
+    quantity: int
+    def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ..., timestamp: _Optional[int] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ...) -> None: ...
 
 class AmendOrdersResponse(_message.Message):
     __slots__ = ("orders",)
