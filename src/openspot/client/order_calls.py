@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from openspot.client.calls import Calls, Number, exact, given, iso_time, segment
-from openspot.client.gen.records import BatchEntry, BulkCancel, Order, OrderEstimate, OwnTrade
+from openspot.client.gen.records import BatchEntry, BulkCancel, CancelTimer, Order, OrderEstimate, OwnTrade
 from openspot.client.records import Page
 from openspot.domain.order import TERMINAL, OrderStatus
 
@@ -235,6 +235,18 @@ class OrderCalls(Calls):
     async def cancel_orders_by_client_id(self, client_order_id: str) -> BulkCancel:
         """Cancel the open orders with this client order id. Only platforms with the complete rules have this call."""
         return await self._call("DELETE", f"/orders/client/{segment(client_order_id)}", BulkCancel)
+
+    async def cancel_all_after(self, timeout_seconds: int) -> CancelTimer:
+        """Let the platform cancel all open orders of the user after this time, unless this call is repeated before.
+
+        5 s to 24 h; 0 ends the timer. Only platforms with the complete rules have this call.
+        """
+        body = {"timeoutSeconds": timeout_seconds}
+        return await self._call("POST", "/orders/cancel-all-after", CancelTimer, body=body)
+
+    async def cancel_timer(self) -> CancelTimer:
+        """The timer of `cancel_all_after`. Only platforms with the complete rules have this call."""
+        return await self._call("GET", "/orders/cancel-all-after", CancelTimer)
 
     async def cancel_order(self, order_id: str) -> Order:
         """Cancel an order and return it. Raises ApiError 404 if it is unknown, 409 if it has ended already."""

@@ -27,6 +27,8 @@ from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.notifications.routes import notification_routes
 from openspot.rest_edge.notifications.service import NotificationServices
 from openspot.rest_edge.orders.amendment_routes import amendment_routes
+from openspot.rest_edge.orders.cancel_timer_routes import cancel_timer_routes
+from openspot.rest_edge.orders.cancel_timers import CancelTimers
 from openspot.rest_edge.orders.routes import order_routes
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.products.routes import product_routes
@@ -62,6 +64,7 @@ class EdgeServices:
     funds: FundServices
     products: ProductServices
     orders: OrderService
+    cancel_timers: CancelTimers
     markets: MarketService
     margin: MarginClient
     system: SystemSettings
@@ -97,14 +100,19 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
         *identity_routes(PREFIX, services.users, services.keys),
         *notification_routes(PREFIX, services.notifications),
         market_routes(PREFIX, services.markets),
+        # Before the orders: one of their paths takes any word as an id.
+        *(_complete_order_routes(services) if has_complete_rules else []),
         order_routes(PREFIX, services.orders, fast_paths=fast_paths),
-        *([amendment_routes(PREFIX, services.orders)] if has_complete_rules else []),
         *fund_routes(PREFIX, services.funds, fast_paths=fast_paths),
         *product_routes(PREFIX, services.products),
         settings_routes(PREFIX, services.system),
         margin_routes(PREFIX, services.margin),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
+
+
+def _complete_order_routes(services: EdgeServices) -> list[Router]:
+    return [amendment_routes(PREFIX, services.orders), cancel_timer_routes(PREFIX, services.cancel_timers)]
 
 
 def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:

@@ -94,6 +94,7 @@ DESCRIPTOR = Descriptor(
             "withdrawal_addresses",
             "kyc_profiles",
             "kyc_events",
+            "cancel_timers",
         ),
         reads=(
             "orders",

@@ -204,6 +204,16 @@ class OpenSpot(Funds, Common, Exchange):
         self.load_markets()
         return self.cancel_matching(params or {}, symbol)
 
+    def cancel_all_orders_after(self, timeout: int, params: Params = None) -> dict[str, Any]:
+        """Cancel all open orders `timeout` milliseconds after the last such call; 0 ends the timer.
+
+        Whole seconds, rounded up, from 5 s to 24 h. Only platforms with the complete rules do this.
+        """
+        self.load_markets()
+        request = {"timeoutSeconds": -(-timeout // 1000)}
+        timer: dict[str, Any] = self.call("POST", "orders/cancel-all-after", request | (params or {}))
+        return timer
+
     def cancel_matching(self, request: dict[str, Any], symbol: str | None) -> list[dict[str, Any]]:
         """Cancel what meets the conditions."""
         if symbol is not None:

@@ -16,6 +16,7 @@ from openspot.client.gen.records import (
     BatchEntry,
     Beneficiary,
     BulkCancel,
+    CancelTimer,
     Candle,
     CheckIn,
     Conversion,
@@ -322,6 +323,17 @@ class SyncCalls:
     def cancel_orders_by_client_id(self, client_order_id: str) -> BulkCancel:
         """Cancel the open orders with this client order id. Only platforms with the complete rules have this call."""
         return self._loop.run(self._client.cancel_orders_by_client_id(client_order_id))
+
+    def cancel_all_after(self, timeout_seconds: int) -> CancelTimer:
+        """Let the platform cancel all open orders of the user after this time, unless this call is repeated before.
+
+        5 s to 24 h; 0 ends the timer. Only platforms with the complete rules have this call.
+        """
+        return self._loop.run(self._client.cancel_all_after(timeout_seconds))
+
+    def cancel_timer(self) -> CancelTimer:
+        """The timer of `cancel_all_after`. Only platforms with the complete rules have this call."""
+        return self._loop.run(self._client.cancel_timer())
 
     def cancel_order(self, order_id: str) -> Order:
         """Cancel an order and return it. Raises ApiError 404 if it is unknown, 409 if it has ended already."""

@@ -35,6 +35,8 @@ from openspot.http.validation import (
 
 ORDER_IDS_MAX = 1000
 BATCH_MAX = 20
+CANCEL_TIMEOUT_S_MIN = 5
+CANCEL_TIMEOUT_S_MAX = 86_400
 ORDER_ID_PATTERN = r"^[A-Za-z0-9_:-]{1,64}$"
 """It admits more than the edge's own ids, because orders that are placed through the bus have other ids."""
 
@@ -287,6 +289,33 @@ class BulkCancelBody(Body):
     side: Annotated[OrderSide, LowerCase] | None = None
     order_ids: Annotated[list[OrderId], Field(min_length=1, max_length=ORDER_IDS_MAX)] | None = None
     client_order_id: Annotated[str, PrintableText, StringConstraints(max_length=64)] | None = None
+
+
+class CancelTimerBody(Body):
+    """After how many seconds without a renewal all your open orders are cancelled: 5 to 86400, or 0 to end it."""
+
+    model_config = example({"timeoutSeconds": 60})
+
+    timeout_seconds: int = Field(ge=0, le=CANCEL_TIMEOUT_S_MAX)
+
+    @model_validator(mode="after")
+    def leaves_time_to_renew(self) -> Self:
+        """Refuse a time that is too short to be renewed in."""
+        if 0 < self.timeout_seconds < CANCEL_TIMEOUT_S_MIN:
+            raise rule_broken(f"timeoutSeconds must be 0 or at least {CANCEL_TIMEOUT_S_MIN}")
+        return self
+
+
+class CancelTimer(Message, frozen=True):
+    """Your dead man's switch. `cancels_at` is null while no timer runs; `timeout_seconds` is 0 then.
+
+    `fired_at` says when it last cancelled your orders, and `cancelled_orders` how many; null if it never did.
+    """
+
+    timeout_seconds: Count
+    cancels_at: TimeText | None
+    fired_at: TimeText | None
+    cancelled_orders: Count | None
 
 
 class CancelFailure(Message, frozen=True):

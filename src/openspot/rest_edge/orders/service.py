@@ -288,6 +288,19 @@ class OrderService:
         self._recent.note(record, time.monotonic())
         return record
 
+    async def cancel_all_open(self, user_id: str) -> list[str]:
+        """Cancel whatever the engine holds open of a user, and return the ids.
+
+        Raises HttpError (503) unless none remains, (409) if too many bulk cancels of the user wait.
+        """
+        cancelled: list[str] = []
+        async with self._bulk_turns.of(user_id):
+            failure = await self._open_cancels.cancel(user_id, None, None, cancelled)
+            await self._note_cancelled(user_id, cancelled)
+        if failure is not None:
+            raise service_unavailable(failure)
+        return cancelled
+
     async def cancel_many(
         self,
         user_id: str,
