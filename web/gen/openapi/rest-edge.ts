@@ -8072,6 +8072,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description no order of yours ever had it */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description too many bulk cancels of yours wait for their turn: BULK_CANCEL_IN_PROGRESS */
             409: {
                 headers: {

@@ -73,11 +73,18 @@ def amendment_routes(prefix: str, orders: OrderService) -> Router:
 
     @router.delete(
         "/client/{clientOrderId}", _CANCEL, response=BulkCancel,
-        refusals={409: "too many bulk cancels of yours wait for their turn: BULK_CANCEL_IN_PROGRESS"},
+        refusals={
+            404: "no order of yours ever had it",
+            409: "too many bulk cancels of yours wait for their turn: BULK_CANCEL_IN_PROGRESS",
+        },
         summary="Cancel your open orders with this clientOrderId",
     )  # fmt: skip
     async def cancel_orders_by_client_id(request: Request, client_order_id: ClientOrderIdPath) -> Response:
-        outcome = await orders.cancel_many(caller(request).user_id, None, None, None, client_order_id)
+        user_id = caller(request).user_id
+        outcome = await orders.cancel_many(user_id, None, None, None, client_order_id)
+        if not outcome.cancelled and not outcome.failed:
+            # Raises HttpError (404) if no order ever had it.
+            await orders.get_by_client_order_id(user_id, client_order_id)
         return json_response(outcome)
 
     return router

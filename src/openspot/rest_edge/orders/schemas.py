@@ -219,7 +219,7 @@ class AmendmentOfOrder(AmendmentBody):
 
     model_config = example({"orderId": "01HZX3V9Q2M4N6P8R0T2V4X6", "price": "65010.50"})
 
-    order_id: OrderId
+    order_id: OrderId = Field(strict=True)
 
     def to_request(self) -> OrderAmendment:
         """The amendment as the router receives it."""
@@ -296,7 +296,7 @@ class CancelTimerBody(Body):
 
     model_config = example({"timeoutSeconds": 60})
 
-    timeout_seconds: int = Field(ge=0, le=CANCEL_TIMEOUT_S_MAX)
+    timeout_seconds: int = Field(strict=True, ge=0, le=CANCEL_TIMEOUT_S_MAX)
 
     @model_validator(mode="after")
     def leaves_time_to_renew(self) -> Self:
