@@ -26,6 +26,7 @@ RECORDS = {
     "BatchEntry": "BatchEntry",
     "CancelFailure": "CancelFailure",
     "BulkCancel": "BulkCancel",
+    "CancelTimer": "CancelTimer",
     "Balance": "Balance",
     "LedgerHistoryEntry": "Transaction",
     "Deposit": "Deposit",

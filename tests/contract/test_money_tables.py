@@ -32,6 +32,7 @@ WITHOUT_MONEY = {
     "check_ins": PEOPLE,
     "deleted_users": PEOPLE,
     "notification_settings": PEOPLE,
+    "cancel_timers": PEOPLE,
     "notifications": NEWS,
     "withdrawal_addresses": PEOPLE,
     "kyc_profiles": PEOPLE,

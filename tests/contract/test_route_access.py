@@ -70,7 +70,7 @@ class Caller:
             "users": Parts(), "notifications": Parts(), "funds": Parts(), "products": Parts(),
             "keys": KeyServices(broken, ApiKeys(checker)), "idempotency": None,
         }  # fmt: skip
-        self.edge = make_app(PlatformSettings(), EdgeServices(**given))
+        self.edge = make_app(PlatformSettings(rules="complete"), EdgeServices(**given))
         self.signers = {scope: self.keys.add(scope) for scope in Scope}
         self.everything = self.keys.add(*Scope)
         self.elsewhere = self.keys.add(*Scope, networks=("203.0.113.0/24",))

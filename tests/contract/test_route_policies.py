@@ -68,7 +68,12 @@ def test_what_changes_something_is_audited(route: Route) -> None:
 def test_a_users_route_names_the_scope_that_a_key_needs(route: Route) -> None:
     if not route.policy.access & Access.USER:
         return
-    wanted = {"GET": {Scope.READ}, "DELETE": {Scope.CANCEL}, "POST": {Scope.TRADE, Scope.READ}}.get(route.method, set())
+    wanted = {
+        "GET": {Scope.READ},
+        "DELETE": {Scope.CANCEL},
+        "POST": {Scope.TRADE, Scope.READ},
+        "PATCH": {Scope.TRADE},
+    }.get(route.method, set())
     name = f"{route.method} {route.path}"
     if name in UNLIMITED_ONLY or (route.path.startswith(PERSONAL) and name != SAVED_ADDRESSES):
         assert route.policy.scope is None
@@ -123,7 +128,7 @@ class Parts:
 
 @pytest.fixture(scope="module")
 def edge() -> Any:
-    return edge_with(PlatformSettings(body_bytes_max=1024))
+    return edge_with(PlatformSettings(body_bytes_max=1024, rules="complete"))
 
 
 def edge_with(settings: Any) -> Any:
@@ -132,7 +137,7 @@ def edge_with(settings: Any) -> Any:
     funds: Any = Parts(kyc=KycService(nothing, None, SECRET, (0, 0, 0), lambda: 0), fees=groups)
     services = EdgeServices(
         users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), notifications=groups, products=groups,
-        orders=nothing, markets=nothing, margin=nothing, system=nothing,
+        orders=nothing, cancel_timers=nothing, markets=nothing, margin=nothing, system=nothing,
         health=Health(), funds=funds,
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=nothing,
     )  # fmt: skip

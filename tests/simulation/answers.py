@@ -6,7 +6,7 @@ from collections import Counter
 from openspot.contracts.messages import OrderRecord
 from tests.simulation.auditor import Messages, units
 from tests.simulation.clients import Told
-from tests.simulation.history import History, MoneyMove
+from tests.simulation.history import History, MoneyMove, OrderHistory
 
 _COMPLETED = "custody.withdrawal.completed"
 _RESERVED, _FAILED = "custody.withdrawal.reserved", "custody.withdrawal.failed"
@@ -68,6 +68,16 @@ class AnswerAuditor:
             self.findings.append(f"a stranger reached order {order_id}")
         for record in told.seen:
             self._look_at_seen(record)
+        for record in told.amended:
+            order = self._history.orders.get(record.order_id)
+            states = [] if order is None else [(state.price, state.quantity) for state in order.states]
+            shown = (0, 0) if order is None else self._price_and_quantity(record, order)
+            self._demand(shown in states, f"order {record.order_id} was amended to {shown} and never was that")
+
+    @staticmethod
+    def _price_and_quantity(record: OrderRecord, order: OrderHistory) -> tuple[int, int]:
+        price = units(record.price or "0", order.market.price_scale)
+        return price, units(record.quantity, order.market.quantity_scale)
 
     def _look_at_seen(self, record: OrderRecord) -> None:
         order = self._history.orders.get(record.order_id)

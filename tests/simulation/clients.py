@@ -12,6 +12,8 @@ from typing import Any
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    AmendOrders,
+    AmendOrdersReply,
     CancelOpenOrders,
     CancelOpenOrdersReply,
     CancelOrder,
@@ -19,6 +21,7 @@ from openspot.contracts.messages import (
     DepositConfirmed,
     GetOrder,
     GetOrderReply,
+    OrderAmendment,
     OrderRecord,
     OrderRequest,
     SubmitOrder,
@@ -55,6 +58,8 @@ class Told:
     cancelled: dict[str, OrderRecord] = field(default_factory=dict)
     swept: dict[str, str] = field(default_factory=dict)
     """Order id → the user whose bulk cancel was told to have cancelled it."""
+    amended: list[OrderRecord] = field(default_factory=list)
+    """Orders as they were told to be after an amendment."""
     seen: list[OrderRecord] = field(default_factory=list)
     """Orders as `orders.get` showed them."""
     foreign: list[str] = field(default_factory=list)
@@ -179,6 +184,35 @@ class Traders:
         )
         if reply is not None:
             self._told.swept |= dict.fromkeys(reply.cancelled, asked.user_id)
+
+    def amend(self) -> None:
+        """Amend up to three orders of one user, one of them perhaps as a stranger."""
+        chance, first = self._chance, self._any_order()
+        if first is None:
+            return
+        others = [self._any_order() for _ in range(chance.randint(0, 2))]
+        order_ids = dict.fromkeys(
+            asked.order.order_id for asked in (first, *others) if asked is not None and asked.user_id == first.user_id
+        )
+        amendments = tuple(
+            OrderAmendment(
+                order_id,
+                f"{100 + chance.randint(-5, 5) / 4:.2f}" if chance.random() < 0.6 else None,
+                str(chance.randint(2, 60) / 100),
+            )
+            for order_id in order_ids
+        )
+        user = first.user_id if chance.random() < 0.9 else STRANGER
+        self._process.start(self._amend(AmendOrders(user, amendments)))
+
+    async def _amend(self, asked: AmendOrders) -> None:
+        reply: AmendOrdersReply | None = await self._asked(subjects.ORDERS_AMEND, asked, AmendOrdersReply)
+        for outcome in () if reply is None else reply.outcomes:
+            if outcome.success:
+                assert outcome.order is not None, "an amended order is shown"
+                self._told.amended.append(outcome.order)
+                if asked.user_id == STRANGER:
+                    self._told.foreign.append(outcome.order_id)
 
     def look(self) -> None:
         """Ask for an order's state."""

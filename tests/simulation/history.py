@@ -47,6 +47,8 @@ class State(NamedTuple):
     notional: int
     fee: int
     reason: str = ""
+    quantity: int = 0
+    """The ordered quantity, as amended."""
 
 
 @dataclass(slots=True)
@@ -173,7 +175,13 @@ class History:
                 self._reduce(event)
             case EventType.MOVED:
                 order = self._live[event.order_id]
-                self._add(order, event, order.final._replace(event="updated", price=event.price))
+                order.quantity += event.amount
+                remaining = order.final.remaining + event.amount
+                assert (event.quantity, event.remaining) == (order.quantity, remaining), "quantity was made or lost"
+                moved = order.final._replace(
+                    event="updated", price=event.price, remaining=remaining, quantity=event.quantity
+                )
+                self._add(order, event, moved)
             case EventType.BALANCE:
                 self._money(event)
             case EventType.TRANSFER:
@@ -193,7 +201,7 @@ class History:
         # Clients hear of an immediate order only after its next event has decided its outcome.
         name, status = ("rejected", status) if rejected else ("", "pending") if immediate else ("created", status)
         remaining = 0 if rejected else event.quantity
-        self._add(order, event, State(name, 0, 0, status, event.price, 0, remaining, 0, 0, reason))
+        self._add(order, event, State(name, 0, 0, status, event.price, 0, remaining, 0, 0, reason, event.quantity))
 
     def _open(self, order: OrderHistory) -> None:
         """If an immediate order is still pending, record that it has been open since it was accepted."""
@@ -251,9 +259,13 @@ class History:
         order = self._live[event.order_id]
         assert order.final.remaining - event.quantity == event.remaining >= 0, "quantity was made or lost"
         reason = ResultCode(event.code).name
+        if event.code == ResultCode.AMENDED_BY_USER:
+            order.quantity -= event.quantity
         if event.remaining:
             self._open(order)
-            after = order.final._replace(event="updated", remaining=event.remaining, reason=reason)
+            after = order.final._replace(
+                event="updated", remaining=event.remaining, reason=reason, quantity=order.quantity
+            )
         else:
             after = order.final._replace(event="cancelled", status="cancelled", remaining=0, reason=reason)
         self._add(order, event, after)

@@ -7,7 +7,10 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 from unittest.mock import patch
 
+import msgspec
+
 from openspot.contracts.engine_events import TransferEvent
+from openspot.contracts.gen.exchange.v1.orders_pb2 import AmendOrderRequest, AmendOrderResponse
 from openspot.contracts.messages import ExecutedTransfer, SubmitOrderReply, TransferMovement
 from openspot.contracts.refusals import RefusalCode
 from openspot.domain.partition import Partition
@@ -151,6 +154,35 @@ def makers_forget_fills() -> Fault:
             fill(machine, event, side, *rest)
 
     return patch.object(OrderStateMachine, "_fill", skipping)
+
+
+def amendments_are_not_sent() -> Fault:
+    """The router reports orders as amended that the engine never heard of."""
+
+    async def done(client: Any, orders: Sequence[AmendOrderRequest]) -> list[AmendOrderResponse]:
+        return [
+            AmendOrderResponse(
+                order_id=order.order_id,
+                status=1,
+                price=order.price or 1,
+                quantity=order.quantity,
+                remaining_quantity=order.quantity,
+                sequence=1,
+            )
+            for order in orders
+        ]
+
+    return patch.object(SimulatedEngineClient, "amend_orders", done)
+
+
+def amendments_keep_the_quantity() -> Fault:
+    """The translator takes the price of an amended order and forgets its quantity."""
+    move = OrderStateMachine._move
+
+    def forgetful(state: Any, event: Any, translated: Any) -> None:
+        move(state, msgspec.structs.replace(event, quantity=""), translated)
+
+    return patch.object(OrderStateMachine, "_move", forgetful)
 
 
 def deposits_without_reference() -> Fault:

@@ -7,6 +7,8 @@ from typing import Any
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    AmendOrders,
+    AmendOrdersReply,
     CancelOpenOrders,
     CancelOpenOrdersReply,
     CancelOrder,
@@ -23,6 +25,7 @@ from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.settings import Settings
 from openspot.router.custody.bridge import CustodyBridge
 from openspot.router.division import PartitionsRefusedError
+from openspot.router.orders.amendment import Amendment
 from openspot.router.orders.available_funds import AvailableFunds
 from openspot.router.orders.bulk_cancellation import BulkCancellation
 from openspot.router.orders.cancellation import Cancellation
@@ -91,6 +94,15 @@ class Router:
             specs=specs, lookup=lookup, recent_orders=recent_orders, engine=client, clock=engine.now
         )
         self._bulk = BulkCancellation(lookup=lookup, recent_orders=recent_orders, engine=client, clock=engine.now)
+        self._amendment = Amendment(
+            markets={symbol: MarketRules(configuration().limits[symbol], spec) for symbol, spec in specs.items()},
+            reference_prices=self._reference_prices,
+            lookup=lookup,
+            recent_orders=recent_orders,
+            engine=client,
+            opening=Opening((), server.weather.loop.time, cancel_only_s=0, post_only_s_max=0),
+            clock=engine.now,
+        )
         self._bridge = CustodyBridge(bus, client, configuration().assets, engine.now)
         process.start(self._run())
 
@@ -107,6 +119,7 @@ class Router:
         await bus.serve(
             subjects.ORDERS_CANCEL_OPEN, queue, CancelOpenOrders, self._bulk.cancel_open, CancelOpenOrdersReply.refused
         )
+        await bus.serve(subjects.ORDERS_AMEND, queue, AmendOrders, self._amendment.amend, AmendOrdersReply.refused)
         await bus.serve(subjects.ORDERS_GET, queue, GetOrder, self._lookup.get, GetOrderReply.refused)
         await asyncio.gather(self.rejections.run(), self.translator.run(), self._bridge.run(asyncio.Event()))
 

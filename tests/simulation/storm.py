@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from openspot.contracts.gen.exchange.v1.orders_pb2 import AmendOrderRequest
 from openspot.domain.order import StpMode
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind
 from tests.simulation.bus import BATCH_MAX
@@ -42,23 +43,40 @@ def cancel_open(world: "World") -> None:
     world.traders.cancel_open()
 
 
+def amend(world: "World") -> None:
+    """A trader amends some orders."""
+    world.traders.amend()
+
+
 def look(world: "World") -> None:
     """A trader asks for an order's state."""
     world.traders.look()
 
 
 def administer(world: "World") -> None:
-    """An operator moves, reduces or cancels an order, or changes an account, past the router."""
+    """An operator moves, amends, reduces or cancels an order, or changes an account, past the router."""
     intake, chance, machine = world.engine.intake, world.chance, world.engine.machine
     orders = machine.core.open_orders()
     if not world.engine.is_up:
         return
-    kind = chance.randrange(5)
-    if kind < 3 and orders:
+    kind = chance.randrange(6)
+    if kind < 4 and orders:
         order = chance.choice(orders)
         owner = machine.directory.participant(order.account)
         if kind == 0:
             work = intake.move(order.order_id, owner, "", order.price + chance.choice((-50, -25, 25, 50)))
+        elif kind == 3:
+            quantity = max(order.quantity + chance.choice((-500_000, 0, 500_000)), 1)
+            request = AmendOrderRequest(
+                order_id=order.order_id,
+                participant_id=owner,
+                price=order.price + chance.choice((-25, 0, 0, 25)),
+                quantity=quantity,
+            )
+            amended = intake.amend((request,)).future
+            if amended is None:
+                return
+            work = amended
         elif kind == 1:
             work = intake.reduce(order.order_id, owner, "", chance.choice((order.remaining, 500_000)))
         else:
@@ -228,6 +246,7 @@ WEIGHTS: dict[Callable[["World"], None], int] = {
     wait: 10,
     cancel: 12,
     cancel_open: 1,
+    amend: 4,
     look: 4,
     administer: 4,
     link_owners: 2,

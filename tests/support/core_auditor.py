@@ -129,6 +129,8 @@ class Auditor:
             whole = [(len(events), following) for following in reversed(range(len(events)))]
             assert figures == whole, "a transfer was carried out in part"
             assert not events or len(events) == command.order_id, "a transfer was carried out in part"
+        if isinstance(command, Command) and command.kind == CommandKind.AMEND:
+            self._check_amend(command, result)
         if isinstance(command, Command) and command.kind == CommandKind.PLACE:
             self._check_place(command, result, events)
         self._orders = {number: order for number, order in self._orders.items() if order.remaining}
@@ -162,11 +164,21 @@ class Auditor:
                 order = self._orders[event.order_id]
                 assert 0 < event.quantity <= order.remaining
                 order.remaining -= event.quantity
-                order.reduced += event.quantity
+                if event.code == ResultCode.AMENDED_BY_USER:
+                    assert command.kind == CommandKind.AMEND
+                    assert order.remaining, "an amendment ended an order"
+                    order.quantity -= event.quantity
+                else:
+                    order.reduced += event.quantity
                 assert event.remaining == order.remaining
                 assert bool(event.flags & EVENT_TAKER_COMPLETED) == (order.remaining == 0)
             case EventType.MOVED:
                 order = self._orders[event.order_id]
+                assert command.kind == CommandKind.AMEND or not event.amount, "a move changed a quantity"
+                assert event.price != order.price or event.amount > 0 or command.kind == CommandKind.MOVE
+                order.quantity += event.amount
+                order.remaining += event.amount
+                assert (event.quantity, event.remaining) == (order.quantity, order.remaining)
                 order.price = event.price
                 order.reserve_price = event.price if order.side == Side.BUY else 0
                 order.arrival = self._next_arrival()
@@ -180,7 +192,7 @@ class Auditor:
                 self._totals[event.maker_account, event.currency] += event.amount
             case EventType.REJECT:
                 assert command.kind == CommandKind.PLACE
-                assert event.code not in (ResultCode.SUCCESS, *range(60, 70))
+                assert event.code not in (ResultCode.SUCCESS, *range(60, 80))
 
     def _accept(self, command: Command, event: Event) -> None:
         assert event.order_id not in self._orders, "an order id is live twice"
@@ -284,6 +296,17 @@ class Auditor:
             assert not traded, "a post-only order took"
         if order.remaining:
             assert order.order_type in (EngineOrderType.GTC, EngineOrderType.POST_ONLY)
+
+    def _check_amend(self, command: Command, result: Result) -> None:
+        """An amendment that was taken leaves what it asked for, so its repeat changes nothing."""
+        if result.status == ResultStatus.REJECTED:
+            return
+        order = self._orders[command.order_id]
+        assert command.account == order.account
+        assert order.price == (command.price or order.price)
+        assert order.quantity == (command.quantity or order.quantity)
+        assert order.quantity == order.filled + order.reduced + order.remaining, "quantity was made or lost"
+        assert result.remaining == order.remaining
 
     def _check_balances(self) -> None:
         locked: Counter[tuple[int, int]] = Counter()

@@ -125,6 +125,7 @@ class CommandStream:
             self._currency,
             self._transfer,
             self._owner_link,
+            self._amend,
         )
         self._rest_of_transfer: list[Command] = []
 
@@ -141,7 +142,7 @@ class CommandStream:
         if len(core.open_orders()) >= OPEN_ORDERS_MAX:
             cancel = self._cancel(core)
             return cancel._replace(account=0, symbol=0).encode()
-        weights = (66, 4, 7, 3, 6, 4, 4, 2, 3, 1, 3, 2)
+        weights = (66, 4, 7, 3, 6, 4, 4, 2, 3, 1, 3, 2, 8)
         command: Command | CreateSymbol = self._random.choices(self._kinds, weights)[0](core)
         if isinstance(command, Command) and self._random.random() < 0.06:
             command = self._bent(command)
@@ -241,6 +242,21 @@ class CommandStream:
         market = next((market for market in _MARKETS if market.symbol == order.symbol), _MARKETS[0])
         quantity = self._random.choice((order.remaining, order.remaining // 2, market.lot, 2 * market.lot, 1))
         return self._command(CommandKind.REDUCE, order_id=order.order_id, account=self._owner(order), quantity=quantity)
+
+    def _amend(self, core: MatchingCore) -> Command:
+        order = self._live_order(core)
+        market = next((market for market in _MARKETS if market.symbol == order.symbol), _MARKETS[0])
+        gone = order.quantity - order.remaining
+        # Less, the same and more; a little more than is gone, which is the least that is taken; and all bounds of both.
+        quantity = self._random.choice(
+            (
+                *(0, order.quantity, order.quantity + market.lot, order.quantity - market.lot),
+                *(gone, gone + market.lot, 2 * order.quantity, self._quantity(market), order.quantity + 1),
+            )
+        )
+        price = self._random.choice((0, 0, order.price, self._price(market), self._price(market) + 1))
+        owner = self._owner(order)
+        return self._command(CommandKind.AMEND, order_id=order.order_id, account=owner, price=price, quantity=quantity)
 
     def _reference(self) -> int:
         """Mostly a new one; often one of the last few, so that repeats and conflicts happen."""

@@ -187,7 +187,7 @@ def _reduce_words(event: Event, code: str) -> Iterator[str]:
 def _order_words(event: Event, _: str) -> Iterator[str]:
     side, order_type = Side(event.side).name.lower(), EngineOrderType(event.order_type).name
     yield f"{event.order_id} {side} {order_type} {event.remaining} of {event.quantity} @ {event.price}"
-    yield from _named(bps=f"{event.fee_bps} {event.maker_fee_bps}" if event.fee_bps else "0")
+    yield from _named(bps=f"{event.fee_bps} {event.maker_fee_bps}" if event.fee_bps else "0", change=str(event.amount))
 
 
 def _reject_words(event: Event, code: str) -> Iterator[str]:
@@ -298,7 +298,7 @@ def _command(words: list[str]) -> Command | CreateSymbol:
             return Command(int(positional[0]))
         case CommandKind.PLACE:
             return _place(positional, options)
-        case CommandKind.CANCEL | CommandKind.MOVE | CommandKind.REDUCE:
+        case CommandKind.CANCEL | CommandKind.MOVE | CommandKind.REDUCE | CommandKind.AMEND:
             return Command(
                 kind,
                 order_id=int(positional[0]),

@@ -7,8 +7,13 @@ The real chain is tested end to end.
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from msgspec import structs
+
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    AmendmentOutcome,
+    AmendOrders,
+    AmendOrdersReply,
     CancelOpenOrders,
     CancelOpenOrdersReply,
     CancelOrder,
@@ -46,8 +51,8 @@ class FakeRouter:
 
     `reject_with` is the reason of a rejected order, the name of an engine's result code or the words of the pre-trade
     check. `refusal` and `cancel_refusal` are returned as they are; with `shows_order` a refused cancel comes with the
-    order. `silent` never replies. `bulk_replies` are the replies to the next bulk cancels, in turn; without one, a bulk
-    cancel finds nothing open. It waits for `bulk_gate`.
+    order. `amend_refusals` refuses the amendments of these orders. `silent` never replies. `bulk_replies` are the
+    replies to the next bulk cancels, in turn; without one, a bulk cancel finds nothing open. It waits for `bulk_gate`.
     """
 
     def __init__(self, bus: Bus) -> None:
@@ -59,6 +64,8 @@ class FakeRouter:
         self.bulk_gate = asyncio.Event()
         self.bulk_gate.set()
         self.orders: dict[str, OrderRecord] = {}
+        self.amended: list[AmendOrders] = []
+        self.amend_refusals: dict[str, Refusal] = {}
         self.reject_with: str | None = None
         self.refusal: Refusal | None = None
         self.cancel_refusal: Refusal | None = None
@@ -72,6 +79,7 @@ class FakeRouter:
         await serve(subjects.ORDERS_CANCEL, queue, CancelOrder, self._cancel, CancelOrderReply.refused)
         bulk = subjects.ORDERS_CANCEL_OPEN
         await serve(bulk, queue, CancelOpenOrders, self._cancel_open, CancelOpenOrdersReply.refused)
+        await serve(subjects.ORDERS_AMEND, queue, AmendOrders, self._amend, AmendOrdersReply.refused)
         await serve(subjects.ORDERS_GET, queue, GetOrder, self._get, GetOrderReply.refused)
         await self._bus.check()
 
@@ -104,6 +112,30 @@ class FakeRouter:
         self.bulk_cancels.append(request)
         await self.bulk_gate.wait()
         return self.bulk_replies.pop(0) if self.bulk_replies else CancelOpenOrdersReply(True)
+
+    async def _amend(self, request: AmendOrders) -> AmendOrdersReply:
+        self.amended.append(request)
+        if self.silent:
+            await asyncio.Event().wait()
+        if self.refusal is not None:
+            return AmendOrdersReply.refused(self.refusal)
+        outcomes = []
+        for amendment in request.orders:
+            record = self.orders.get(amendment.order_id)
+            if amendment.order_id in self.amend_refusals:
+                refusal = self.amend_refusals[amendment.order_id]
+                outcomes.append(AmendmentOutcome.refused(amendment.order_id, refusal, record))
+            elif record is None or record.user_id != request.user_id:
+                refusal = Refusal(RefusalCode.NOT_FOUND, "order not found")
+                outcomes.append(AmendmentOutcome.refused(amendment.order_id, refusal))
+            else:
+                quantity = amendment.quantity or record.quantity
+                changed = structs.replace(
+                    record, price=amendment.price or record.price, quantity=quantity, remaining_quantity=quantity
+                )
+                self.orders[amendment.order_id] = changed
+                outcomes.append(AmendmentOutcome(amendment.order_id, True, changed))
+        return AmendOrdersReply(True, tuple(outcomes))
 
     async def _get(self, request: GetOrder) -> GetOrderReply:
         record = self.orders.get(request.order_id)

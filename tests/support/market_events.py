@@ -53,7 +53,10 @@ def _event(event: Event, base: int, quote: int) -> EngineEvent:
                 is_order_completed=completed, reason=reason,
             )  # fmt: skip
         case EventType.MOVED:
-            return MovedEvent(**common, **order, price=price, remaining=remaining)
+            before = scaled_to_text(event.remaining - event.amount, base)
+            return MovedEvent(
+                **common, **order, price=price, remaining=remaining, quantity=quantity, previous_remaining=before
+            )
         case _:
             return TradeEvent(
                 **common,

@@ -13,6 +13,9 @@ from nats.aio.msg import Msg
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    AmendmentOutcome,
+    AmendOrders,
+    AmendOrdersReply,
     CancelOpenOrders,
     CancelOpenOrdersReply,
     CancelOrder,
@@ -20,6 +23,7 @@ from openspot.contracts.messages import (
     ExecutedTrade,
     GetOrder,
     GetOrderReply,
+    OrderAmendment,
     OrderEvent,
     OrderRequest,
     SubmitOrder,
@@ -68,9 +72,25 @@ class RouterClient:
         request = CancelOrder(user_id, order_id, symbol)
         return await self._bus.request(subjects.ORDERS_CANCEL, request, CancelOrderReply)
 
-    async def cancel_open(self, user_id: str = "alice", symbol: str = "", side: str = "") -> CancelOpenOrdersReply:
+    async def amend(
+        self, *orders: OrderAmendment, user_id: str = "alice", deadline: int | None = None
+    ) -> AmendOrdersReply:
+        """Amend orders."""
+        request = AmendOrders(user_id, orders, deadline)
+        return await self._bus.request(subjects.ORDERS_AMEND, request, AmendOrdersReply)
+
+    async def amend_one(self, order_id: str, user_id: str = "alice", **fields: str) -> AmendmentOutcome:
+        """Amend one order. The request itself must be taken."""
+        reply = await self.amend(OrderAmendment(order_id, **fields), user_id=user_id)
+        assert reply.success, reply
+        (outcome,) = reply.outcomes
+        return outcome
+
+    async def cancel_open(
+        self, user_id: str = "alice", symbol: str = "", side: str = "", order_ids: tuple[str, ...] = ()
+    ) -> CancelOpenOrdersReply:
         """Cancel the user's open orders, as many as one call takes."""
-        request = CancelOpenOrders(user_id, symbol, side)
+        request = CancelOpenOrders(user_id, symbol, side, order_ids)
         return await self._bus.request(subjects.ORDERS_CANCEL_OPEN, request, CancelOpenOrdersReply)
 
     async def get(self, order_id: str, user_id: str = "alice") -> GetOrderReply:

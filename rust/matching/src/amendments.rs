@@ -1,10 +1,10 @@
-//! CANCEL, REDUCE and MOVE: commands on resting orders.
+//! CANCEL, REDUCE, MOVE and AMEND: commands on resting orders.
 
 use crate::amount::add;
 use crate::engine::Engine;
 use crate::matching::IncomingOrder;
 use crate::order::Order;
-use crate::placement::check_price;
+use crate::placement::{check_price, check_quantity};
 use crate::records::{Command, CommandResult, Event, EventType};
 use crate::types::{AMOUNT_MAX, NIL, OrderType, ResultCode, Side};
 
@@ -55,29 +55,62 @@ impl Engine {
         Ok(CommandResult { remaining, ..CommandResult::ACCEPTED })
     }
 
-    /// MOVE: the order leaves its queue and comes in again at the new price. The reserve price of a buy becomes
-    /// the new price too.
+    /// MOVE.
     pub(crate) fn move_order(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
         let (index, order) = self.own_order(command, false)?;
-        let price = command.price;
-        let level = self.books.levels.at(order.level);
-        let (side, book_index) = (level.side, level.book);
-        let book = self.books.book(book_index);
+        let book = self.books.book_of(order);
         if !book.active {
             return Err(ResultCode::SymbolInactive);
         }
+        check_price(book, command.price)?;
+        let quantity = order.quantity;
+        self.enter_again(index, command.price, quantity)
+    }
+
+    /// AMEND. Less at the same price keeps the order's place; anything else is as a MOVE.
+    pub(crate) fn amend(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
+        let (index, order) = self.own_order(command, false)?;
+        let (present_price, present_quantity) = (self.books.levels.at(order.level).price, order.quantity);
+        let book = self.books.book_of(order);
+        let price = if command.price == 0 { present_price } else { command.price };
+        let quantity = if command.quantity == 0 { present_quantity } else { command.quantity };
+        check_quantity(book, quantity)?;
+        if quantity <= present_quantity - order.remaining {
+            return Err(ResultCode::QuantityBelowFilled);
+        }
         check_price(book, price)?;
-        if book.notional(price, order.remaining) > AMOUNT_MAX {
+        if price != present_price || quantity > present_quantity {
+            if !book.active {
+                return Err(ResultCode::SymbolInactive);
+            }
+            return self.enter_again(index, price, quantity);
+        }
+        let less = present_quantity - quantity;
+        let remaining = order.remaining - less;
+        if less != 0 {
+            self.books.orders.at_mut(index).quantity = quantity;
+            self.reduce_resting(index, less, ResultCode::AmendedByUser);
+        }
+        Ok(CommandResult { remaining, ..CommandResult::ACCEPTED })
+    }
+
+    /// Takes an order out of its queue and matches it again with another price and ordered quantity. The reserve
+    /// price of a buy becomes the new price too.
+    fn enter_again(&mut self, index: u32, price: i64, quantity: i64) -> Result<CommandResult, ResultCode> {
+        let order = self.books.orders.at(index);
+        let level = self.books.levels.at(order.level);
+        let (side, book_index) = (level.side, level.book);
+        let book = self.books.book(book_index);
+        let (present_remaining, change) = (order.remaining, quantity - order.quantity);
+        let remaining = present_remaining + change;
+        if book.notional(price, remaining) > AMOUNT_MAX {
             return Err(ResultCode::NotionalTooLarge);
         }
         let balance = self.accounts.balances.at(order.held_balance);
         let worst_fee_bps = order.terms.worst_fee_bps();
-        if side == Side::Buy {
-            let present_hold = book.hold(side, order.reserve_price, order.remaining, worst_fee_bps);
-            let new_hold = book.hold(side, price, order.remaining, worst_fee_bps);
-            if add(balance.free(), present_hold) < new_hold {
-                return Err(ResultCode::RiskNsf);
-            }
+        let present_hold = book.hold(side, order.reserve_price, present_remaining, worst_fee_bps);
+        if add(balance.free(), present_hold) < book.hold(side, price, remaining, worst_fee_bps) {
+            return Err(ResultCode::RiskNsf);
         }
         let limit_rank = side.opposite().rank(price);
         let order_type = order.terms.order_type();
@@ -88,7 +121,7 @@ impl Engine {
             Side::Buy => (order.other_balance, order.held_balance),
             Side::Sell => (order.held_balance, order.other_balance),
         };
-        let (quantity, remaining, held_balance) = (order.quantity, order.remaining, order.held_balance);
+        let held_balance = order.held_balance;
         let mut incoming = IncomingOrder {
             order_id: order.id,
             account_number: balance.account_number,
@@ -118,9 +151,10 @@ impl Engine {
             price,
             quantity,
             remaining,
+            amount: i128::from(change),
             ..Event::new(EventType::Moved).of_order(side, order_type)
         });
-        self.release_hold(index, remaining);
+        self.release_hold(index, present_remaining);
         self.books.dequeue(index);
         self.match_order(&mut incoming);
         if incoming.remaining == 0 {
@@ -128,6 +162,7 @@ impl Engine {
         } else {
             let order = self.books.orders.at_mut(index);
             order.remaining = incoming.remaining;
+            order.quantity = quantity;
             if side == Side::Buy {
                 order.reserve_price = price;
             }

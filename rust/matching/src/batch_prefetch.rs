@@ -72,7 +72,7 @@ impl BatchPrefetch<'_> {
             let kind = CommandKind::from_record(command.kind);
             let order_hash = self.books.order_hash(command.order_id);
             self.books.prefetch_order_entry(order_hash);
-            let may_rest = matches!(kind, Some(CommandKind::Move | CommandKind::Place));
+            let may_rest = matches!(kind, Some(CommandKind::Move | CommandKind::Amend | CommandKind::Place));
             *target = Target { order_hash, price: command.price, may_rest, ..Target::default() };
             if kind == Some(CommandKind::Place) {
                 let side = Side::from_record(command.side).unwrap_or_default();

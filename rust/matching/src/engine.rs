@@ -109,6 +109,7 @@ impl Engine {
             CommandKind::Cancel => self.cancel(command),
             CommandKind::Move => self.move_order(command),
             CommandKind::Reduce => self.reduce(command),
+            CommandKind::Amend => self.amend(command),
             CommandKind::Deposit | CommandKind::Withdraw | CommandKind::Reserve | CommandKind::Adjust => {
                 self.transfer(kind, command)
             }

@@ -10,8 +10,8 @@ use crate::records::{Command, CommandResult, Event, EventType, ResultStatus};
 use crate::types::{AMOUNT_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode};
 use crate::work;
 
-/// Check 5 of PLACE: the quantity is in range and a multiple of the lot.
-fn check_quantity(book: &OrderBook, quantity: i64) -> Result<(), ResultCode> {
+/// Check 5 of PLACE, also of AMEND: the quantity is in range and a multiple of the lot.
+pub(crate) fn check_quantity(book: &OrderBook, quantity: i64) -> Result<(), ResultCode> {
     if !(1..=SCALED_MAX).contains(&quantity) {
         return Err(ResultCode::InvalidQuantity);
     }
@@ -21,7 +21,7 @@ fn check_quantity(book: &OrderBook, quantity: i64) -> Result<(), ResultCode> {
     Ok(())
 }
 
-/// Check 6 of PLACE, also of MOVE: the price is in range and a multiple of the tick.
+/// Check 6 of PLACE, also of MOVE and AMEND: the price is in range and a multiple of the tick.
 pub(crate) fn check_price(book: &OrderBook, price: i64) -> Result<(), ResultCode> {
     if !(1..=SCALED_MAX).contains(&price) {
         return Err(ResultCode::InvalidPrice);

@@ -78,6 +78,8 @@ pub enum ResultCode {
     NotionalTooLarge = 30,
     /// The budget is not positive or too large.
     InvalidBudget = 31,
+    /// An amended quantity is not above what the order has lost already.
+    QuantityBelowFilled = 39,
     /// The amount is not positive or too large.
     InvalidAmount = 40,
     /// Another transfer has this reference.
@@ -108,6 +110,8 @@ pub enum ResultCode {
     StpDecrement = 68,
     /// A FOK or `FOK_BUDGET` order needs more levels or orders than its test looks at.
     FokTooDeep = 69,
+    /// The owner amended the order to a smaller quantity.
+    AmendedByUser = 75,
     /// The number stands for no kind of command or no mode.
     UnsupportedCommand = 90,
     /// The core holds as many orders as it can.
@@ -266,6 +270,8 @@ pub enum CommandKind {
     Transfer = 20,
     /// Gives an account to the owner of another, or ends that.
     SetOwner = 21,
+    /// Changes an order's price, its ordered quantity or both.
+    Amend = 26,
 }
 
 impl CommandKind {
@@ -295,6 +301,9 @@ impl CommandKind {
             CommandKind::Transfer,
             CommandKind::SetOwner,
         ];
+        if value == CommandKind::Amend as u8 {
+            return Some(CommandKind::Amend);
+        }
         KINDS.get(usize::from(value).wrapping_sub(1)).copied()
     }
 }

@@ -107,6 +107,7 @@ from openspot.client.gen.records import (
     WithdrawalAddress,
 )
 from openspot.client.order_calls import (
+    amendment_fields,
     order_fields,
 )
 from openspot.client.records import Level, Page
@@ -209,5 +210,6 @@ __all__ = [
     "User",
     "Withdrawal",
     "WithdrawalAddress",
+    "amendment_fields",
     "order_fields",
 ]

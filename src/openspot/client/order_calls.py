@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from openspot.client.calls import Calls, Number, exact, given, iso_time, segment
-from openspot.client.gen.records import BatchEntry, BulkCancel, Order, OrderEstimate, OwnTrade
+from openspot.client.gen.records import BatchEntry, BulkCancel, CancelTimer, Order, OrderEstimate, OwnTrade
 from openspot.client.records import Page
 from openspot.domain.order import TERMINAL, OrderStatus
 
@@ -42,8 +42,13 @@ def order_fields(
     return given(fields)
 
 
+def amendment_fields(order_id: str, *, price: Number | None = None, quantity: Number | None = None) -> dict[str, Any]:
+    """The fields of one amendment for `amend_orders`. Raises TypeError for a float."""
+    return given({"orderId": order_id, "price": exact(price, "price"), "quantity": exact(quantity, "quantity")})
+
+
 class OrderCalls(Calls):
-    """Placing, looking up and cancelling orders."""
+    """Placing, looking up, amending and cancelling orders."""
 
     async def place_order(
         self,
@@ -185,6 +190,63 @@ class OrderCalls(Calls):
             "to": iso_time(until, "until"),
         }
         return await self._page("/orders/trades", OwnTrade, query | {"limit": limit, "cursor": cursor})
+
+    async def amend_order(
+        self,
+        order_id: str,
+        *,
+        price: Number | None = None,
+        quantity: Number | None = None,
+        idempotency_key: str | None = None,
+    ) -> Order:
+        """Give an open limit order another price, another quantity or both, and return it.
+
+        `quantity` is the whole quantity of the order, with what is filled. An order that only gets smaller keeps its
+        place in the queue. A repeated amendment changes nothing. Raises ApiError 404 if the order is unknown, 409 if it
+        has ended, 400 if the amended order breaks a rule. Only platforms with the complete rules have this call.
+        """
+        body = given({"price": exact(price, "price"), "quantity": exact(quantity, "quantity")})
+        path = f"/orders/{segment(order_id)}"
+        return await self._call("PATCH", path, Order, body=body, idempotency_key=idempotency_key)
+
+    async def amend_order_by_client_id(
+        self,
+        client_order_id: str,
+        *,
+        price: Number | None = None,
+        quantity: Number | None = None,
+        idempotency_key: str | None = None,
+    ) -> Order:
+        """As `amend_order`, of the newest open order with this client order id."""
+        body = given({"price": exact(price, "price"), "quantity": exact(quantity, "quantity")})
+        path = f"/orders/client/{segment(client_order_id)}"
+        return await self._call("PATCH", path, Order, body=body, idempotency_key=idempotency_key)
+
+    async def amend_orders(
+        self, orders: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> list[BatchEntry]:
+        """Amend up to 20 orders in one step, each made by `amendment_fields`. The entries come in the same order.
+
+        If the platform refuses an amendment, it still makes the others. The entry of the refused one has the error.
+        """
+        body = {"orders": list(orders)}
+        return await self._call("PATCH", "/orders/batch", list[BatchEntry], body=body, idempotency_key=idempotency_key)
+
+    async def cancel_orders_by_client_id(self, client_order_id: str) -> BulkCancel:
+        """Cancel the open orders with this client order id. Only platforms with the complete rules have this call."""
+        return await self._call("DELETE", f"/orders/client/{segment(client_order_id)}", BulkCancel)
+
+    async def cancel_all_after(self, timeout_seconds: int) -> CancelTimer:
+        """Let the platform cancel all open orders of the user after this time, unless this call is repeated before.
+
+        5 s to 24 h; 0 ends the timer. Only platforms with the complete rules have this call.
+        """
+        body = {"timeoutSeconds": timeout_seconds}
+        return await self._call("POST", "/orders/cancel-all-after", CancelTimer, body=body)
+
+    async def cancel_timer(self) -> CancelTimer:
+        """The timer of `cancel_all_after`. Only platforms with the complete rules have this call."""
+        return await self._call("GET", "/orders/cancel-all-after", CancelTimer)
 
     async def cancel_order(self, order_id: str) -> Order:
         """Cancel an order and return it. Raises ApiError 404 if it is unknown, 409 if it has ended already."""

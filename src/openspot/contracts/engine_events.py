@@ -11,6 +11,10 @@ are the engine's (fact A2.2-02).
 import msgspec
 from msgspec import field
 
+from openspot.domain.result_code import ResultCode
+
+_AMENDED = ResultCode.AMENDED_BY_USER.name
+
 
 class StreamMessage(msgspec.Struct, rename="camel", frozen=True):
     """The base of all messages of the stream."""
@@ -89,6 +93,11 @@ class ReduceEvent(OrderStreamEvent, tag="reduce", frozen=True):
     is_order_completed: bool
     reason: str
 
+    @property
+    def is_amendment(self) -> bool:
+        """Whether the owner amended the order, so that its ordered quantity is smaller by `quantity`, too."""
+        return self.reason == _AMENDED
+
 
 class RejectEvent(OrderStreamEvent, tag="reject", frozen=True):
     """An order was refused. `reason` is the name of a result code."""
@@ -100,11 +109,17 @@ class RejectEvent(OrderStreamEvent, tag="reject", frozen=True):
     metadata: str
 
 
-class MovedEvent(OrderStreamEvent, tag="moved", frozen=True):
-    """An open order has a new limit price."""
+class MovedEvent(OrderStreamEvent, tag="moved", frozen=True, omit_defaults=True):
+    """An open order has a new limit price, another ordered quantity or both, and the last place in its queue.
+
+    `quantity` and `previous_remaining` are there only if an amendment changed the ordered quantity: the new one, and
+    what remained before.
+    """
 
     price: str
     remaining: str
+    quantity: str = ""
+    previous_remaining: str = ""
 
 
 class BalanceEvent(StreamMessage, tag="balance", frozen=True):

@@ -4,6 +4,7 @@
 ORDERS_SUBMIT = "orders.submit"
 ORDERS_CANCEL = "orders.cancel"
 ORDERS_CANCEL_OPEN = "orders.cancel_open"
+ORDERS_AMEND = "orders.amend"
 ORDERS_GET = "orders.get"
 LEDGER_BALANCES_GET = "ledger.balances.get"
 LEDGER_CREDIT = "ledger.credit"

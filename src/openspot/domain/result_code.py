@@ -49,6 +49,8 @@ class ResultCode(IntEnum):
     """Price × quantity leaves the range of an amount."""
     INVALID_BUDGET = 31
     """A FOK_BUDGET order without a positive budget."""
+    QUANTITY_BELOW_FILLED = 39
+    """An amended quantity is not above what the order has lost already, by fills or otherwise."""
     # Money
     INVALID_AMOUNT = 40
     """The amount is not positive or too large."""
@@ -72,6 +74,8 @@ class ResultCode(IntEnum):
     STP_DECREMENT = 68
     FOK_TOO_DEEP = 69
     """A FOK or FOK_BUDGET order needs more price levels or resting orders than its test looks at."""
+    AMENDED_BY_USER = 75
+    """The owner amended the order to a smaller quantity."""
     # Process
     UNSUPPORTED_COMMAND = 90
     MARKET_HALTED = 91

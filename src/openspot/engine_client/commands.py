@@ -85,12 +85,24 @@ class EngineCommands:
         request = orders_pb2.CancelOrderRequest(order_id=engine_order_id, participant_id=user_id, symbol=symbol)
         return await self._call("CancelOrder", request, orders_pb2.CancelOrderResponse, self._place_timeout_s)
 
-    async def cancel_orders(self, user_id: str, symbol: str, side: str) -> orders_pb2.CancelOrdersResponse:
+    async def amend_orders(self, orders: Sequence[orders_pb2.AmendOrderRequest]) -> list[orders_pb2.AmendOrderResponse]:
+        """Amend orders in the given sequence, and return their responses in that sequence. Raises EngineError."""
+        request = orders_pb2.AmendOrdersRequest(orders=orders)
+        response = await self._call("AmendOrders", request, orders_pb2.AmendOrdersResponse, self._place_timeout_s)
+        if len(response.orders) != len(orders):
+            raise EngineAmbiguousError(f"{len(response.orders)} answers to {len(orders)} amendments")
+        return list(response.orders)
+
+    async def cancel_orders(
+        self, user_id: str, symbol: str, side: str, order_ids: Sequence[str] = ()
+    ) -> orders_pb2.CancelOrdersResponse:
         """Cancel a user's open orders, as many as one call takes. An empty symbol or side means any.
 
-        Raises EngineError.
+        With `order_ids`, only those of them. Raises EngineError.
         """
-        request = orders_pb2.CancelOrdersRequest(participant_id=user_id, symbol=symbol, side=_SIDES[side])
+        request = orders_pb2.CancelOrdersRequest(
+            participant_id=user_id, symbol=symbol, side=_SIDES[side], external_ids=order_ids
+        )
         return await self._call("CancelOrders", request, orders_pb2.CancelOrdersResponse, self._place_timeout_s)
 
     async def get_order(self, order_id: str) -> orders_pb2.GetOrderResponse:

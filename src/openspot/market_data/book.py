@@ -191,7 +191,7 @@ class PublishedBook:
     def _move(self, event: MovedEvent) -> None:
         left = self._resting.get(event.engine_order_id)
         if event.seq > self._base_sequence and left is not None:
-            self._side(event.side).change(left, -amount_of(event.remaining))
+            self._side(event.side).change(left, -amount_of(event.previous_remaining or event.remaining))
         self._rest(event, event.remaining)
         if event.seq > self._base_sequence and left is None:
             raise BookContradictionError(f"order {event.engine_order_id} moved from an unknown price")

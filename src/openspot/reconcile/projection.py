@@ -55,6 +55,8 @@ class EngineProjection:
                 order = self.orders.get(_shown_id(event.order_id, event.engine_order_id))
                 if order is not None:
                     order.price = parse_decimal(event.price)
+                    order.quantity = parse_decimal(event.quantity) if event.quantity else order.quantity
+                    order.remaining = parse_decimal(event.remaining)
 
     def _begin(self, event: AcceptedEvent | RejectEvent) -> None:
         accepted = isinstance(event, AcceptedEvent)
@@ -105,6 +107,8 @@ class EngineProjection:
         if order is None:
             return
         order.remaining = parse_decimal(event.remaining)
+        if event.is_amendment:
+            order.quantity = EXACT.subtract(order.quantity, parse_decimal(event.quantity))
         if event.is_order_completed:
             order.remaining = ZERO
             self._set_status(order, OrderStatus.CANCELLED)

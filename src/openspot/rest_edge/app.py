@@ -26,6 +26,9 @@ from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.notifications.routes import notification_routes
 from openspot.rest_edge.notifications.service import NotificationServices
+from openspot.rest_edge.orders.amendment_routes import amendment_routes
+from openspot.rest_edge.orders.cancel_timer_routes import cancel_timer_routes
+from openspot.rest_edge.orders.cancel_timers import CancelTimers
 from openspot.rest_edge.orders.routes import order_routes
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.products.routes import product_routes
@@ -61,6 +64,7 @@ class EdgeServices:
     funds: FundServices
     products: ProductServices
     orders: OrderService
+    cancel_timers: CancelTimers
     markets: MarketService
     margin: MarginClient
     system: SystemSettings
@@ -74,7 +78,7 @@ class EdgeServices:
 def make_app(settings: RestEdgeSettings, services: EdgeServices, *, fast_paths: bool = True) -> ASGIApp:
     """The application. Without `fast_paths` FastAPI handles every route: slower, with the same responses."""
     application = make_http_app(
-        edge_routers(services, fast_paths=fast_paths),
+        edge_routers(services, fast_paths=fast_paths, has_complete_rules=settings.has_complete_rules),
         title=TITLE,
         description=DESCRIPTION,
         health=services.health,
@@ -90,12 +94,14 @@ def make_app(settings: RestEdgeSettings, services: EdgeServices, *, fast_paths: 
     return with_cors(application, settings.cors_origins, headers=headers, exposed=exposed)
 
 
-def edge_routers(services: EdgeServices, *, fast_paths: bool = True) -> list[Router]:
-    """The routes of every wing."""
+def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complete_rules: bool = True) -> list[Router]:
+    """The routes of every wing. Some exist only with the complete rules of orders."""
     return [
         *identity_routes(PREFIX, services.users, services.keys),
         *notification_routes(PREFIX, services.notifications),
         market_routes(PREFIX, services.markets),
+        # Before the orders: one of their paths takes any word as an id.
+        *(_complete_order_routes(services) if has_complete_rules else []),
         order_routes(PREFIX, services.orders, fast_paths=fast_paths),
         *fund_routes(PREFIX, services.funds, fast_paths=fast_paths),
         *product_routes(PREFIX, services.products),
@@ -103,6 +109,10 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True) -> list[Rou
         margin_routes(PREFIX, services.margin),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
+
+
+def _complete_order_routes(services: EdgeServices) -> list[Router]:
+    return [amendment_routes(PREFIX, services.orders), cancel_timer_routes(PREFIX, services.cancel_timers)]
 
 
 def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:

@@ -31,6 +31,7 @@ DESCRIPTOR = Descriptor(
                     subjects.ORDERS_SUBMIT,
                     subjects.ORDERS_CANCEL,
                     subjects.ORDERS_CANCEL_OPEN,
+                    subjects.ORDERS_AMEND,
                     subjects.ORDERS_GET,
                     subjects.LEDGER_BALANCES_GET,
                     subjects.LEDGER_HISTORY_GET,
@@ -93,6 +94,7 @@ DESCRIPTOR = Descriptor(
             "withdrawal_addresses",
             "kyc_profiles",
             "kyc_events",
+            "cancel_timers",
         ),
         reads=(
             "orders",

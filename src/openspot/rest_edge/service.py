@@ -31,6 +31,7 @@ from openspot.rest_edge.mail.service import make_mail_services
 from openspot.rest_edge.margin.service import MarginClient
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.notifications.service import make_notification_services
+from openspot.rest_edge.orders.cancel_timers import LOOK_INTERVAL_S, CancelTimers
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
 from openspot.rest_edge.products.service import make_product_services
@@ -127,13 +128,24 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         payment_fees=products.payment_routes,
     )
     products.start(frame)
+    orders = OrderService(
+        bus,
+        OrderStore(pool),
+        system_clock,
+        settings.request_timeout_s,
+        has_complete_rules=settings.has_complete_rules,
+    )
+    cancel_timers = CancelTimers(pool, orders.cancel_all_open)
+    if settings.has_complete_rules:
+        repeat(frame, "cancel orders by their timers", cancel_timers.carry_out_due, LOOK_INTERVAL_S)
     return EdgeServices(
         users=users,
         keys=keys,
         notifications=notifications,
         funds=funds,
         products=products,
-        orders=OrderService(bus, OrderStore(pool), system_clock, settings.request_timeout_s),
+        orders=orders,
+        cancel_timers=cancel_timers,
         markets=MarketService(engine, MarketDataClient(bus), configuration.limits, bands),
         margin=MarginClient(bus),
         system=SystemSettings(settings, THROTTLE_TIERS[ThrottleClass.STANDARD], system_clock),

@@ -43,6 +43,7 @@ DESCRIPTOR = Descriptor(
                     subjects.ORDERS_SUBMIT,
                     subjects.ORDERS_CANCEL,
                     subjects.ORDERS_CANCEL_OPEN,
+                    subjects.ORDERS_AMEND,
                     subjects.ORDERS_GET,
                 ),
                 requests=(

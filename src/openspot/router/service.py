@@ -11,6 +11,8 @@ from decimal import Decimal
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    AmendOrders,
+    AmendOrdersReply,
     CancelOpenOrders,
     CancelOpenOrdersReply,
     CancelOrder,
@@ -37,6 +39,7 @@ from openspot.kit.shared_process import SharedProcess
 from openspot.market_data_client.fair_prices import FairPrices
 from openspot.market_data_client.price_bands import PriceBands
 from openspot.router.custody.bridge import CustodyBridge
+from openspot.router.orders.amendment import Amendment
 from openspot.router.orders.available_funds import AvailableFunds
 from openspot.router.orders.bulk_cancellation import BulkCancellation
 from openspot.router.orders.cancellation import Cancellation
@@ -125,7 +128,7 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
             placements=placements,
             rejections=rejections,
             clock=system_clock,
-            honour_time_in_force=settings.honour_time_in_force,
+            honour_time_in_force=settings.honours_time_in_force,
             opening=opening,
         )
         lookup = OrderLookup(
@@ -142,6 +145,17 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
         await bus.serve(
             subjects.ORDERS_CANCEL_OPEN, queue, CancelOpenOrders, bulk.cancel_open, CancelOpenOrdersReply.refused
         )
+        if settings.has_complete_rules:
+            amendment = Amendment(
+                markets=symbols.markets,
+                reference_prices=reference_prices,
+                lookup=lookup,
+                recent_orders=recent_orders,
+                engine=engine,
+                opening=opening,
+                clock=system_clock,
+            )
+            await bus.serve(subjects.ORDERS_AMEND, queue, AmendOrders, amendment.amend, AmendOrdersReply.refused)
         await bus.serve(subjects.ORDERS_GET, queue, GetOrder, lookup.get, GetOrderReply.refused)
         # At the end the router first accepts no more requests, then records their refusals, then ends the rest.
         frame.at_end(rejections.close)

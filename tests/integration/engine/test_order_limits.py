@@ -25,6 +25,9 @@ async def test_an_order_or_move_beyond_the_largest_size_or_notional_is_refused(e
     assert (await engine.orders.MoveOrder(move)).result_code == "MAX_NOTIONAL"
     move.price -= 2
     assert (await engine.orders.MoveOrder(move)).result_code == "SUCCESS"
+    amend = pb.AmendOrderRequest(order_id=taken.order_id, participant_id="alice", price=10_000_001)
+    amendments = pb.AmendOrdersRequest(orders=[amend])
+    assert [row.result_code for row in (await engine.orders.AmendOrders(amendments)).orders] == ["MAX_NOTIONAL"]
 
 
 @pytest.mark.spec("A8-46")

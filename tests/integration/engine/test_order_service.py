@@ -274,6 +274,77 @@ async def test_a_move_changes_the_price_and_matches_again(engine: EngineClient) 
         assert (refused.status, refused.result_code, refused.sequence) == (pb.REJECTED, code, 0)
 
 
+async def test_amendments_of_one_call_have_their_own_outcomes_and_a_repeat_changes_nothing(
+    engine: EngineClient,
+) -> None:
+    await engine.fund("maker")
+    await engine.fund("taker")
+    await engine.place("sell", "105", "1", "maker")
+    first = await engine.place("buy", "100", "3", "taker")
+    second = await engine.place("buy", "99", "3", "taker")
+    request = pb.AmendOrdersRequest(
+        orders=[
+            pb.AmendOrderRequest(
+                order_id=first.order_id, participant_id="taker", symbol="BTC-USD", price=105_00, quantity=4 * SCALE
+            ),
+            pb.AmendOrderRequest(order_id=second.order_id, participant_id="taker", quantity=2 * SCALE),
+            pb.AmendOrderRequest(order_id=second.order_id, participant_id="taker", symbol="ETH-USD", quantity=SCALE),
+            pb.AmendOrderRequest(order_id=second.order_id, participant_id="maker", quantity=SCALE),
+            pb.AmendOrderRequest(order_id=first.order_id, participant_id="taker", quantity=SCALE),
+            pb.AmendOrderRequest(order_id=999, participant_id="taker", quantity=SCALE),
+        ]
+    )
+    answer = await engine.orders.AmendOrders(request)
+    outcomes = [(row.result_code, row.filled_quantity, row.remaining_quantity) for row in answer.orders]
+    assert outcomes == [
+        ("SUCCESS", SCALE, 3 * SCALE),
+        ("SUCCESS", 0, 2 * SCALE),
+        ("MATCHING_UNKNOWN_ORDER_ID", 0, 0),
+        ("AUTH_INVALID_USER", 0, 0),
+        ("QUANTITY_BELOW_FILLED", 0, 0),
+        ("MATCHING_UNKNOWN_ORDER_ID", 0, 0),
+    ]
+    last = await engine.last_sequence()
+    assert [row.sequence for row in answer.orders] == [last - 1, last, 0, 0, 0, 0]
+    moved, trade, reduced = await engine.events(last - 2, last)
+    assert (moved["type"], moved["quantity"], moved["remaining"], moved["previousRemaining"]) == (
+        "moved",
+        "4",
+        "4",
+        "3",
+    )
+    assert (trade["type"], reduced["type"], reduced["reason"]) == ("trade", "reduce", "AMENDED_BY_USER")
+    shown = [(row.price, row.quantity) for row in answer.orders]
+    assert shown == [(105_00, 4 * SCALE), (99_00, 2 * SCALE), *[(0, 0)] * 4]
+    assert [row.timestamp for row in answer.orders] == [moved["timestamp"], reduced["timestamp"], 0, 0, 0, 0]
+    found = await engine.find(first.order_id)
+    assert (found.status, found.price, found.quantity) == ("PARTIALLY_FILLED", 105_00, 4 * SCALE)
+    assert found.remaining_quantity == 3 * SCALE
+
+    del request.orders[2:]
+    again = await engine.orders.AmendOrders(request)
+    assert [(row.result_code, row.filled_quantity, row.sequence) for row in again.orders] == [("SUCCESS", 0, 0)] * 2
+    assert await engine.last_sequence() == last
+    assert not (await engine.orders.AmendOrders(pb.AmendOrdersRequest())).orders
+
+
+async def test_a_bulk_cancel_of_named_orders_takes_those_alone(engine: EngineClient) -> None:
+    for participant in ("alice", "bob"):
+        await engine.fund(participant)
+    placed = [await engine.place("buy", str(90 + number)) for number in range(4)]
+    others = await engine.place("buy", "95", "1", "bob")
+    named = [f"external-{row.order_id}" for row in (placed[2], placed[0], placed[2], others)] + ["nobody's"]
+    assert await cancel_open(engine, "alice", external_ids=named, side=pb.SELL) == ("SUCCESS", [])
+    assert await cancel_open(engine, "alice", external_ids=named, symbol="ETH-USD") == ("SUCCESS", [])
+    assert await cancel_open(engine, "alice", external_ids=named) == (
+        "SUCCESS",
+        [placed[2].order_id, placed[0].order_id],
+    )
+    assert await cancel_open(engine, "alice", external_ids=named) == ("SUCCESS", [])
+    assert (await engine.find(others.order_id)).status == "OPEN"
+    assert (await engine.find(placed[1].order_id)).status == "OPEN"
+
+
 async def test_a_reduced_order_keeps_its_place_in_the_queue(engine: EngineClient) -> None:
     await engine.fund()
     placed = await engine.place("buy", "100", "3")

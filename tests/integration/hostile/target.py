@@ -151,8 +151,13 @@ def malformed(subject: str) -> float:
 async def target(folder: Path, databases: TestDatabases) -> AsyncIterator[Target]:
     """Running services, in which alice and bob have funds."""
     with own_bus(folder) as (server, data):
-        async with databases.lend() as url, _attacked(platform_settings(data, url, server.url)) as attacked:
+        async with databases.lend() as url, _attacked(_complete(platform_settings(data, url, server.url))) as attacked:
             yield attacked
+
+
+def _complete(settings: Settings) -> Settings:
+    """With the complete rules, which have the most requests."""
+    return settings.model_copy(update={"rules": "complete"})
 
 
 @asynccontextmanager

@@ -167,6 +167,11 @@ REQUESTS = {
         },
         frozenset({"symbol", "side"}),
     ),
+    "orders.amend": Request(
+        {"userId": "alice", "orders": [{"orderId": "nobodys", "price": "100", "quantity": "1"}]},
+        lambda answer: answer["outcomes"][0]["code"] == "NOT_FOUND",
+        {("userId",): HOSTILE_IDS},
+    ),
     "orders.get": Request(
         {"userId": "alice", "orderId": "resting"},
         lambda answer: answer["order"]["orderId"] == "resting",
@@ -305,6 +310,8 @@ async def test_a_field_of_another_type_is_named_and_counted(attacked: Target, su
     for path in paths(request.good):
         is_number, is_object = path[-1] in NUMBERS, isinstance(value_at(request.good, path), dict)
         wrong = WRONG_FOR_NUMBER if is_number else () if is_object else WRONG_FOR_TEXT
+        if isinstance(value_at(request.good, path), list):
+            wrong = tuple(value for value in wrong if not isinstance(value, list))
         messages: list[Any] = [with_value(request.good, path, value) for value in wrong]
         messages += [with_raw(request.good, path, text) for text in RAW_NUMBERS]
         if path[-1] not in request.nullable:

@@ -25,7 +25,7 @@ GOES = {
     "users", "user_networks", "user_sessions", "user_activity", "user_mfa", "user_recovery_codes", "mfa_challenges",
     "mail_tokens", "mail_outbox", "check_ins", "api_keys", "idempotency_keys", "notification_settings",
     "kyc_profiles", "kyc_events", "withdrawal_addresses", "conversion_quotes", "fee_quotes",
-    "notifications",
+    "notifications", "cancel_timers",
 }  # fmt: skip
 """Personal data: no row of the user is left."""
 

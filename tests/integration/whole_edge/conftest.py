@@ -52,6 +52,8 @@ def whole_edge(
             "kyc_webhook_secret": WEBHOOK_SECRET,
             "payment_callback_secret": WEBHOOK_SECRET,
             "subscriptions_throttle_enabled": False,
+            # They have the most routes.
+            "rules": "complete",
         }
         settings = platform_settings(data, database_url, server.url).model_copy(update=changes)
         with background(settings, *SERVICES) as services:

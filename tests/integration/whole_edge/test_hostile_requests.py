@@ -80,7 +80,7 @@ def test_fields_that_are_not_the_callers_are_refused_by_name(client: HostileClie
             body = operation.example
             list(objects_within(body))[number][name] = "admin"
             answer = client(operation, body)
-            if operation.path.endswith("/orders/batch") and number > 0:
+            if operation.label == "POST /api/v1/orders/batch" and number > 0:
                 refused = answer.body[number - 1]
                 assert (refused["status"], refused["order"]) == (400, None)
                 assert f"property {name} should not exist" in refused["error"]["message"]

@@ -198,6 +198,21 @@ def test_moved_shows_the_new_price(core: MatchingCore) -> None:
     ]
 
 
+def test_an_amendment_shows_by_how_much_it_changed_the_quantity(core: MatchingCore) -> None:
+    core.apply(_sell(1, 30, 10_000).encode())
+    amend = Command(CommandKind.AMEND, order_id=1, account=SELLER)
+    (moved,) = _events(core, amend._replace(quantity=35))
+    assert (moved.type, moved.quantity, moved.remaining, moved.amount) == (EventType.MOVED, 35, 35, 5)
+    (moved,) = _events(core, amend._replace(quantity=20, price=10_010))
+    assert (moved.type, moved.price, moved.remaining, moved.amount) == (EventType.MOVED, 10_010, 20, -15)
+    (reduce,) = _events(core, amend._replace(quantity=15))
+    assert (reduce.type, reduce.code, reduce.quantity, reduce.remaining) == (
+        *(EventType.REDUCE, ResultCode.AMENDED_BY_USER),
+        *(5, 15),
+    )
+    assert _events(core, amend._replace(quantity=15)) == []
+
+
 def test_balance_shows_account_change_total_and_reference(core: MatchingCore) -> None:
     low, high = 2**63 + 5, 2**64 - 1
     command = with_reference(Command(CommandKind.RESERVE, symbol=USD, account=BUYER, amount=WHOLE), low + (high << 64))

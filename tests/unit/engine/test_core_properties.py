@@ -82,7 +82,7 @@ changes = st.builds(
     lambda kind, order_id, account, figure: Command(
         kind, order_id=order_id, account=account, price=figure, quantity=figure
     ),
-    st.sampled_from([CommandKind.CANCEL, CommandKind.MOVE, CommandKind.REDUCE]),
+    st.sampled_from([CommandKind.CANCEL, CommandKind.MOVE, CommandKind.REDUCE, CommandKind.AMEND]),
     order_ids,
     st.sampled_from((0, *ACCOUNTS)),
     scaled,

@@ -159,6 +159,35 @@ def test_a_client_order_id_without_an_open_order_is_told_from_one_that_nobody_ha
         exchange.cancel_order(None, None, {"clientOrderId": "mine"})
 
 
+def test_an_order_is_amended_by_either_id(exchange: Any, platform: Recorded) -> None:
+    order_id = "A" * 16
+    platform.answer("PATCH", f"/orders/{order_id}", ORDER | {"price": "50100"})
+    platform.answer("PATCH", "/orders/client/mine", ORDER)
+    assert exchange.edit_order(order_id, "BTC/USD", "limit", "buy", 0.4, 50_100)["price"] == 50_100
+    exchange.edit_order(order_id, "BTC/USD", "limit", "buy", None, 50_100)
+    exchange.edit_order("", "BTC/USD", "limit", "buy", 0.4, None, {"clientOrderId": "mine"})
+    assert platform.sent() == [
+        ("PATCH", f"/orders/{order_id}", {"quantity": "0.4", "price": "50100"}),
+        ("PATCH", f"/orders/{order_id}", {"price": "50100"}),
+        ("PATCH", "/orders/client/mine", {"quantity": "0.4"}),
+    ]
+    for arguments in (("", "limit", 0.4), (order_id, "limit", None), (order_id, "market", 0.4)):
+        wanted, order_type, amount = arguments
+        with pytest.raises((errors().ArgumentsRequired, errors().InvalidOrder)):
+            exchange.edit_order(wanted, "BTC/USD", order_type, "buy", amount)
+    platform.refuse("PATCH", f"/orders/{order_id}", 400, "QUANTITY_BELOW_FILLED")
+    with pytest.raises(errors().InvalidOrder):
+        exchange.edit_order(order_id, "BTC/USD", "limit", "buy", 0.1)
+
+
+def test_the_dead_mans_switch_is_set_in_whole_seconds(exchange: Any, platform: Recorded) -> None:
+    timer = {"timeoutSeconds": 6, "cancelsAt": "2026-01-02T03:04:05.006Z", "firedAt": None, "cancelledOrders": None}
+    platform.answer("POST", "/orders/cancel-all-after", timer)
+    assert exchange.cancel_all_orders_after(5_001) == timer
+    exchange.cancel_all_orders_after(0)
+    assert [body for *_, body in platform.sent()] == [{"timeoutSeconds": 6}, {"timeoutSeconds": 0}]
+
+
 def test_without_an_id_nothing_is_cancelled(exchange: Any, platform: Recorded) -> None:
     for call in (exchange.cancel_order, exchange.fetch_order):
         with pytest.raises(errors().ArgumentsRequired):

@@ -2,6 +2,7 @@
 
 import zlib
 
+import msgspec
 import pytest
 
 from openspot.contracts.engine_events import AcceptedEvent, MovedEvent, ReduceEvent
@@ -114,6 +115,20 @@ def test_an_event_that_contradicts_the_book_asks_for_a_new_base(event: ReduceEve
     again = made.update()
     assert again is not None
     assert (again.type, again.seq, again.prev_seq, again.bids) == ("snapshot", 20, None, [("50", "1")])
+
+
+def test_an_amended_order_leaves_what_it_had_and_rests_with_what_it_has() -> None:
+    made = book()
+    made.apply(accepted(11, "buy", "98", "1"))
+    amended = MovedEvent(12, 12, "BTC-USD", "11", "", "alice", "buy", "97", "3", quantity="3", previous_remaining="1")
+    made.apply(amended)
+    bids = dict(made.current(10).bids)
+    assert "98" not in bids
+    assert bids["97"] == "3"
+    made.apply(msgspec.structs.replace(amended, seq=13, price="98", remaining="0.5", previous_remaining="3"))
+    bids = dict(made.current(10).bids)
+    assert "97" not in bids
+    assert bids["98"] == "0.5"
 
 
 def test_the_orders_that_are_known_stay_known_through_a_new_base() -> None:

@@ -98,6 +98,17 @@ def test_a_moved_order_has_its_new_price_and_an_immediate_one_has_none() -> None
     assert projection(accepted("a", order_type="IOC")).orders["a"].price is None
 
 
+def test_an_amended_order_has_its_new_quantity() -> None:
+    more = MovedEvent(1, 1, "BTC-USD", "1", "a", "u1", "BUY", "99.5", "2.5", quantity="2.5", previous_remaining="2")
+    order = projection(accepted("a"), more).orders["a"]
+    assert (order.price, order.quantity, order.remaining) == (Decimal("99.5"), Decimal("2.5"), Decimal("2.5"))
+    less = msgspec.structs.replace(reduced("a", "1", completed=False), quantity="1", reason="AMENDED_BY_USER")
+    order = projection(accepted("a"), less).orders["a"]
+    assert (order.quantity, order.remaining) == (1, 1)
+    removed = msgspec.structs.replace(less, reason="STP_DECREMENT")
+    assert projection(accepted("a"), removed).orders["a"].quantity == 2
+
+
 def test_events_of_orders_from_before_are_taken_without_them() -> None:
     balance = BalanceEvent(1, 1, "DEPOSIT", "u1", "USD", "1", "1", "r")
     moved = MovedEvent(1, 1, "BTC-USD", "1", "old", "u1", "BUY", "99.5", "2")

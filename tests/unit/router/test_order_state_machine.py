@@ -182,6 +182,25 @@ def test_a_move_changes_the_price_and_updates_the_order() -> None:
     assert only_order(translated).price == Decimal("101.5")
 
 
+def test_an_amendment_changes_the_ordered_quantity_and_keeps_what_is_filled() -> None:
+    more = msgspec.structs.replace(moved(2, 1, "101.5"), remaining="1.5", quantity="1.5", previous_remaining="1")
+    _, translated = after(accepted(1, 1), more)
+    assert shown(translated) == ["orders.updated open"]
+    order = only_order(translated)
+    assert (order.price, order.quantity, order.remaining_quantity) == (Decimal("101.5"), Decimal("1.5"), Decimal("1.5"))
+    less = reduced(3, 1, remaining="0.4", quantity="1.1", reason="AMENDED_BY_USER")
+    _, translated = after(accepted(1, 1), more, less)
+    assert shown(translated) == ["orders.updated open"]
+    order = only_order(translated)
+    assert (order.quantity, order.remaining_quantity) == (Decimal("0.4"), Decimal("0.4"))
+
+
+def test_a_quantity_that_was_removed_otherwise_stays_part_of_the_order() -> None:
+    _, translated = after(accepted(1, 1), reduced(2, 1, remaining="0.4", quantity="0.6", reason="STP_DECREMENT"))
+    order = only_order(translated)
+    assert (order.quantity, order.remaining_quantity) == (Decimal("1"), Decimal("0.4"))
+
+
 @pytest.mark.spec("A3.1-04", "A6.1-02", "A6.1-30")
 def test_a_reject_publishes_rejected_with_the_engine_reason() -> None:
     state, translated = after(rejected(5, 1))

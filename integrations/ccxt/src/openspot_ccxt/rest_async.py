@@ -134,6 +134,41 @@ class OpenSpot(Funds, Common, Exchange):
         """Buy at the market for `cost` of the quote currency."""
         return await self.create_order(symbol, "market", "buy", None, None, (params or {}) | {"cost": cost})
 
+    async def edit_order(
+        self,
+        id: str,
+        symbol: str,
+        type: str,
+        side: str,
+        amount: float | None = None,
+        price: float | None = None,
+        params: Params = None,
+    ) -> dict[str, Any]:
+        """Give an open limit order another price, another amount or both, by its id or `clientOrderId` in `params`.
+
+        `amount` is the whole amount of the order, with what is filled. An order that only gets smaller keeps its place.
+        Only platforms with the complete rules do this; others raise OrderNotFound or BadRequest.
+        """
+        await self.load_markets()
+        if type != "limit":
+            raise InvalidOrder(f"{self.id} editOrder() amends limit orders only")
+        request: dict[str, Any] = {}
+        if amount is not None:
+            request["quantity"] = self.amount_to_precision(symbol, amount)
+        if price is not None:
+            request["price"] = self.price_to_precision(symbol, price)
+        if not request:
+            raise ArgumentsRequired(f"{self.id} editOrder() requires an amount or a price")
+        client_order_id = self.safe_string(params, "clientOrderId")
+        if client_order_id is not None:
+            path = f"orders/client/{self.encode_uri_component(client_order_id)}"
+        elif id:
+            path = f"orders/{self.encode_uri_component(id)}"
+        else:
+            raise ArgumentsRequired(f"{self.id} editOrder() requires an id or a clientOrderId")
+        request |= self.omit(params or {}, ["clientOrderId"])
+        return self.parse_order(await self.call("PATCH", path, request))
+
     async def cancel_order(self, id: str, symbol: str | None = None, params: Params = None) -> dict[str, Any]:
         """Cancel an order, by its id or by `clientOrderId` in `params`, and return it.
 
@@ -172,6 +207,16 @@ class OpenSpot(Funds, Common, Exchange):
         """Cancel the open orders of a market, or of all; returns those that were cancelled."""
         await self.load_markets()
         return await self.cancel_matching(params or {}, symbol)
+
+    async def cancel_all_orders_after(self, timeout: int, params: Params = None) -> dict[str, Any]:
+        """Cancel all open orders `timeout` milliseconds after the last such call; 0 ends the timer.
+
+        Whole seconds, rounded up, from 5 s to 24 h. Only platforms with the complete rules do this.
+        """
+        await self.load_markets()
+        request = {"timeoutSeconds": -(-timeout // 1000)}
+        timer: dict[str, Any] = await self.call("POST", "orders/cancel-all-after", request | (params or {}))
+        return timer
 
     async def cancel_matching(self, request: dict[str, Any], symbol: str | None) -> list[dict[str, Any]]:
         """Cancel what meets the conditions."""

@@ -86,6 +86,18 @@ class BulkCancel(Record, frozen=True):
     failed: list[CancelFailure]
 
 
+class CancelTimer(Record, frozen=True):
+    """Your dead man's switch. `cancels_at` is None while no timer runs; `timeout_seconds` is 0 then.
+
+    `fired_at` says when it last cancelled your orders, and `cancelled_orders` how many; None if it never did.
+    """
+
+    timeout_seconds: int
+    cancels_at: datetime | None
+    fired_at: datetime | None
+    cancelled_orders: int | None
+
+
 class Balance(Record, frozen=True):
     """One asset of the caller. Orders and withdrawals can use `available`, which is total - locked - reserved.
 

@@ -83,12 +83,16 @@ from openspot.contracts.messages.market_data import (
 from openspot.contracts.messages.message import Message
 from openspot.contracts.messages.notifications import SendNotification, UserNotification
 from openspot.contracts.messages.orders import (
+    AmendmentOutcome,
+    AmendOrders,
+    AmendOrdersReply,
     CancelOpenOrders,
     CancelOpenOrdersReply,
     CancelOrder,
     CancelOrderReply,
     GetOrder,
     GetOrderReply,
+    OrderAmendment,
     OrderEvent,
     OrderRecord,
     OrderRequest,
@@ -101,6 +105,9 @@ from openspot.contracts.messages.transfers import ExecutedTransfer, TransferMove
 from openspot.contracts.messages.venue import VenueBookTicker, VenueTrade
 
 __all__ = [
+    "AmendOrders",
+    "AmendOrdersReply",
+    "AmendmentOutcome",
     "AssignAddress",
     "AssignAddressReply",
     "BalanceUpdated",
@@ -170,6 +177,7 @@ __all__ = [
     "MarketTradeEvent",
     "Message",
     "OpenMarginPosition",
+    "OrderAmendment",
     "OrderBookEvent",
     "OrderEvent",
     "OrderRecord",

@@ -114,12 +114,13 @@ class CancelOrderReply(Message, frozen=True):
 class CancelOpenOrders(Message, frozen=True):
     """Request `orders.cancel_open`: cancel as many of a user's open orders as the engine takes in one call.
 
-    An empty symbol means every symbol, an empty side both sides.
+    An empty symbol means every symbol, an empty side both sides. With `order_ids`, at most 500, only those of them.
     """
 
     user_id: str
     symbol: str = ""
     side: str = ""
+    order_ids: tuple[str, ...] = ()
 
 
 class CancelOpenOrdersReply(Message, frozen=True):
@@ -131,6 +132,60 @@ class CancelOpenOrdersReply(Message, frozen=True):
     success: bool
     cancelled: tuple[str, ...] = ()
     more_remain: bool = False
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls(False, error=refusal.message, code=refusal.code)
+
+
+class OrderAmendment(Message, frozen=True):
+    """What an order shall have: a price, an ordered quantity (with what is filled) or both.
+
+    None leaves one as it is.
+    """
+
+    order_id: str
+    price: str | None = None
+    quantity: str | None = None
+
+
+class AmendOrders(Message, frozen=True):
+    """Request `orders.amend`: amend up to 20 open limit orders of a user in one step, each with its own outcome.
+
+    `deadline` is in milliseconds since 1970. After it nobody waits for the reply, and the router amends nothing.
+    """
+
+    user_id: str
+    orders: tuple[OrderAmendment, ...]
+    deadline: int | None = None
+
+
+class AmendmentOutcome(Message, frozen=True):
+    """What became of one amendment. A refusal has `error` and `code`. `order` is the order as the router knows it."""
+
+    order_id: str
+    success: bool
+    order: OrderRecord | None = None
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, order_id: str, refusal: Refusal, order: OrderRecord | None = None) -> Self:
+        """An outcome with this refusal."""
+        return cls(order_id, False, order, refusal.message, refusal.code)
+
+
+class AmendOrdersReply(Message, frozen=True):
+    """Reply of `orders.amend`: the outcomes in the order of the request.
+
+    A refusal of the whole request has `error` and `code`.
+    """
+
+    success: bool
+    outcomes: tuple[AmendmentOutcome, ...] = ()
     error: str | None = None
     code: RefusalCode | None = None
 

@@ -16,6 +16,8 @@ The fields that each kind reads (the others are zero):
     CANCEL           order_id; account = the owner, or 0 for an administrator; symbol, or 0 for any
     MOVE             order_id, account, price = the new limit, which is also a BUY's new reserve price
     REDUCE           order_id, account, quantity = by how much
+    AMEND            order_id, account, price = the new limit (as in MOVE), quantity = the new ordered quantity;
+                     0 leaves either as it is
     DEPOSIT          symbol = currency, account (added if missing), amount, reference
     WITHDRAW         symbol = currency, account, amount, reference
     RESERVE          symbol = currency, account, amount, reference: held for a withdrawal
@@ -97,6 +99,7 @@ class CommandKind(IntEnum):
     MOVEMENT = 19
     TRANSFER = 20
     SET_OWNER = 21
+    AMEND = 26
 
 
 class ResultStatus(IntEnum):
@@ -111,8 +114,9 @@ class EventType(IntEnum):
     """Types of event.
 
     ACCEPTED: an order passed every check (before its trades). REJECT: an order was rejected. TRADE: one
-    fill. REDUCE: an order lost quantity without a trade. MOVED: an order has a new price. BALANCE: a
-    transfer credited, debited or held an account's money. TRANSFER: a movement between two accounts.
+    fill. REDUCE: an order lost quantity without a trade. MOVED: an order has a new price, a larger quantity
+    or both, and a new place. BALANCE: a transfer credited, debited or held an account's money. TRANSFER: a movement
+    between two accounts.
     """
 
     ACCEPTED = 1
@@ -190,7 +194,8 @@ class Event(NamedTuple):
 
     TRADE: `order_id`, `account`, `remaining`, `side` and `amount` (fee) are the taker's; the maker_ fields
     the maker's; `maker_amount` is negative for a rebate; fees are in the symbol's quote asset.
-    ACCEPTED, MOVED: `price`, `quantity` (ordered), `remaining`, `order_type`.
+    ACCEPTED, MOVED: `price`, `quantity` (ordered), `remaining`, `order_type`. MOVED: `amount` = the signed change of
+    the quantity, scaled, which an AMEND made.
     REDUCE: `quantity` is the quantity removed, `remaining` the rest, `code` the reason.
     REJECT: `code` is the reason, `quantity` the quantity of the command.
     BALANCE: `account`, `currency`, `order_type` = the CommandKind, `order_id` and `maker_order_id` = low and

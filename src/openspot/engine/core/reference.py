@@ -48,6 +48,7 @@ _HANDLERS: dict[int, Callable[[CoreState, Command, Emit], CommandResult]] = {
     CommandKind.CANCEL: amendments.cancel,
     CommandKind.MOVE: amendments.move,
     CommandKind.REDUCE: amendments.reduce,
+    CommandKind.AMEND: amendments.amend,
     CommandKind.DEPOSIT: transfers.deposit,
     CommandKind.WITHDRAW: transfers.withdraw,
     CommandKind.RESERVE: transfers.reserve,

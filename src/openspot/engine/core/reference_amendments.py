@@ -1,9 +1,10 @@
-"""The reference core's CANCEL, REDUCE and MOVE: commands on resting orders."""
+"""The reference core's CANCEL, REDUCE, MOVE and AMEND: commands on resting orders."""
 
 from dataclasses import replace
 
 from openspot.domain.order import Side
 from openspot.domain.result_code import ResultCode
+from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.records import Command, EventType
 from openspot.engine.core.reference_book import BookOrder
 from openspot.engine.core.reference_matching import emit_order, match_order, reduce_resting
@@ -36,16 +37,51 @@ def reduce(state: CoreState, command: Command, emit: Emit) -> CommandResult:
 def move(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Change an order's price and match it again. What remains rests at the end of the queue of the new price."""
     order = _own_order(state, command)
-    book, account = state.books[order.symbol], state.accounts[order.account]
+    book = state.books[order.symbol]
     require(book.symbol.active, ResultCode.SYMBOL_INACTIVE)
     check_price(book, command.price)
-    moved = replace(order, price=command.price, reserve_price=command.price if order.side == Side.BUY else 0)
+    return _enter_again(state, order, command.price, order.quantity, emit)
+
+
+def amend(state: CoreState, command: Command, emit: Emit) -> CommandResult:
+    """Change an order's price, its ordered quantity or both; 0 leaves one as it is.
+
+    Less at the same price keeps the order's place, and the same once more changes nothing. Anything else is as a MOVE.
+    """
+    order = _own_order(state, command)
+    book = state.books[order.symbol]
+    price, quantity = command.price or order.price, command.quantity or order.quantity
+    require(0 < quantity <= SCALED_MAX, ResultCode.INVALID_QUANTITY)
+    require(quantity % book.symbol.lot == 0, ResultCode.INVALID_QUANTITY_STEP)
+    require(quantity > order.quantity - order.remaining, ResultCode.QUANTITY_BELOW_FILLED)
+    check_price(book, price)
+    if price != order.price or quantity > order.quantity:
+        require(book.symbol.active, ResultCode.SYMBOL_INACTIVE)
+        return _enter_again(state, order, price, quantity, emit)
+    less = order.quantity - quantity
+    if less:
+        order.quantity = quantity
+        reduce_resting(state, order, less, ResultCode.AMENDED_BY_USER, emit)
+    return CommandResult(remaining=order.remaining)
+
+
+def _enter_again(state: CoreState, order: BookOrder, price: int, quantity: int, emit: Emit) -> CommandResult:
+    """Match an order again with another price and ordered quantity. What remains rests at the end of its queue."""
+    book, account = state.books[order.symbol], state.accounts[order.account]
+    change = quantity - order.quantity
+    moved = replace(
+        order,
+        price=price,
+        reserve_price=price if order.side == Side.BUY else 0,
+        quantity=quantity,
+        remaining=order.remaining + change,
+    )
     check_notional(book, moved.price, moved.remaining)
     free = account.free(book.held_currency(order)) + book.hold(order)
     require(free >= book.hold(moved), ResultCode.RISK_NSF)
     check_post_only(book, moved)
     state.remove_order(order)
-    emit_order(emit, EventType.MOVED, moved)
+    emit_order(emit, EventType.MOVED, moved, amount=change)
     execution = match_order(state, moved, emit)
     if moved.remaining:
         state.add_order(moved)

@@ -179,8 +179,8 @@ def _emit_reduce(emit: Emit, order: BookOrder, quantity: int, reason: ResultCode
     )
 
 
-def emit_order(emit: Emit, event_type: EventType, order: BookOrder, **fees: int) -> None:
-    """Emit an event with the order's current price and quantities."""
+def emit_order(emit: Emit, event_type: EventType, order: BookOrder, **others: int) -> None:
+    """Emit an event with the order's current price and quantities, and `others`."""
     emit(
         event_type,
         side=order.side,
@@ -191,5 +191,5 @@ def emit_order(emit: Emit, event_type: EventType, order: BookOrder, **fees: int)
         price=order.price,
         quantity=order.quantity,
         remaining=order.remaining,
-        **fees,
+        **others,
     )

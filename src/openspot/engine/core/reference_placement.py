@@ -58,13 +58,13 @@ def place(state: CoreState, command: Command, emit: Emit) -> CommandResult:
 
 
 def check_price(book: SymbolBook, price: int) -> None:
-    """Check 6 of PLACE, which MOVE shares: the price is in range and a multiple of the tick."""
+    """Check 6 of PLACE, which MOVE and AMEND share: the price is in range and a multiple of the tick."""
     require(0 < price <= SCALED_MAX, ResultCode.INVALID_PRICE)
     require(price % book.symbol.tick == 0, ResultCode.INVALID_PRICE_STEP)
 
 
 def check_notional(book: SymbolBook, limit: int, quantity: int) -> None:
-    """Check 8 of PLACE, which MOVE shares: the notional fits an amount."""
+    """Check 8 of PLACE, which MOVE and AMEND share: the notional fits an amount."""
     require(book.notional(limit, quantity) <= AMOUNT_MAX, ResultCode.NOTIONAL_TOO_LARGE)
 
 

@@ -7,7 +7,7 @@ and emits no event; its response has sequence 0. Everything else goes to the cor
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice
 from typing import NamedTuple, Protocol
 
@@ -103,6 +103,36 @@ class CancelledOrders(NamedTuple):
 
     engine_order_ids: list[int]
     more_remain: bool
+    future: asyncio.Future[CommandOutcome] | None
+
+
+class AmendmentRequest(Protocol):
+    """The fields of exchange.v1.AmendOrderRequest that the intake reads, under the names that they have there."""
+
+    @property
+    def order_id(self) -> int: ...
+
+    @property
+    def participant_id(self) -> str: ...
+
+    @property
+    def symbol(self) -> str: ...
+
+    @property
+    def price(self) -> int: ...
+
+    @property
+    def quantity(self) -> int: ...
+
+
+class AmendedOrders(NamedTuple):
+    """The result of amending several orders.
+
+    `refusals` has the result codes of the refused amendments by their index in the call. `future` is the outcome of the
+    others, in the order of the call; None if all were refused.
+    """
+
+    refusals: dict[int, ResultCode]
     future: asyncio.Future[CommandOutcome] | None
 
 
@@ -219,10 +249,13 @@ class CommandIntake:
         command = Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=engine_order_id, account=account)
         return engine_order_id, self.submit(command, ())
 
-    def cancel_open(self, participant_id: str, symbol: str, side: int) -> CancelledOrders:
+    def cancel_open(
+        self, participant_id: str, symbol: str, side: int, order_ids: Collection[str] = ()
+    ) -> CancelledOrders:
         """Cancel a participant's open orders in one commit, at most CANCELS_MAX; an empty symbol and side 0 mean any.
 
-        Each order gets a CANCEL of its own, so the journal and the core know nothing new.
+        With `order_ids`, only those of them. Each order gets a CANCEL of its own, so the journal and the core know
+        nothing new.
 
         Raises IntakeRefusal (AUTH_INVALID_USER, INVALID_SYMBOL, INVALID_SIDE, ENGINE_BUSY), EngineStoppedError.
         """
@@ -236,19 +269,24 @@ class CommandIntake:
         if side not in (0, _BUY, _SELL):
             raise IntakeRefusal(ResultCode.INVALID_SIDE)
         symbols = [known.symbol_id for known in ([spec] if spec else directory.symbols.values())]
-        chosen = list(islice(self._machine.orders.open_engine_order_ids(account, symbols, side), CANCELS_MAX + 1))
-        engine_order_ids, more_remain = chosen[:CANCELS_MAX], len(chosen) > CANCELS_MAX
-        if not engine_order_ids:
+        orders = self._machine.orders
+        if order_ids:
+            named = (orders.ids.get(order_id, 0) for order_id in order_ids)
+            fitting = orders.open_among(named, account, symbols, side)
+        else:
+            fitting = orders.open_engine_order_ids(account, symbols, side)
+        found = list(islice(fitting, CANCELS_MAX + 1))
+        chosen, more_remain = found[:CANCELS_MAX], len(found) > CANCELS_MAX
+        if not chosen:
             return CancelledOrders([], False, None)
-        self._admit(len(engine_order_ids))
+        self._admit(len(chosen))
         time_ns = self._sequencer.now()
         commands = [
             Command(CommandKind.CANCEL, timestamp=time_ns, order_id=engine_order_id, account=account).encode()
-            for engine_order_id in engine_order_ids
+            for engine_order_id in chosen
         ]
-        return CancelledOrders(
-            engine_order_ids, more_remain, self._sequencer.submit(b"".join(commands), [()] * len(engine_order_ids))
-        )
+        future = self._sequencer.submit(b"".join(commands), [()] * len(chosen))
+        return CancelledOrders(chosen, more_remain, future)
 
     def cancel_as_administrator(self, engine_order_id: int, symbol: str) -> asyncio.Future[CommandOutcome]:
         """Cancel the order of any participant (fact A1.4-07). Raises IntakeRefusal, EngineStoppedError."""
@@ -259,9 +297,40 @@ class CommandIntake:
     ) -> asyncio.Future[CommandOutcome]:
         """Give an order a new limit. Raises IntakeRefusal, EngineStoppedError."""
         self._check_symbol(engine_order_id, symbol)
-        self._check_move(engine_order_id, participant_id, price)
+        self._check_size(engine_order_id, participant_id, price, 0)
         account = self._machine.directory.account(participant_id)
         return self.submit(Command(CommandKind.MOVE, order_id=engine_order_id, account=account, price=price), ())
+
+    def amend(self, requests: Sequence[AmendmentRequest]) -> AmendedOrders:
+        """Give orders another limit, another ordered quantity or both, in one commit; 0 leaves either as it is.
+
+        The limits are those of a new order of that size. Raises EngineStoppedError.
+        """
+        try:
+            self._admit(len(requests))
+        except IntakeRefusal as refusal:
+            return AmendedOrders(dict.fromkeys(range(len(requests)), refusal.code), None)
+        time_ns = self._sequencer.now()
+        commands: list[bytes] = []
+        refusals: dict[int, ResultCode] = {}
+        for index, request in enumerate(requests):
+            try:
+                self._check_symbol(request.order_id, request.symbol)
+                self._check_size(request.order_id, request.participant_id, request.price, request.quantity)
+            except IntakeRefusal as refusal:
+                refusals[index] = refusal.code
+                continue
+            command = Command(
+                CommandKind.AMEND,
+                timestamp=time_ns,
+                order_id=request.order_id,
+                account=self._machine.directory.account(request.participant_id),
+                price=request.price,
+                quantity=request.quantity,
+            )
+            commands.append(command.encode())
+        future = self._sequencer.submit(b"".join(commands), [()] * len(commands)) if commands else None
+        return AmendedOrders(refusals, future)
 
     def reduce(
         self, engine_order_id: int, participant_id: str, symbol: str, quantity: int
@@ -279,16 +348,18 @@ class CommandIntake:
         return spec.symbol_id if spec else UNKNOWN_SYMBOL if text else 0
 
     def _check_symbol(self, engine_order_id: int, text: str) -> None:
-        """Check the symbol here, because the MOVE and REDUCE of the core carry none."""
+        """Check the symbol here, because the MOVE, REDUCE and AMEND of the core carry none."""
         order = self._machine.orders.entries.get(engine_order_id)
         if text and order is not None and order[SYMBOL] != self._symbol(text):
             raise IntakeRefusal(ResultCode.MATCHING_UNKNOWN_ORDER_ID)
 
-    def _check_move(self, engine_order_id: int, participant_id: str, price: int) -> None:
+    def _check_size(self, engine_order_id: int, participant_id: str, price: int, quantity: int) -> None:
+        """Check the limits of an order with its new price and quantity; 0 leaves either as it is."""
         order = self._machine.orders.find(engine_order_id)
         spec = self._machine.directory.symbol(order.symbol) if order else None
         self._limits.begin(self._sequencer.now())
-        quantity = order.quantity if order else 0
+        quantity = quantity or (order.quantity if order else 0)
+        price = price or (order.price if order else 0)
         refusal = self._limits.refusal(participant_id, spec, quantity, price * quantity)
         if refusal is not None:
             metrics.REFUSED.labels(refusal.name).inc()

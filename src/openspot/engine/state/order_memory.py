@@ -25,9 +25,9 @@ REJECTED = 3
 class RememberedOrder(NamedTuple):
     """A remembered order.
 
-    `price` is its current limit, `quantity` the ordered quantity less later reductions, `time_ns` its arrival in
-    nanoseconds since 1970, and `status` OPEN, FILLED, CANCELLED or REJECTED of this module. `remaining` is the
-    unfilled quantity of an ended order; only the core knows that of an open one.
+    `price` is its current limit, `quantity` the ordered quantity, as amended and less later reductions,
+    `time_ns` its arrival in nanoseconds since 1970, and `status` OPEN, FILLED, CANCELLED or REJECTED of this module.
+    `remaining` is the unfilled quantity of an ended order; only the core knows that of an open one.
     """
 
     order_id: str
@@ -134,15 +134,26 @@ class OrderMemory:
             if side != Side.BUY:
                 yield from sells
 
+    def open_among(
+        self, engine_order_ids: Iterable[int], account: int, symbols: Collection[int], side: int = 0
+    ) -> Iterator[int]:
+        """Those of `engine_order_ids` that are one account's open orders on these symbols and on `side`, each once."""
+        for engine_order_id in dict.fromkeys(engine_order_ids):
+            entry = self.entries.get(engine_order_id)
+            if entry is None or not is_open(entry) or entry[ACCOUNT] != account:
+                continue
+            if entry[SYMBOL] in symbols and side in (0, entry[SIDE]):
+                yield engine_order_id
+
     def find(self, engine_order_id: int) -> RememberedOrder | None:
         """The order, or None if it is unknown or forgotten."""
         entry = self.entries.get(engine_order_id)
         return None if entry is None else RememberedOrder(*entry)
 
-    def move(self, engine_order_id: int, price: int) -> None:
-        """Record the new limit of an open order."""
+    def move(self, engine_order_id: int, price: int, change: int) -> None:
+        """Record the new limit of an open order, and a signed change of its quantity."""
         entry = self.entries[engine_order_id]
-        self.entries[engine_order_id] = (*entry[:PRICE], price, *entry[PRICE + 1 :])
+        self.entries[engine_order_id] = (*entry[:PRICE], price, entry[QUANTITY] + change, *entry[QUANTITY + 1 :])
 
     def reduce(self, engine_order_id: int, quantity: int) -> None:
         """Record that an open order was reduced by `quantity`."""

@@ -53,6 +53,9 @@ _REJECT, _MOVED = int(EventType.REJECT), int(EventType.MOVED)
 _EVENT_HEAD = struct.Struct("<BxxBxxxxI20xQQQ16xqq56x")
 """Fields of an event: type, flags, symbol, command_sequence, order_id, maker_order_id, price, quantity."""
 assert _EVENT_HEAD.size == EVENT_SIZE
+_CHANGE = struct.Struct("<112xq24x")
+"""Field of a MOVED event: the change of the ordered quantity, which is an amount that fits 64 bits."""
+assert _CHANGE.size == EVENT_SIZE
 _COMMAND_HEAD = struct.Struct("<BBBxIQQQqq16x")
 """Fields of a command: kind, side, order_type, symbol, timestamp, order_id, account, price, quantity."""
 assert _COMMAND_HEAD.size == COMMAND_SIZE
@@ -184,7 +187,7 @@ class StateMachine:
             elif kind == _MOVED:
                 if add:
                     add((entries[engine_order_id][ORDER_ID],))
-                orders.move(engine_order_id, price)
+                orders.move(engine_order_id, price, _CHANGE.unpack_from(records, position)[0])
             elif add:
                 add(notes[command - first_command])
             position += EVENT_SIZE

@@ -159,6 +159,7 @@ class EventRenderer:
 
     def _moved(self, event: Event, texts: Note) -> MovedEvent:
         symbol, price_scale, quantity_scale, _ = self._scales(event)
+        change = event.amount
         return MovedEvent(
             seq=event.sequence,
             timestamp=event.timestamp // NANOSECONDS_PER_MS,
@@ -169,6 +170,8 @@ class EventRenderer:
             side=_SIDES[event.side],
             price=_scaled_text(event.price, price_scale),
             remaining=_scaled_text(event.remaining, quantity_scale),
+            quantity=_scaled_text(event.quantity, quantity_scale) if change else "",
+            previous_remaining=_scaled_text(event.remaining - change, quantity_scale) if change else "",
         )
 
     def _balance(self, event: Event, texts: Note) -> BalanceEvent:

@@ -124,7 +124,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             )
             result, sequence = await _one(future)
         except IntakeRefusal as refusal:
-            result, sequence = _refusal_result(refusal), 0
+            result, sequence = _refusal_result(refusal.code), 0
         except EngineStoppedError as error:
             await abort_stopped(context, error)
         return pb.CancelOrderResponse(
@@ -141,7 +141,9 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         """Cancel the participant's open orders, as many as one call takes."""
         entries = self._machine.orders.entries
         try:
-            chosen = self._intake.cancel_open(request.participant_id, request.symbol, request.side)
+            chosen = self._intake.cancel_open(
+                request.participant_id, request.symbol, request.side, tuple(request.external_ids)
+            )
             # The memory may forget an order once it has ended.
             order_ids = [entries[engine_order_id][ORDER_ID] for engine_order_id in chosen.engine_order_ids]
             outcome = None if chosen.future is None else await chosen.future
@@ -171,7 +173,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             future = self._intake.move(request.order_id, request.participant_id, request.symbol, request.price)
             result, sequence = await _one(future)
         except IntakeRefusal as refusal:
-            result, sequence = _refusal_result(refusal), 0
+            result, sequence = _refusal_result(refusal.code), 0
         except EngineStoppedError as error:
             await abort_stopped(context, error)
         return pb.MoveOrderResponse(
@@ -183,6 +185,41 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             sequence=sequence,
         )
 
+    async def AmendOrders(  # noqa: N802
+        self, request: pb.AmendOrdersRequest, context: Context
+    ) -> pb.AmendOrdersResponse:
+        """Change limits and ordered quantities of orders, all in one commit, each with its own outcome."""
+        requests = request.orders
+        if len(requests) > self._orders_max:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"orders: at most {self._orders_max} in one call")
+        try:
+            amended = self._intake.amend(requests)
+            outcome = None if amended.future is None else await amended.future
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        results = iter(() if outcome is None else decode_results(outcome.results))
+        sequence = 0 if outcome is None else outcome.events_before
+        timestamp = _timestamp_ms(outcome)
+        response = pb.AmendOrdersResponse()
+        for index, wanted in enumerate(requests):
+            code = amended.refusals.get(index)
+            result = _refusal_result(code) if code is not None else next(results)
+            sequence += result.events
+            is_taken = result.code == ResultCode.SUCCESS
+            present = self._machine.core.order(wanted.order_id) or self._machine.orders.find(wanted.order_id)
+            response.orders.add(
+                order_id=wanted.order_id,
+                status=_status(result),
+                price=wanted.price or present.price if is_taken and present else 0,
+                quantity=wanted.quantity or present.quantity if is_taken and present else 0,
+                result_code=CODE_NAMES[result.code],
+                filled_quantity=result.filled,
+                remaining_quantity=result.remaining,
+                sequence=sequence if result.events else 0,
+                timestamp=timestamp if result.events else 0,
+            )
+        return response
+
     async def ReduceOrder(  # noqa: N802
         self, request: pb.ReduceOrderRequest, context: Context
     ) -> pb.ReduceOrderResponse:
@@ -191,7 +228,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             future = self._intake.reduce(request.order_id, request.participant_id, request.symbol, request.quantity)
             result, sequence = await _one(future)
         except IntakeRefusal as refusal:
-            result, sequence = _refusal_result(refusal), 0
+            result, sequence = _refusal_result(refusal.code), 0
         except EngineStoppedError as error:
             await abort_stopped(context, error)
         return pb.ReduceOrderResponse(
@@ -233,12 +270,16 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
 
 def _common_response(outcome: CommandOutcome | None) -> pb.PlaceOrderResponse:
     """The response to an accepted order without fills. Most responses differ from it only in ids and quantities."""
-    timestamp = 0
-    if outcome is not None:
-        # All orders of one call have the same timestamp.
-        records = outcome.applied.events.records
-        timestamp = _TIME_AND_FEE.unpack_from(records, outcome.event_index * EVENT_SIZE)[0] // NANOSECONDS_PER_MS
+    timestamp = _timestamp_ms(outcome)
     return pb.PlaceOrderResponse(status=pb.ACCEPTED, result_code=_SUCCESS, timestamp=timestamp, notional="0", fee="0")
+
+
+def _timestamp_ms(outcome: CommandOutcome | None) -> int:
+    """The time of a call's events: all of its commands have the same. 0 if there may be none."""
+    if outcome is None:
+        return 0
+    records, offset = outcome.applied.events.records, outcome.event_index * EVENT_SIZE
+    return _TIME_AND_FEE.unpack_from(records, offset)[0] // NANOSECONDS_PER_MS if offset < len(records) else 0
 
 
 def _fill_submitted(
@@ -277,8 +318,8 @@ async def _one(future: asyncio.Future[CommandOutcome]) -> tuple[Result, int]:
     return result, outcome.events_before + result.events if result.events else 0
 
 
-def _refusal_result(refusal: IntakeRefusal) -> Result:
-    return Result(refusal.code, ResultStatus.REJECTED, 0, 0, 0, 0)
+def _refusal_result(code: ResultCode) -> Result:
+    return Result(code, ResultStatus.REJECTED, 0, 0, 0, 0)
 
 
 def _status(result: Result) -> pb.OrderAnswer:

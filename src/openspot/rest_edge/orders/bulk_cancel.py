@@ -6,7 +6,7 @@ pieces at most, however many orders somebody cancels.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -19,6 +19,8 @@ from openspot.kit.bus import Bus, RequestFailedError
 WAITING_MAX = 20
 """Bulk cancels of one user that wait for their turn at most."""
 PIECES_AT_ONCE = 4
+NAMED_MAX = 500
+"""Orders that one piece names at most."""
 PIECES_MAX = 2_000
 """Pieces of one bulk cancel at most: more orders than a user can have, so only one who keeps placing gets there."""
 
@@ -64,7 +66,21 @@ class OpenOrderCancels:
 
     async def cancel(self, user_id: str, symbol: str | None, side: str | None, cancelled: list[str]) -> str | None:
         """Cancel until none remains, and append the ids to `cancelled`. Returns why it ended early, or None."""
-        request = CancelOpenOrders(user_id, symbol or "", side or "")
+        return await self._cancel(CancelOpenOrders(user_id, symbol or "", side or ""), cancelled)
+
+    async def cancel_named(self, user_id: str, order_ids: Sequence[str], cancelled: list[str]) -> str | None:
+        """Cancel those of `order_ids` that are open, and append their ids to `cancelled`.
+
+        Returns why it ended early, or None.
+        """
+        for first in range(0, len(order_ids), NAMED_MAX):
+            piece = tuple(order_ids[first : first + NAMED_MAX])
+            failure = await self._cancel(CancelOpenOrders(user_id, order_ids=piece), cancelled)
+            if failure is not None:
+                return failure
+        return None
+
+    async def _cancel(self, request: CancelOpenOrders, cancelled: list[str]) -> str | None:
         for _ in range(PIECES_MAX):
             try:
                 async with self._pieces:

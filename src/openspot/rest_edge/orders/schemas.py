@@ -14,7 +14,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from openspot.contracts.messages import Message, OrderRecord, OrderRequest
+from openspot.contracts.messages import Message, OrderAmendment, OrderRecord, OrderRequest
 from openspot.contracts.messages.message import Count, DecimalText, TimeText, listed
 from openspot.domain.market import SLIPPAGE_BPS_MAX
 from openspot.domain.money import decimal_to_text
@@ -35,6 +35,8 @@ from openspot.http.validation import (
 
 ORDER_IDS_MAX = 1000
 BATCH_MAX = 20
+CANCEL_TIMEOUT_S_MIN = 5
+CANCEL_TIMEOUT_S_MAX = 86_400
 ORDER_ID_PATTERN = r"^[A-Za-z0-9_:-]{1,64}$"
 """It admits more than the edge's own ids, because orders that are placed through the bus have other ids."""
 
@@ -193,6 +195,52 @@ def checked_order(value: object) -> OrderBody:
         raise validation_error(messages_of(error.errors())) from None
 
 
+class AmendmentBody(Body):
+    """What an open limit order shall have from now on. What is not given stays as it is; give at least one.
+
+    `quantity` is the whole quantity of the order, with what is filled already.
+    """
+
+    model_config = example({"price": "65010.50", "quantity": "0.01"})
+
+    price: PositiveDecimal | None = None
+    quantity: PositiveDecimal | None = None
+
+    @model_validator(mode="after")
+    def something_is_given(self) -> Self:
+        """Refuse an amendment of nothing."""
+        if self.price is None and self.quantity is None:
+            raise rule_broken("price or quantity is required")
+        return self
+
+
+class AmendmentOfOrder(AmendmentBody):
+    """An amendment in a batch."""
+
+    model_config = example({"orderId": "01HZX3V9Q2M4N6P8R0T2V4X6", "price": "65010.50"})
+
+    order_id: OrderId = Field(strict=True)
+
+    def to_request(self) -> OrderAmendment:
+        """The amendment as the router receives it."""
+        return OrderAmendment(self.order_id, self.price, self.quantity)
+
+
+class AmendmentBatchBody(Body):
+    """Amendments of up to BATCH_MAX orders, each order once. They reach the engine together."""
+
+    model_config = example({"orders": [{"orderId": "01HZX3V9Q2M4N6P8R0T2V4X6", "quantity": "0.01"}]})
+
+    orders: Annotated[list[AmendmentOfOrder], Field(min_length=1, max_length=BATCH_MAX)]
+
+    @model_validator(mode="after")
+    def each_order_is_named_once(self) -> Self:
+        """Refuse two amendments of one order: it would be unclear which one holds."""
+        if len({order.order_id for order in self.orders}) < len(self.orders):
+            raise rule_broken("orders must name each order once")
+        return self
+
+
 class OwnTrade(Message, frozen=True):
     """One side of a trade: the fill of an order of the caller, with its fee.
 
@@ -241,6 +289,33 @@ class BulkCancelBody(Body):
     side: Annotated[OrderSide, LowerCase] | None = None
     order_ids: Annotated[list[OrderId], Field(min_length=1, max_length=ORDER_IDS_MAX)] | None = None
     client_order_id: Annotated[str, PrintableText, StringConstraints(max_length=64)] | None = None
+
+
+class CancelTimerBody(Body):
+    """After how many seconds without a renewal all your open orders are cancelled: 5 to 86400, or 0 to end it."""
+
+    model_config = example({"timeoutSeconds": 60})
+
+    timeout_seconds: int = Field(strict=True, ge=0, le=CANCEL_TIMEOUT_S_MAX)
+
+    @model_validator(mode="after")
+    def leaves_time_to_renew(self) -> Self:
+        """Refuse a time that is too short to be renewed in."""
+        if 0 < self.timeout_seconds < CANCEL_TIMEOUT_S_MIN:
+            raise rule_broken(f"timeoutSeconds must be 0 or at least {CANCEL_TIMEOUT_S_MIN}")
+        return self
+
+
+class CancelTimer(Message, frozen=True):
+    """Your dead man's switch. `cancels_at` is null while no timer runs; `timeout_seconds` is 0 then.
+
+    `fired_at` says when it last cancelled your orders, and `cancelled_orders` how many; null if it never did.
+    """
+
+    timeout_seconds: Count
+    cancels_at: TimeText | None
+    fired_at: TimeText | None
+    cancelled_orders: Count | None
 
 
 class CancelFailure(Message, frozen=True):

@@ -16,10 +16,14 @@ import msgspec
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    AmendmentOutcome,
+    AmendOrders,
+    AmendOrdersReply,
     CancelOrder,
     CancelOrderReply,
     GetOrder,
     GetOrderReply,
+    OrderAmendment,
     OrderRecord,
     SubmitOrder,
     SubmitOrderReply,
@@ -60,7 +64,10 @@ _INVALID = frozenset({RefusalCode.VALIDATION, RefusalCode.MALFORMED})
 class OrderService:
     """Handles the requests to the order routes. Methods raise HttpError to refuse a request."""
 
-    def __init__(self, bus: Bus, store: OrderStore, clock: Clock, timeout_s: float) -> None:
+    def __init__(
+        self, bus: Bus, store: OrderStore, clock: Clock, timeout_s: float, *, has_complete_rules: bool = False
+    ) -> None:
+        self._has_complete_rules = has_complete_rules
         self._bus = bus
         self._clock = clock
         self._timeout_s = timeout_s
@@ -82,8 +89,7 @@ class OrderService:
             earlier = await self._known_or_none(user_id, order_id)
             if earlier is not None:
                 return _outcome_of(earlier)
-        deadline = self._clock() // NANOSECONDS_PER_MS + int(self._timeout_s * 1000)
-        request = SubmitOrder(user_id, body.to_request(order_id), deadline)
+        request = SubmitOrder(user_id, body.to_request(order_id), self._deadline())
         try:
             reply = await self._bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply, self._timeout_s)
         except MalformedRequestError as error:
@@ -185,6 +191,66 @@ class OrderService:
         """The row of an order of any user, or a newer record that was sent to this user."""
         return newer_record(await self._store.get(order_id), self._recent.get(user_id, order_id))
 
+    # Amend
+
+    async def amend(self, user_id: str, amendment: OrderAmendment) -> OrderRecord:
+        """Amend the caller's open order and return its record.
+
+        404 if it is unknown or another user's, 409 if it has ended, 400 if the amended order breaks a rule.
+        """
+        (outcome,) = await self._amend(user_id, (amendment,))
+        return self._amended(outcome)
+
+    async def amend_batch(self, user_id: str, amendments: Sequence[OrderAmendment]) -> list[BatchEntry]:
+        """Amend orders in one call of the engine. Each has an outcome of its own, in the order of `amendments`."""
+        entries = []
+        for outcome in await self._amend(user_id, amendments):
+            try:
+                entries.append(BatchEntry(200, self._amended(outcome), None))
+            except HttpError as error:
+                refusal = BatchRefusal(error.message, error.code, error.details)
+                entries.append(BatchEntry(error.status_code, None, refusal))
+        return entries
+
+    async def open_order_id(self, user_id: str, client_order_id: str) -> str:
+        """The id of the caller's newest open order with this client order id, or else of the newest that has ended.
+
+        404 if there is none.
+        """
+        page, _ = await self.list_of(user_id, OrderFilter(OPEN_STATUSES, client_order_id=client_order_id), 1, None)
+        return (page[0] if page else await self.get_by_client_order_id(user_id, client_order_id)).order_id
+
+    async def _amend(self, user_id: str, amendments: Sequence[OrderAmendment]) -> tuple[AmendmentOutcome, ...]:
+        """The outcomes of the router. Raises HttpError if there are none."""
+        order_ids = [amendment.order_id for amendment in amendments]
+        request = AmendOrders(user_id, tuple(amendments), self._deadline())
+        try:
+            reply = await self._bus.request(subjects.ORDERS_AMEND, request, AmendOrdersReply, self._timeout_s)
+        except MalformedRequestError as error:
+            raise validation_error([str(error)]) from error
+        except RequestFailedError as error:
+            if error.may_have_happened:
+                raise _amendment_unknown(order_ids) from error
+            raise service_unavailable("orders cannot be amended at this moment: no order router") from error
+        if reply.success and len(reply.outcomes) == len(order_ids):
+            return reply.outcomes
+        if reply.code in _INVALID:
+            raise validation_error([reply.error or "not valid"])
+        if reply.code is RefusalCode.BUSY:
+            raise service_unavailable("orders cannot be amended at this moment")
+        raise _amendment_unknown(order_ids)
+
+    def _amended(self, outcome: AmendmentOutcome) -> OrderRecord:
+        """The record of an amended order. Raises HttpError if it was not amended."""
+        if not outcome.success or outcome.order is None:
+            raise _amendment_refusal(outcome)
+        self._recent.note(outcome.order, time.monotonic())
+        return outcome.order
+
+    def _deadline(self) -> int:
+        """When nobody waits for a reply to a request of now any more, in milliseconds since 1970."""
+        return self._clock() // NANOSECONDS_PER_MS + int(self._timeout_s * 1000)
+
     # Cancel
 
     async def cancel(self, user_id: str, order_id: str) -> OrderRecord:
@@ -223,6 +289,19 @@ class OrderService:
         self._recent.note(record, time.monotonic())
         return record
 
+    async def cancel_all_open(self, user_id: str) -> list[str]:
+        """Cancel whatever the engine holds open of a user, and return the ids.
+
+        Raises HttpError (503) unless none remains, (409) if too many bulk cancels of the user wait.
+        """
+        cancelled: list[str] = []
+        async with self._bulk_turns.of(user_id):
+            failure = await self._open_cancels.cancel(user_id, None, None, cancelled)
+            await self._note_cancelled(user_id, cancelled)
+        if failure is not None:
+            raise service_unavailable(failure)
+        return cancelled
+
     async def cancel_many(
         self,
         user_id: str,
@@ -251,18 +330,30 @@ class OrderService:
                 for order_id in wanted
                 if _fits(row := rows.get(order_id), symbol, side) or row is None or row.user_id != user_id
             ]
+            if self._has_complete_rules and len(chosen) > 1:
+                await self._cancel_together(user_id, [order_id for order_id, _ in chosen], outcome)
+                cancelled = set(outcome.cancelled)
+                chosen = [(order_id, row) for order_id, row in chosen if order_id not in cancelled]
             await self._cancel_each(user_id, chosen, outcome)
             return outcome
+
+    async def _cancel_together(self, user_id: str, order_ids: Sequence[str], outcome: BulkCancel) -> None:
+        """Cancel those of the orders that are open in the engine, in few calls."""
+        await self._open_cancels.cancel_named(user_id, order_ids, outcome.cancelled)
+        await self._note_cancelled(user_id, outcome.cancelled)
+
+    async def _note_cancelled(self, user_id: str, order_ids: Sequence[str]) -> None:
+        for order_id in order_ids:
+            sent = self._recent.get(user_id, order_id)
+            if sent is not None:
+                await self._after_cancel(order_id, sent)
 
     async def _cancel_open(self, user_id: str, symbol: str | None, side: str | None) -> BulkCancel:
         """Cancel what is open in the engine, then try the rows that still look open one by one."""
         outcome = BulkCancel([], [])
         failure = await self._open_cancels.cancel(user_id, symbol, side, outcome.cancelled)
         cancelled = set(outcome.cancelled)
-        for order_id in outcome.cancelled:
-            sent = self._recent.get(user_id, order_id)
-            if sent is not None:
-                await self._after_cancel(order_id, sent)
+        await self._note_cancelled(user_id, outcome.cancelled)
         async for page in self._open_orders(user_id, OrderFilter(OPEN_STATUSES, symbol, side)):
             # The row of an order that was just cancelled may be older than the cancel.
             rest = [(row.order_id, row) for row in page if row.order_id not in cancelled]
@@ -369,6 +460,36 @@ def _cancel_refusal(order_id: str, reply: CancelOrderReply) -> HttpError:
         # It is safe to report the outcome as unknown, because the client may send a cancel again.
         return _status_unknown(order_id)
     return service_unavailable("orders cannot be cancelled at this moment")
+
+
+def _amendment_refusal(outcome: AmendmentOutcome) -> HttpError:
+    """The error for an order that was not amended."""
+    order_id, code, reason = outcome.order_id, outcome.code, outcome.error or "not amended"
+    status = outcome.order.status if outcome.order is not None else None
+    details = {"orderId": order_id}
+    if code is RefusalCode.NOT_FOUND:
+        return _not_found(order_id)
+    if code is RefusalCode.ALREADY_ENDED:
+        return _already_ended(order_id, status)
+    if code is RefusalCode.NOT_OPEN:
+        return HttpError(409, reason, "ORDER_NOT_OPEN", details=details)
+    if code is RefusalCode.PRE_TRADE_CHECK:
+        return HttpError(400, reason, "AMENDMENT_REJECTED", details=details)
+    if code is RefusalCode.ENGINE and reason != ResultCode.ENGINE_BUSY.name:
+        return HttpError(400, reason, reason, details=details)
+    if code in _INVALID:
+        return validation_error([reason])
+    log.warning("order not amended", order_id=order_id, code=code, reason=reason)
+    if code is None or code in UNCERTAIN:
+        return _status_unknown(order_id)
+    return service_unavailable("orders cannot be amended at this moment")
+
+
+def _amendment_unknown(order_ids: Sequence[str]) -> HttpError:
+    if len(order_ids) == 1:
+        return _status_unknown(order_ids[0])
+    message = "no answer in time: look the orders up, or repeat the request, which amends nothing twice"
+    return HttpError(504, message, "ORDER_STATUS_UNKNOWN", details={"orderIds": list(order_ids)})
 
 
 def _status_unknown(order_id: str) -> HttpError:

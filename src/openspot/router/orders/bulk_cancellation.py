@@ -14,11 +14,13 @@ from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineAmbiguousError, EngineError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.router.metrics import CANCELS
-from openspot.router.orders.draft import check_symbol, check_user_id
+from openspot.router.orders.draft import check_ids, check_symbol, check_user_id
 from openspot.router.orders.engine_orders import cancelled_order
 from openspot.router.orders.lookup import OrderLookup
 from openspot.router.orders.recent_orders import RecentOrders
 
+ORDER_IDS_MAX = 500
+"""Orders that one request names at most: as many as the engine takes in one call."""
 _SIDES = frozenset({"", *(side.name.lower() for side in Side)})
 _NOTHING_OPEN = frozenset({ResultCode.AUTH_INVALID_USER.name, ResultCode.INVALID_SYMBOL.name})
 """The engine does not know the user or the symbol, so the user has no open order there."""
@@ -43,6 +45,10 @@ class BulkCancellation:
                 check_symbol(request.symbol)
             if request.side not in _SIDES:
                 raise InvalidRequestError("side must be buy, sell or empty")
+            if len(request.order_ids) > ORDER_IDS_MAX:
+                raise InvalidRequestError(f"orderIds must have at most {ORDER_IDS_MAX} entries")
+            for order_id in request.order_ids:
+                check_ids(request.user_id, order_id)
             reply = await self._cancel_open(request)
         except EngineAmbiguousError as error:
             reason = f"the matching engine did not answer, the orders may or may not be cancelled: {error}"
@@ -58,7 +64,7 @@ class BulkCancellation:
         return reply
 
     async def _cancel_open(self, request: CancelOpenOrders) -> CancelOpenOrdersReply:
-        response = await self._engine.cancel_orders(request.user_id, request.symbol, request.side)
+        response = await self._engine.cancel_orders(request.user_id, request.symbol, request.side, request.order_ids)
         if response.result_code in _NOTHING_OPEN:
             return CancelOpenOrdersReply(True)
         if response.status == orders_pb2.REJECTED:

@@ -14,7 +14,7 @@ from openspot.kit.log import get_logger
 from openspot.router.metrics import CANCELS
 from openspot.router.orders.draft import check_ids, check_symbol
 from openspot.router.orders.engine_orders import cancelled_order, quantity_of
-from openspot.router.orders.lookup import OrderLookup, with_state_of
+from openspot.router.orders.lookup import OrderLookup
 from openspot.router.orders.recent_orders import RecentOrders
 from openspot.router.tracked_order import TrackedOrder, record_of
 
@@ -93,13 +93,9 @@ class Cancellation:
             return _not_found(order.order_id)
         if reason != ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:
             return _refused(RefusalCode.ENGINE, reason, order)
-        row = await self._lookup.row(order.order_id)
-        if row is not None and row.has_ended:
-            return _already_ended(row)
-        found = await self._lookup.ask_engine(order.order_id)
-        if found is not None and found.has_ended:
-            row = await self._lookup.awaited_row(order.order_id, lambda row: row.has_ended)
-            return _already_ended(row or with_state_of(order, found))
+        ended = await self._lookup.ended(order)
+        if ended is not None:
+            return _already_ended(ended)
         return _refused(RefusalCode.NOT_OPEN, f"order {order.order_id} is not open in the matching engine", order)
 
     def _now_ms(self) -> int:

@@ -69,7 +69,7 @@ def draft_of(request: SubmitOrder) -> OrderDraft:
     order = request.order
     check_ids(request.user_id, order.order_id)
     check_symbol(order.symbol)
-    _decimal("stopPrice", order.stop_price)
+    decimal_in("stopPrice", order.stop_price)
     return OrderDraft(
         user_id=request.user_id,
         order_id=order.order_id,
@@ -77,9 +77,9 @@ def draft_of(request: SubmitOrder) -> OrderDraft:
         side=_choice("side", order.side, OrderSide),
         type=_choice("type", order.type, OrderType),
         time_in_force=_choice("timeInForce", order.time_in_force, TimeInForce),
-        quantity=_decimal("quantity", order.quantity),
-        quote_quantity=_decimal("quoteQuantity", order.quote_quantity),
-        price=_decimal("price", order.price),
+        quantity=decimal_in("quantity", order.quantity),
+        quote_quantity=decimal_in("quoteQuantity", order.quote_quantity),
+        price=decimal_in("price", order.price),
         max_slippage_bps=_slippage(order.max_slippage_bps),
         margin_mode=_text("marginMode", order.margin_mode, MARGIN_MODE_LENGTH_MAX),
         client_order_id=_text("clientOrderId", order.client_order_id, CLIENT_ORDER_ID_LENGTH_MAX),
@@ -113,7 +113,7 @@ def _choice(field: str, text: str, choices: type[Choice]) -> Choice:
         raise InvalidRequestError(f"{field} must be one of {', '.join(choices)}") from None
 
 
-def _decimal(field: str, text: str | None) -> Decimal | None:
+def decimal_in(field: str, text: str | None) -> Decimal | None:
     """The number in `text`, which must fit into a column with 18 decimal places. Raises InvalidRequestError."""
     if text is None:
         return None
@@ -126,7 +126,7 @@ def _decimal(field: str, text: str | None) -> Decimal | None:
 
 
 def _slippage(text: str | None) -> Decimal | None:
-    value = _decimal("maxSlippageBps", text)
+    value = decimal_in("maxSlippageBps", text)
     if value is not None and not 0 <= value <= SLIPPAGE_BPS_MAX:
         raise InvalidRequestError(f"maxSlippageBps must be between 0 and {SLIPPAGE_BPS_MAX} basis points")
     return value

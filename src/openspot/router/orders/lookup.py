@@ -55,7 +55,7 @@ class OrderLookup:
         """Reply to `orders.get`. The reply has no order if nobody knows it, or if it is another user's."""
         try:
             check_ids(request.user_id, request.order_id)
-            order = await self._freshest(request.order_id)
+            order = await self.freshest(request.order_id)
         except InvalidRequestError as error:
             return GetOrderReply.refused(error.refusal)
         except EngineError as error:
@@ -85,6 +85,17 @@ class OrderLookup:
             return row
         return await self.ask_engine(order_id) or row or refused
 
+    async def ended(self, order: TrackedOrder) -> TrackedOrder | None:
+        """How an order ended that the engine does not hold any more; None if nobody knows yet. Raises EngineError."""
+        row = await self.row(order.order_id)
+        if row is not None and row.has_ended:
+            return row
+        found = await self.ask_engine(order.order_id)
+        if found is None or not found.has_ended:
+            return None
+        row = await self.awaited_row(order.order_id, lambda row: row.has_ended)
+        return row or with_state_of(order, found)
+
     async def ask_engine(self, order_id: str) -> TrackedOrder | None:
         """The order as the engine knows it; None if it does not know it. Raises EngineError."""
         found = await self._engine.get_order(order_id)
@@ -108,8 +119,11 @@ class OrderLookup:
             await asyncio.sleep(ROW_POLL_S)
         return None
 
-    async def _freshest(self, order_id: str) -> TrackedOrder | None:
-        """The newest state of the order that this process, the rows or the engine know."""
+    async def freshest(self, order_id: str) -> TrackedOrder | None:
+        """The newest state of the order that this process, the rows or the engine know; None if none of them does.
+
+        Raises EngineError if only the engine could know the order and does not answer.
+        """
         recent = self._recent_orders.get(order_id)
         if recent is not None and recent.placing is not None:
             return recent.order

@@ -12,7 +12,8 @@ An order's status changes along `domain.order.TRANSITIONS` only, and only in thi
   answers CANCELLED (fact B4.4-23).
 - TRADE: `trades.executed` once, `trades.executed.<SYMBOL>` for each side, and for each order `orders.filled` if the
   trade completed it, else `orders.updated`.
-- REDUCE: `orders.cancelled` if nothing remains, else `orders.updated`. MOVED: `orders.updated`.
+- REDUCE: `orders.cancelled` if nothing remains, else `orders.updated`. MOVED: `orders.updated`. An amendment changes
+  the ordered quantity, too.
 - REJECT: `orders.rejected`, also for an order that was open (a late reject).
 - TRANSFER: `transfers.executed` with the last movement of a transfer.
 
@@ -206,7 +207,11 @@ class OrderStateMachine:
         if was_pending and not event.is_order_completed:
             order = self._open(order, translated)
         reduced = _replace(
-            order, remaining_quantity=Decimal(event.remaining), last_sequence=event.seq, updated_ms=event.timestamp
+            order,
+            quantity=EXACT.subtract(order.quantity, Decimal(event.quantity)) if event.is_amendment else order.quantity,
+            remaining_quantity=Decimal(event.remaining),
+            last_sequence=event.seq,
+            updated_ms=event.timestamp,
         )
         if not event.is_order_completed:
             self._keep(reduced, translated)
@@ -226,6 +231,7 @@ class OrderStateMachine:
         moved = _replace(
             order,
             price=Decimal(event.price),
+            quantity=Decimal(event.quantity) if event.quantity else order.quantity,
             remaining_quantity=Decimal(event.remaining),
             last_sequence=event.seq,
             updated_ms=event.timestamp,

@@ -46,12 +46,13 @@ def test_an_order_without_an_order_id_is_found_by_the_engines() -> None:
     assert (memory.find(1), memory.find(2)) == (None, PLACED._replace(order_id="", status=FILLED))
 
 
-def test_a_move_changes_the_price_and_an_end_the_status() -> None:
+def test_a_move_changes_price_and_quantity_and_an_end_the_status() -> None:
     memory = OrderMemory(10)
     add(memory, 1, entry("x"))
-    memory.move(1, 120)
+    memory.move(1, 120, -15)
     memory.end(1, CANCELLED, 30)
-    assert memory.find(1) == PLACED._replace(price=120, status=CANCELLED, remaining=30)
+    amended = PLACED._replace(price=120, quantity=PLACED.quantity - 15, status=CANCELLED, remaining=30)
+    assert memory.find(1) == amended
 
 
 def test_a_reduction_lowers_the_ordered_quantity() -> None:

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file exchange/v1/orders.proto.
  */
 export const file_exchange_v1_orders: GenFile = /*@__PURE__*/
-  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxIoMCChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCSL6AQoSUGxhY2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQSEQoJdGltZXN0YW1wGAcgASgDEhAKCG5vdGlvbmFsGAggASgJEgsKA2ZlZRgJIAEoCRIaChJpc19vcmRlcl9jb21wbGV0ZWQYCiABKAgiRAoSUGxhY2VPcmRlcnNSZXF1ZXN0Ei4KBm9yZGVycxgBIAMoCzIeLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXF1ZXN0IkYKE1BsYWNlT3JkZXJzUmVzcG9uc2USLwoGb3JkZXJzGAEgAygLMh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlc3BvbnNlImMKEkNhbmNlbE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSEwoLZXh0ZXJuYWxfaWQYBCABKAkilAEKE0NhbmNlbE9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSGgoSY2FuY2VsbGVkX3F1YW50aXR5GAQgASgDEhAKCHNlcXVlbmNlGAUgASgEIl4KE0NhbmNlbE9yZGVyc1JlcXVlc3QSFgoOcGFydGljaXBhbnRfaWQYASABKAkSDgoGc3ltYm9sGAIgASgJEh8KBHNpZGUYAyABKA4yES5leGNoYW5nZS52MS5TaWRlImUKDkNhbmNlbGxlZE9yZGVyEhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJEhoKEmNhbmNlbGxlZF9xdWFudGl0eRgDIAEoAxIQCghzZXF1ZW5jZRgEIAEoBCKXAQoUQ2FuY2VsT3JkZXJzUmVzcG9uc2USKAoGc3RhdHVzGAEgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAiABKAkSKwoGb3JkZXJzGAMgAygLMhsuZXhjaGFuZ2UudjEuQ2FuY2VsbGVkT3JkZXISEwoLbW9yZV9yZW1haW4YBCABKAgiWwoQTW92ZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSDQoFcHJpY2UYBCABKAMiqwEKEU1vdmVPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQiYAoSUmVkdWNlT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRIQCghxdWFudGl0eRgEIAEoAyKUAQoTUmVkdWNlT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIaChJyZW1haW5pbmdfcXVhbnRpdHkYBCABKAMSEAoIc2VxdWVuY2UYBSABKAQiOAoPR2V0T3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJIt4BChBHZXRPcmRlclJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEhAKCG9yZGVyX2lkGAIgASgEEhMKC2V4dGVybmFsX2lkGAMgASgJEhYKDnBhcnRpY2lwYW50X2lkGAQgASgJEg4KBnN5bWJvbBgFIAEoCRIfCgRzaWRlGAYgASgOMhEuZXhjaGFuZ2UudjEuU2lkZRIOCgZzdGF0dXMYByABKAkSDQoFcHJpY2UYCCABKAMSEAoIcXVhbnRpdHkYCSABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAogASgDKi8KBFNpZGUSFAoQU0lERV9VTlNQRUNJRklFRBAAEgcKA0JVWRABEggKBFNFTEwQAipSCglPcmRlclR5cGUSGgoWT1JERVJfVFlQRV9VTlNQRUNJRklFRBAAEgcKA0dUQxABEgcKA0lPQxACEgcKA0ZPSxADEg4KCkZPS19CVURHRVQQBCpWCgtPcmRlckFuc3dlchIcChhPUkRFUl9BTlNXRVJfVU5TUEVDSUZJRUQQABIMCghBQ0NFUFRFRBABEgwKCFJFSkVDVEVEEAISDQoJQ0FOQ0VMTEVEEAMyvQQKDE9yZGVyU2VydmljZRJNCgpQbGFjZU9yZGVyEh4uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlcXVlc3QaHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVzcG9uc2USUAoLUGxhY2VPcmRlcnMSHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyc1JlcXVlc3QaIC5leGNoYW5nZS52MS5QbGFjZU9yZGVyc1Jlc3BvbnNlElAKC0NhbmNlbE9yZGVyEh8uZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXNwb25zZRJTCgxDYW5jZWxPcmRlcnMSIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXF1ZXN0GiEuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJzUmVzcG9uc2USSgoJTW92ZU9yZGVyEh0uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVxdWVzdBoeLmV4Y2hhbmdlLnYxLk1vdmVPcmRlclJlc3BvbnNlElAKC1JlZHVjZU9yZGVyEh8uZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXNwb25zZRJHCghHZXRPcmRlchIcLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVxdWVzdBodLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxIoMCChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCSL6AQoSUGxhY2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQSEQoJdGltZXN0YW1wGAcgASgDEhAKCG5vdGlvbmFsGAggASgJEgsKA2ZlZRgJIAEoCRIaChJpc19vcmRlcl9jb21wbGV0ZWQYCiABKAgiRAoSUGxhY2VPcmRlcnNSZXF1ZXN0Ei4KBm9yZGVycxgBIAMoCzIeLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXF1ZXN0IkYKE1BsYWNlT3JkZXJzUmVzcG9uc2USLwoGb3JkZXJzGAEgAygLMh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlc3BvbnNlImMKEkNhbmNlbE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSEwoLZXh0ZXJuYWxfaWQYBCABKAkilAEKE0NhbmNlbE9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSGgoSY2FuY2VsbGVkX3F1YW50aXR5GAQgASgDEhAKCHNlcXVlbmNlGAUgASgEInQKE0NhbmNlbE9yZGVyc1JlcXVlc3QSFgoOcGFydGljaXBhbnRfaWQYASABKAkSDgoGc3ltYm9sGAIgASgJEh8KBHNpZGUYAyABKA4yES5leGNoYW5nZS52MS5TaWRlEhQKDGV4dGVybmFsX2lkcxgEIAMoCSJlCg5DYW5jZWxsZWRPcmRlchIQCghvcmRlcl9pZBgBIAEoBBITCgtleHRlcm5hbF9pZBgCIAEoCRIaChJjYW5jZWxsZWRfcXVhbnRpdHkYAyABKAMSEAoIc2VxdWVuY2UYBCABKAQilwEKFENhbmNlbE9yZGVyc1Jlc3BvbnNlEigKBnN0YXR1cxgBIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAIgASgJEisKBm9yZGVycxgDIAMoCzIbLmV4Y2hhbmdlLnYxLkNhbmNlbGxlZE9yZGVyEhMKC21vcmVfcmVtYWluGAQgASgIIlsKEE1vdmVPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEg0KBXByaWNlGAQgASgDIqsBChFNb3ZlT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIXCg9maWxsZWRfcXVhbnRpdHkYBCABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAUgASgDEhAKCHNlcXVlbmNlGAYgASgEIm4KEUFtZW5kT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRINCgVwcmljZRgEIAEoAxIQCghxdWFudGl0eRgFIAEoAyJEChJBbWVuZE9yZGVyc1JlcXVlc3QSLgoGb3JkZXJzGAEgAygLMh4uZXhjaGFuZ2UudjEuQW1lbmRPcmRlclJlcXVlc3Qi4AEKEkFtZW5kT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIXCg9maWxsZWRfcXVhbnRpdHkYBCABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAUgASgDEhAKCHNlcXVlbmNlGAYgASgEEhEKCXRpbWVzdGFtcBgHIAEoAxINCgVwcmljZRgIIAEoAxIQCghxdWFudGl0eRgJIAEoAyJGChNBbWVuZE9yZGVyc1Jlc3BvbnNlEi8KBm9yZGVycxgBIAMoCzIfLmV4Y2hhbmdlLnYxLkFtZW5kT3JkZXJSZXNwb25zZSJgChJSZWR1Y2VPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEhAKCHF1YW50aXR5GAQgASgDIpQBChNSZWR1Y2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhoKEnJlbWFpbmluZ19xdWFudGl0eRgEIAEoAxIQCghzZXF1ZW5jZRgFIAEoBCI4Cg9HZXRPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSEwoLZXh0ZXJuYWxfaWQYAiABKAki3gEKEEdldE9yZGVyUmVzcG9uc2USDQoFZm91bmQYASABKAgSEAoIb3JkZXJfaWQYAiABKAQSEwoLZXh0ZXJuYWxfaWQYAyABKAkSFgoOcGFydGljaXBhbnRfaWQYBCABKAkSDgoGc3ltYm9sGAUgASgJEh8KBHNpZGUYBiABKA4yES5leGNoYW5nZS52MS5TaWRlEg4KBnN0YXR1cxgHIAEoCRINCgVwcmljZRgIIAEoAxIQCghxdWFudGl0eRgJIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYCiABKAMqLwoEU2lkZRIUChBTSURFX1VOU1BFQ0lGSUVEEAASBwoDQlVZEAESCAoEU0VMTBACKlIKCU9yZGVyVHlwZRIaChZPUkRFUl9UWVBFX1VOU1BFQ0lGSUVEEAASBwoDR1RDEAESBwoDSU9DEAISBwoDRk9LEAMSDgoKRk9LX0JVREdFVBAEKlYKC09yZGVyQW5zd2VyEhwKGE9SREVSX0FOU1dFUl9VTlNQRUNJRklFRBAAEgwKCEFDQ0VQVEVEEAESDAoIUkVKRUNURUQQAhINCglDQU5DRUxMRUQQAzKPBQoMT3JkZXJTZXJ2aWNlEk0KClBsYWNlT3JkZXISHi5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVxdWVzdBofLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXNwb25zZRJQCgtQbGFjZU9yZGVycxIfLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJzUmVxdWVzdBogLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJzUmVzcG9uc2USUAoLQ2FuY2VsT3JkZXISHy5leGNoYW5nZS52MS5DYW5jZWxPcmRlclJlcXVlc3QaIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlclJlc3BvbnNlElMKDENhbmNlbE9yZGVycxIgLmV4Y2hhbmdlLnYxLkNhbmNlbE9yZGVyc1JlcXVlc3QaIS5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXNwb25zZRJKCglNb3ZlT3JkZXISHS5leGNoYW5nZS52MS5Nb3ZlT3JkZXJSZXF1ZXN0Gh4uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVzcG9uc2USUAoLQW1lbmRPcmRlcnMSHy5leGNoYW5nZS52MS5BbWVuZE9yZGVyc1JlcXVlc3QaIC5leGNoYW5nZS52MS5BbWVuZE9yZGVyc1Jlc3BvbnNlElAKC1JlZHVjZU9yZGVyEh8uZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXNwb25zZRJHCghHZXRPcmRlchIcLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVxdWVzdBodLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVzcG9uc2ViBnByb3RvMw");
 
 /**
  * @generated from message exchange.v1.PlaceOrderRequest
@@ -291,6 +291,13 @@ export type CancelOrdersRequest = Message<"exchange.v1.CancelOrdersRequest"> & {
    * @generated from field: exchange.v1.Side side = 3;
    */
   side: Side;
+
+  /**
+   * If there are any: only the orders with these ids, which the caller gave when placing them.
+   *
+   * @generated from field: repeated string external_ids = 4;
+   */
+  externalIds: string[];
 };
 
 /**
@@ -449,6 +456,146 @@ export const MoveOrderResponseSchema: GenMessage<MoveOrderResponse> = /*@__PURE_
   messageDesc(file_exchange_v1_orders, 10);
 
 /**
+ * @generated from message exchange.v1.AmendOrderRequest
+ */
+export type AmendOrderRequest = Message<"exchange.v1.AmendOrderRequest"> & {
+  /**
+   * @generated from field: uint64 order_id = 1;
+   */
+  orderId: bigint;
+
+  /**
+   * @generated from field: string participant_id = 2;
+   */
+  participantId: string;
+
+  /**
+   * @generated from field: string symbol = 3;
+   */
+  symbol: string;
+
+  /**
+   * The new limit; 0 leaves it as it is.
+   *
+   * @generated from field: int64 price = 4;
+   */
+  price: bigint;
+
+  /**
+   * The new ordered quantity, with what is filled; 0 leaves it as it is.
+   *
+   * @generated from field: int64 quantity = 5;
+   */
+  quantity: bigint;
+};
+
+/**
+ * Describes the message exchange.v1.AmendOrderRequest.
+ * Use `create(AmendOrderRequestSchema)` to create a new message.
+ */
+export const AmendOrderRequestSchema: GenMessage<AmendOrderRequest> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 11);
+
+/**
+ * @generated from message exchange.v1.AmendOrdersRequest
+ */
+export type AmendOrdersRequest = Message<"exchange.v1.AmendOrdersRequest"> & {
+  /**
+   * @generated from field: repeated exchange.v1.AmendOrderRequest orders = 1;
+   */
+  orders: AmendOrderRequest[];
+};
+
+/**
+ * Describes the message exchange.v1.AmendOrdersRequest.
+ * Use `create(AmendOrdersRequestSchema)` to create a new message.
+ */
+export const AmendOrdersRequestSchema: GenMessage<AmendOrdersRequest> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 12);
+
+/**
+ * @generated from message exchange.v1.AmendOrderResponse
+ */
+export type AmendOrderResponse = Message<"exchange.v1.AmendOrderResponse"> & {
+  /**
+   * @generated from field: uint64 order_id = 1;
+   */
+  orderId: bigint;
+
+  /**
+   * @generated from field: exchange.v1.OrderAnswer status = 2;
+   */
+  status: OrderAnswer;
+
+  /**
+   * @generated from field: string result_code = 3;
+   */
+  resultCode: string;
+
+  /**
+   * What the order filled because of this amendment.
+   *
+   * @generated from field: int64 filled_quantity = 4;
+   */
+  filledQuantity: bigint;
+
+  /**
+   * @generated from field: int64 remaining_quantity = 5;
+   */
+  remainingQuantity: bigint;
+
+  /**
+   * Sequence of the last event that this amendment caused, 0 if it changed nothing.
+   *
+   * @generated from field: uint64 sequence = 6;
+   */
+  sequence: bigint;
+
+  /**
+   * Engine time of its events in milliseconds since 1970, 0 if it changed nothing.
+   *
+   * @generated from field: int64 timestamp = 7;
+   */
+  timestamp: bigint;
+
+  /**
+   * The order's limit and ordered quantity, also if this amendment changed nothing; 0 if it was refused.
+   *
+   * @generated from field: int64 price = 8;
+   */
+  price: bigint;
+
+  /**
+   * @generated from field: int64 quantity = 9;
+   */
+  quantity: bigint;
+};
+
+/**
+ * Describes the message exchange.v1.AmendOrderResponse.
+ * Use `create(AmendOrderResponseSchema)` to create a new message.
+ */
+export const AmendOrderResponseSchema: GenMessage<AmendOrderResponse> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 13);
+
+/**
+ * @generated from message exchange.v1.AmendOrdersResponse
+ */
+export type AmendOrdersResponse = Message<"exchange.v1.AmendOrdersResponse"> & {
+  /**
+   * @generated from field: repeated exchange.v1.AmendOrderResponse orders = 1;
+   */
+  orders: AmendOrderResponse[];
+};
+
+/**
+ * Describes the message exchange.v1.AmendOrdersResponse.
+ * Use `create(AmendOrdersResponseSchema)` to create a new message.
+ */
+export const AmendOrdersResponseSchema: GenMessage<AmendOrdersResponse> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 14);
+
+/**
  * @generated from message exchange.v1.ReduceOrderRequest
  */
 export type ReduceOrderRequest = Message<"exchange.v1.ReduceOrderRequest"> & {
@@ -480,7 +627,7 @@ export type ReduceOrderRequest = Message<"exchange.v1.ReduceOrderRequest"> & {
  * Use `create(ReduceOrderRequestSchema)` to create a new message.
  */
 export const ReduceOrderRequestSchema: GenMessage<ReduceOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 11);
+  messageDesc(file_exchange_v1_orders, 15);
 
 /**
  * @generated from message exchange.v1.ReduceOrderResponse
@@ -517,7 +664,7 @@ export type ReduceOrderResponse = Message<"exchange.v1.ReduceOrderResponse"> & {
  * Use `create(ReduceOrderResponseSchema)` to create a new message.
  */
 export const ReduceOrderResponseSchema: GenMessage<ReduceOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 12);
+  messageDesc(file_exchange_v1_orders, 16);
 
 /**
  * @generated from message exchange.v1.GetOrderRequest
@@ -539,7 +686,7 @@ export type GetOrderRequest = Message<"exchange.v1.GetOrderRequest"> & {
  * Use `create(GetOrderRequestSchema)` to create a new message.
  */
 export const GetOrderRequestSchema: GenMessage<GetOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 13);
+  messageDesc(file_exchange_v1_orders, 17);
 
 /**
  * @generated from message exchange.v1.GetOrderResponse
@@ -603,7 +750,7 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
  * Use `create(GetOrderResponseSchema)` to create a new message.
  */
 export const GetOrderResponseSchema: GenMessage<GetOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 14);
+  messageDesc(file_exchange_v1_orders, 18);
 
 /**
  * @generated from enum exchange.v1.Side
@@ -752,6 +899,17 @@ export const OrderService: GenService<{
     methodKind: "unary";
     input: typeof MoveOrderRequestSchema;
     output: typeof MoveOrderResponseSchema;
+  },
+  /**
+   * Changes the limit of orders, their ordered quantity or both, all in one commit. Each gets its own response. An order
+   * that only gets smaller keeps its time priority. A repeated call changes nothing.
+   *
+   * @generated from rpc exchange.v1.OrderService.AmendOrders
+   */
+  amendOrders: {
+    methodKind: "unary";
+    input: typeof AmendOrdersRequestSchema;
+    output: typeof AmendOrdersResponseSchema;
   },
   /**
    * Reduces an order, which keeps its time priority.

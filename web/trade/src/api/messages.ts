@@ -50,6 +50,14 @@ const CODES: Readonly<Record<string, Words>> = {
     "Lower the amount, cancel an open order that holds funds, or deposit more.",
   ],
   ORDER_REJECTED: ["The order was not placed", "Change what the reason names, and send it again."],
+  AMENDMENT_REJECTED: [
+    "The order was not changed",
+    "It stands as before. Change what the reason names, and send it again.",
+  ],
+  QUANTITY_BELOW_FILLED: [
+    "More than that is filled already",
+    "The order stands as before. Choose a larger quantity, or cancel the rest.",
+  ],
   ORDER_STATUS_UNKNOWN: [
     "Nobody knows yet whether the order was placed",
     "Sending this form again unchanged asks for the same order and never places a second one. Your open orders show it too.",

@@ -14,6 +14,7 @@ PERSONAL_TABLES = (
     "conversion_quotes",
     "fee_quotes",
     "notifications",
+    "cancel_timers",
 )
 """Tables of the REST edge with personal data only. They name the user in `user_id` without a foreign key."""
 

@@ -24,19 +24,19 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x65xchange/v1/orders.proto\x12\x0b\x65xchange.v1\"\x83\x02\n\x11PlaceOrderRequest\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12\x16\n\x0eparticipant_id\x18\x02 \x01(\t\x12\x0e\n\x06symbol\x18\x03 \x01(\t\x12\x1f\n\x04side\x18\x04 \x01(\x0e\x32\x11.exchange.v1.Side\x12$\n\x04type\x18\x05 \x01(\x0e\x32\x16.exchange.v1.OrderType\x12\r\n\x05price\x18\x06 \x01(\x03\x12\x10\n\x08quantity\x18\x07 \x01(\x03\x12\x15\n\rreserve_price\x18\x08 \x01(\x03\x12\x0e\n\x06\x62udget\x18\t \x01(\t\x12\x13\n\x0b\x65xternal_id\x18\n \x01(\t\x12\x10\n\x08metadata\x18\x0b \x01(\t\"\xfa\x01\n\x12PlaceOrderResponse\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12(\n\x06status\x18\x02 \x01(\x0e\x32\x18.exchange.v1.OrderAnswer\x12\x13\n\x0bresult_code\x18\x03 \x01(\t\x12\x17\n\x0f\x66illed_quantity\x18\x04 \x01(\x03\x12\x1a\n\x12remaining_quantity\x18\x05 \x01(\x03\x12\x10\n\x08sequence\x18\x06 \x01(\x04\x12\x11\n\ttimestamp\x18\x07 \x01(\x03\x12\x10\n\x08notional\x18\x08 \x01(\t\x12\x0b\n\x03\x66\x65\x65\x18\t \x01(\t\x12\x1a\n\x12is_order_completed\x18\n \x01(\x08\"D\n\x12PlaceOrdersRequest\x12.\n\x06orders\x18\x01 \x03(\x0b\x32\x1e.exchange.v1.PlaceOrderRequest\"F\n\x13PlaceOrdersResponse\x12/\n\x06orders\x18\x01 \x03(\x0b\x32\x1f.exchange.v1.PlaceOrderResponse\"c\n\x12\x43\x61ncelOrderRequest\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12\x16\n\x0eparticipant_id\x18\x02 \x01(\t\x12\x0e\n\x06symbol\x18\x03 \x01(\t\x12\x13\n\x0b\x65xternal_id\x18\x04 \x01(\t\"\x94\x01\n\x13\x43\x61ncelOrderResponse\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12(\n\x06status\x18\x02 \x01(\x0e\x32\x18.exchange.v1.OrderAnswer\x12\x13\n\x0bresult_code\x18\x03 \x01(\t\x12\x1a\n\x12\x63\x61ncelled_quantity\x18\x04 \x01(\x03\x12\x10\n\x08sequence\x18\x05 \x01(\x04\"^\n\x13\x43\x61ncelOrdersRequest\x12\x16\n\x0eparticipant_id\x18\x01 \x01(\t\x12\x0e\n\x06symbol\x18\x02 \x01(\t\x12\x1f\n\x04side\x18\x03 \x01(\x0e\x32\x11.exchange.v1.Side\"e\n\x0e\x43\x61ncelledOrder\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12\x13\n\x0b\x65xternal_id\x18\x02 \x01(\t\x12\x1a\n\x12\x63\x61ncelled_quantity\x18\x03 \x01(\x03\x12\x10\n\x08sequence\x18\x04 \x01(\x04\"\x97\x01\n\x14\x43\x61ncelOrdersResponse\x12(\n\x06status\x18\x01 \x01(\x0e\x32\x18.exchange.v1.OrderAnswer\x12\x13\n\x0bresult_code\x18\x02 \x01(\t\x12+\n\x06orders\x18\x03 \x03(\x0b\x32\x1b.exchange.v1.CancelledOrder\x12\x13\n\x0bmore_remain\x18\x04 \x01(\x08\"[\n\x10MoveOrderRequest\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12\x16\n\x0eparticipant_id\x18\x02 \x01(\t\x12\x0e\n\x06symbol\x18\x03 \x01(\t\x12\r\n\x05price\x18\x04 \x01(\x03\"\xab\x01\n\x11MoveOrderResponse\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12(\n\x06status\x18\x02 \x01(\x0e\x32\x18.exchange.v1.OrderAnswer\x12\x13\n\x0bresult_code\x18\x03 \x01(\t\x12\x17\n\x0f\x66illed_quantity\x18\x04 \x01(\x03\x12\x1a\n\x12remaining_quantity\x18\x05 \x01(\x03\x12\x10\n\x08sequence\x18\x06 \x01(\x04\"`\n\x12ReduceOrderRequest\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12\x16\n\x0eparticipant_id\x18\x02 \x01(\t\x12\x0e\n\x06symbol\x18\x03 \x01(\t\x12\x10\n\x08quantity\x18\x04 \x01(\x03\"\x94\x01\n\x13ReduceOrderResponse\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12(\n\x06status\x18\x02 \x01(\x0e\x32\x18.exchange.v1.OrderAnswer\x12\x13\n\x0bresult_code\x18\x03 \x01(\t\x12\x1a\n\x12remaining_quantity\x18\x04 \x01(\x03\x12\x10\n\x08sequence\x18\x05 \x01(\x04\"8\n\x0fGetOrderRequest\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12\x13\n\x0b\x65xternal_id\x18\x02 \x01(\t\"\xde\x01\n\x10GetOrderResponse\x12\r\n\x05\x66ound\x18\x01 \x01(\x08\x12\x10\n\x08order_id\x18\x02 \x01(\x04\x12\x13\n\x0b\x65xternal_id\x18\x03 \x01(\t\x12\x16\n\x0eparticipant_id\x18\x04 \x01(\t\x12\x0e\n\x06symbol\x18\x05 \x01(\t\x12\x1f\n\x04side\x18\x06 \x01(\x0e\x32\x11.exchange.v1.Side\x12\x0e\n\x06status\x18\x07 \x01(\t\x12\r\n\x05price\x18\x08 \x01(\x03\x12\x10\n\x08quantity\x18\t \x01(\x03\x12\x1a\n\x12remaining_quantity\x18\n \x01(\x03*/\n\x04Side\x12\x14\n\x10SIDE_UNSPECIFIED\x10\x00\x12\x07\n\x03\x42UY\x10\x01\x12\x08\n\x04SELL\x10\x02*R\n\tOrderType\x12\x1a\n\x16ORDER_TYPE_UNSPECIFIED\x10\x00\x12\x07\n\x03GTC\x10\x01\x12\x07\n\x03IOC\x10\x02\x12\x07\n\x03\x46OK\x10\x03\x12\x0e\n\nFOK_BUDGET\x10\x04*V\n\x0bOrderAnswer\x12\x1c\n\x18ORDER_ANSWER_UNSPECIFIED\x10\x00\x12\x0c\n\x08\x41\x43\x43\x45PTED\x10\x01\x12\x0c\n\x08REJECTED\x10\x02\x12\r\n\tCANCELLED\x10\x03\x32\xbd\x04\n\x0cOrderService\x12M\n\nPlaceOrder\x12\x1e.exchange.v1.PlaceOrderRequest\x1a\x1f.exchange.v1.PlaceOrderResponse\x12P\n\x0bPlaceOrders\x12\x1f.exchange.v1.PlaceOrdersRequest\x1a .exchange.v1.PlaceOrdersResponse\x12P\n\x0b\x43\x61ncelOrder\x12\x1f.exchange.v1.CancelOrderRequest\x1a .exchange.v1.CancelOrderResponse\x12S\n\x0c\x43\x61ncelOrders\x12 .exchange.v1.CancelOrdersRequest\x1a!.exchange.v1.CancelOrdersResponse\x12J\n\tMoveOrder\x12\x1d.exchange.v1.MoveOrderRequest\x1a\x1e.exchange.v1.MoveOrderResponse\x12P\n\x0bReduceOrder\x12\x1f.exchange.v1.ReduceOrderRequest\x1a .exchange.v1.ReduceOrderResponse\x12G\n\x08GetOrder\x12\x1c.exchange.v1.GetOrderRequest\x1a\x1d.exchange.v1.GetOrderResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x65xchange/v1/orders.proto\x12\x0b\x65xchange.v1\"\x83\x02\n\x11PlaceOrderRequest\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12\x16\n\x0eparticipant_id\x18\x02 \x01(\t\x12\x0e\n\x06symbol\x18\x03 \x01(\t\x12\x1f\n\x04side\x18\x04 \x01(\x0e\x32\x11.exchange.v1.Side\x12$\n\x04type\x18\x05 \x01(\x0e\x32\x16.exchange.v1.OrderType\x12\r\n\x05price\x18\x06 \x01(\x03\x12\x10\n\x08quantity\x18\x07 \x01(\x03\x12\x15\n\rreserve_price\x18\x08 \x01(\x03\x12\x0e\n\x06\x62udget\x18\t \x01(\t\x12\x13\n\x0b\x65xternal_id\x18\n \x01(\t\x12\x10\n\x08metadata\x18\x0b \x01(\t\"\xfa\x01\n\x12PlaceOrderResponse\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12(\n\x06status\x18\x02 \x01(\x0e\x32\x18.exchange.v1.OrderAnswer\x12\x13\n\x0bresult_code\x18\x03 \x01(\t\x12\x17\n\x0f\x66illed_quantity\x18\x04 \x01(\x03\x12\x1a\n\x12remaining_quantity\x18\x05 \x01(\x03\x12\x10\n\x08sequence\x18\x06 \x01(\x04\x12\x11\n\ttimestamp\x18\x07 \x01(\x03\x12\x10\n\x08notional\x18\x08 \x01(\t\x12\x0b\n\x03\x66\x65\x65\x18\t \x01(\t\x12\x1a\n\x12is_order_completed\x18\n \x01(\x08\"D\n\x12PlaceOrdersRequest\x12.\n\x06orders\x18\x01 \x03(\x0b\x32\x1e.exchange.v1.PlaceOrderRequest\"F\n\x13PlaceOrdersResponse\x12/\n\x06orders\x18\x01 \x03(\x0b\x32\x1f.exchange.v1.PlaceOrderResponse\"c\n\x12\x43\x61ncelOrderRequest\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12\x16\n\x0eparticipant_id\x18\x02 \x01(\t\x12\x0e\n\x06symbol\x18\x03 \x01(\t\x12\x13\n\x0b\x65xternal_id\x18\x04 \x01(\t\"\x94\x01\n\x13\x43\x61ncelOrderResponse\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12(\n\x06status\x18\x02 \x01(\x0e\x32\x18.exchange.v1.OrderAnswer\x12\x13\n\x0bresult_code\x18\x03 \x01(\t\x12\x1a\n\x12\x63\x61ncelled_quantity\x18\x04 \x01(\x03\x12\x10\n\x08sequence\x18\x05 \x01(\x04\"t\n\x13\x43\x61ncelOrdersRequest\x12\x16\n\x0eparticipant_id\x18\x01 \x01(\t\x12\x0e\n\x06symbol\x18\x02 \x01(\t\x12\x1f\n\x04side\x18\x03 \x01(\x0e\x32\x11.exchange.v1.Side\x12\x14\n\x0c\x65xternal_ids\x18\x04 \x03(\t\"e\n\x0e\x43\x61ncelledOrder\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12\x13\n\x0b\x65xternal_id\x18\x02 \x01(\t\x12\x1a\n\x12\x63\x61ncelled_quantity\x18\x03 \x01(\x03\x12\x10\n\x08sequence\x18\x04 \x01(\x04\"\x97\x01\n\x14\x43\x61ncelOrdersResponse\x12(\n\x06status\x18\x01 \x01(\x0e\x32\x18.exchange.v1.OrderAnswer\x12\x13\n\x0bresult_code\x18\x02 \x01(\t\x12+\n\x06orders\x18\x03 \x03(\x0b\x32\x1b.exchange.v1.CancelledOrder\x12\x13\n\x0bmore_remain\x18\x04 \x01(\x08\"[\n\x10MoveOrderRequest\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12\x16\n\x0eparticipant_id\x18\x02 \x01(\t\x12\x0e\n\x06symbol\x18\x03 \x01(\t\x12\r\n\x05price\x18\x04 \x01(\x03\"\xab\x01\n\x11MoveOrderResponse\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12(\n\x06status\x18\x02 \x01(\x0e\x32\x18.exchange.v1.OrderAnswer\x12\x13\n\x0bresult_code\x18\x03 \x01(\t\x12\x17\n\x0f\x66illed_quantity\x18\x04 \x01(\x03\x12\x1a\n\x12remaining_quantity\x18\x05 \x01(\x03\x12\x10\n\x08sequence\x18\x06 \x01(\x04\"n\n\x11\x41mendOrderRequest\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12\x16\n\x0eparticipant_id\x18\x02 \x01(\t\x12\x0e\n\x06symbol\x18\x03 \x01(\t\x12\r\n\x05price\x18\x04 \x01(\x03\x12\x10\n\x08quantity\x18\x05 \x01(\x03\"D\n\x12\x41mendOrdersRequest\x12.\n\x06orders\x18\x01 \x03(\x0b\x32\x1e.exchange.v1.AmendOrderRequest\"\xe0\x01\n\x12\x41mendOrderResponse\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12(\n\x06status\x18\x02 \x01(\x0e\x32\x18.exchange.v1.OrderAnswer\x12\x13\n\x0bresult_code\x18\x03 \x01(\t\x12\x17\n\x0f\x66illed_quantity\x18\x04 \x01(\x03\x12\x1a\n\x12remaining_quantity\x18\x05 \x01(\x03\x12\x10\n\x08sequence\x18\x06 \x01(\x04\x12\x11\n\ttimestamp\x18\x07 \x01(\x03\x12\r\n\x05price\x18\x08 \x01(\x03\x12\x10\n\x08quantity\x18\t \x01(\x03\"F\n\x13\x41mendOrdersResponse\x12/\n\x06orders\x18\x01 \x03(\x0b\x32\x1f.exchange.v1.AmendOrderResponse\"`\n\x12ReduceOrderRequest\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12\x16\n\x0eparticipant_id\x18\x02 \x01(\t\x12\x0e\n\x06symbol\x18\x03 \x01(\t\x12\x10\n\x08quantity\x18\x04 \x01(\x03\"\x94\x01\n\x13ReduceOrderResponse\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12(\n\x06status\x18\x02 \x01(\x0e\x32\x18.exchange.v1.OrderAnswer\x12\x13\n\x0bresult_code\x18\x03 \x01(\t\x12\x1a\n\x12remaining_quantity\x18\x04 \x01(\x03\x12\x10\n\x08sequence\x18\x05 \x01(\x04\"8\n\x0fGetOrderRequest\x12\x10\n\x08order_id\x18\x01 \x01(\x04\x12\x13\n\x0b\x65xternal_id\x18\x02 \x01(\t\"\xde\x01\n\x10GetOrderResponse\x12\r\n\x05\x66ound\x18\x01 \x01(\x08\x12\x10\n\x08order_id\x18\x02 \x01(\x04\x12\x13\n\x0b\x65xternal_id\x18\x03 \x01(\t\x12\x16\n\x0eparticipant_id\x18\x04 \x01(\t\x12\x0e\n\x06symbol\x18\x05 \x01(\t\x12\x1f\n\x04side\x18\x06 \x01(\x0e\x32\x11.exchange.v1.Side\x12\x0e\n\x06status\x18\x07 \x01(\t\x12\r\n\x05price\x18\x08 \x01(\x03\x12\x10\n\x08quantity\x18\t \x01(\x03\x12\x1a\n\x12remaining_quantity\x18\n \x01(\x03*/\n\x04Side\x12\x14\n\x10SIDE_UNSPECIFIED\x10\x00\x12\x07\n\x03\x42UY\x10\x01\x12\x08\n\x04SELL\x10\x02*R\n\tOrderType\x12\x1a\n\x16ORDER_TYPE_UNSPECIFIED\x10\x00\x12\x07\n\x03GTC\x10\x01\x12\x07\n\x03IOC\x10\x02\x12\x07\n\x03\x46OK\x10\x03\x12\x0e\n\nFOK_BUDGET\x10\x04*V\n\x0bOrderAnswer\x12\x1c\n\x18ORDER_ANSWER_UNSPECIFIED\x10\x00\x12\x0c\n\x08\x41\x43\x43\x45PTED\x10\x01\x12\x0c\n\x08REJECTED\x10\x02\x12\r\n\tCANCELLED\x10\x03\x32\x8f\x05\n\x0cOrderService\x12M\n\nPlaceOrder\x12\x1e.exchange.v1.PlaceOrderRequest\x1a\x1f.exchange.v1.PlaceOrderResponse\x12P\n\x0bPlaceOrders\x12\x1f.exchange.v1.PlaceOrdersRequest\x1a .exchange.v1.PlaceOrdersResponse\x12P\n\x0b\x43\x61ncelOrder\x12\x1f.exchange.v1.CancelOrderRequest\x1a .exchange.v1.CancelOrderResponse\x12S\n\x0c\x43\x61ncelOrders\x12 .exchange.v1.CancelOrdersRequest\x1a!.exchange.v1.CancelOrdersResponse\x12J\n\tMoveOrder\x12\x1d.exchange.v1.MoveOrderRequest\x1a\x1e.exchange.v1.MoveOrderResponse\x12P\n\x0b\x41mendOrders\x12\x1f.exchange.v1.AmendOrdersRequest\x1a .exchange.v1.AmendOrdersResponse\x12P\n\x0bReduceOrder\x12\x1f.exchange.v1.ReduceOrderRequest\x1a .exchange.v1.ReduceOrderResponse\x12G\n\x08GetOrder\x12\x1c.exchange.v1.GetOrderRequest\x1a\x1d.exchange.v1.GetOrderResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'exchange.v1.orders_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_SIDE']._serialized_start=2102
-  _globals['_SIDE']._serialized_end=2149
-  _globals['_ORDERTYPE']._serialized_start=2151
-  _globals['_ORDERTYPE']._serialized_end=2233
-  _globals['_ORDERANSWER']._serialized_start=2235
-  _globals['_ORDERANSWER']._serialized_end=2321
+  _globals['_SIDE']._serialized_start=2605
+  _globals['_SIDE']._serialized_end=2652
+  _globals['_ORDERTYPE']._serialized_start=2654
+  _globals['_ORDERTYPE']._serialized_end=2736
+  _globals['_ORDERANSWER']._serialized_start=2738
+  _globals['_ORDERANSWER']._serialized_end=2824
   _globals['_PLACEORDERREQUEST']._serialized_start=42
   _globals['_PLACEORDERREQUEST']._serialized_end=301
   _globals['_PLACEORDERRESPONSE']._serialized_start=304
@@ -50,23 +50,31 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CANCELORDERRESPONSE']._serialized_start=800
   _globals['_CANCELORDERRESPONSE']._serialized_end=948
   _globals['_CANCELORDERSREQUEST']._serialized_start=950
-  _globals['_CANCELORDERSREQUEST']._serialized_end=1044
-  _globals['_CANCELLEDORDER']._serialized_start=1046
-  _globals['_CANCELLEDORDER']._serialized_end=1147
-  _globals['_CANCELORDERSRESPONSE']._serialized_start=1150
-  _globals['_CANCELORDERSRESPONSE']._serialized_end=1301
-  _globals['_MOVEORDERREQUEST']._serialized_start=1303
-  _globals['_MOVEORDERREQUEST']._serialized_end=1394
-  _globals['_MOVEORDERRESPONSE']._serialized_start=1397
-  _globals['_MOVEORDERRESPONSE']._serialized_end=1568
-  _globals['_REDUCEORDERREQUEST']._serialized_start=1570
-  _globals['_REDUCEORDERREQUEST']._serialized_end=1666
-  _globals['_REDUCEORDERRESPONSE']._serialized_start=1669
-  _globals['_REDUCEORDERRESPONSE']._serialized_end=1817
-  _globals['_GETORDERREQUEST']._serialized_start=1819
-  _globals['_GETORDERREQUEST']._serialized_end=1875
-  _globals['_GETORDERRESPONSE']._serialized_start=1878
-  _globals['_GETORDERRESPONSE']._serialized_end=2100
-  _globals['_ORDERSERVICE']._serialized_start=2324
-  _globals['_ORDERSERVICE']._serialized_end=2897
+  _globals['_CANCELORDERSREQUEST']._serialized_end=1066
+  _globals['_CANCELLEDORDER']._serialized_start=1068
+  _globals['_CANCELLEDORDER']._serialized_end=1169
+  _globals['_CANCELORDERSRESPONSE']._serialized_start=1172
+  _globals['_CANCELORDERSRESPONSE']._serialized_end=1323
+  _globals['_MOVEORDERREQUEST']._serialized_start=1325
+  _globals['_MOVEORDERREQUEST']._serialized_end=1416
+  _globals['_MOVEORDERRESPONSE']._serialized_start=1419
+  _globals['_MOVEORDERRESPONSE']._serialized_end=1590
+  _globals['_AMENDORDERREQUEST']._serialized_start=1592
+  _globals['_AMENDORDERREQUEST']._serialized_end=1702
+  _globals['_AMENDORDERSREQUEST']._serialized_start=1704
+  _globals['_AMENDORDERSREQUEST']._serialized_end=1772
+  _globals['_AMENDORDERRESPONSE']._serialized_start=1775
+  _globals['_AMENDORDERRESPONSE']._serialized_end=1999
+  _globals['_AMENDORDERSRESPONSE']._serialized_start=2001
+  _globals['_AMENDORDERSRESPONSE']._serialized_end=2071
+  _globals['_REDUCEORDERREQUEST']._serialized_start=2073
+  _globals['_REDUCEORDERREQUEST']._serialized_end=2169
+  _globals['_REDUCEORDERRESPONSE']._serialized_start=2172
+  _globals['_REDUCEORDERRESPONSE']._serialized_end=2320
+  _globals['_GETORDERREQUEST']._serialized_start=2322
+  _globals['_GETORDERREQUEST']._serialized_end=2378
+  _globals['_GETORDERRESPONSE']._serialized_start=2381
+  _globals['_GETORDERRESPONSE']._serialized_end=2603
+  _globals['_ORDERSERVICE']._serialized_start=2827
+  _globals['_ORDERSERVICE']._serialized_end=3482
 # @@protoc_insertion_point(module_scope)

@@ -129,14 +129,16 @@ class CancelOrderResponse(_message.Message):
     def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., cancelled_quantity: _Optional[int] = ..., sequence: _Optional[int] = ...) -> None: ...
 
 class CancelOrdersRequest(_message.Message):
-    __slots__ = ("participant_id", "symbol", "side")
+    __slots__ = ("participant_id", "symbol", "side", "external_ids")
     PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
     SYMBOL_FIELD_NUMBER: _ClassVar[int]
     SIDE_FIELD_NUMBER: _ClassVar[int]
+    EXTERNAL_IDS_FIELD_NUMBER: _ClassVar[int]
     participant_id: str
     symbol: str
     side: Side
-    def __init__(self, participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ...) -> None: ...
+    external_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., external_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class CancelledOrder(_message.Message):
     __slots__ = ("order_id", "external_id", "cancelled_quantity", "sequence")
@@ -189,6 +191,54 @@ class MoveOrderResponse(_message.Message):
     remaining_quantity: int
     sequence: int
     def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ...) -> None: ...
+
+class AmendOrderRequest(_message.Message):
+    __slots__ = ("order_id", "participant_id", "symbol", "price", "quantity")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    PRICE_FIELD_NUMBER: _ClassVar[int]
+    QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    order_id: int
+    participant_id: str
+    symbol: str
+    price: int
+    quantity: int
+    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ...) -> None: ...
+
+class AmendOrdersRequest(_message.Message):
+    __slots__ = ("orders",)
+    ORDERS_FIELD_NUMBER: _ClassVar[int]
+    orders: _containers.RepeatedCompositeFieldContainer[AmendOrderRequest]
+    def __init__(self, orders: _Optional[_Iterable[_Union[AmendOrderRequest, _Mapping]]] = ...) -> None: ...
+
+class AmendOrderResponse(_message.Message):
+    __slots__ = ("order_id", "status", "result_code", "filled_quantity", "remaining_quantity", "sequence", "timestamp", "price", "quantity")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
+    FILLED_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    REMAINING_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
+    PRICE_FIELD_NUMBER: _ClassVar[int]
+    QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    order_id: int
+    status: OrderAnswer
+    result_code: str
+    filled_quantity: int
+    remaining_quantity: int
+    sequence: int
+    timestamp: int
+    price: int
+    quantity: int
+    def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ..., timestamp: _Optional[int] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ...) -> None: ...
+
+class AmendOrdersResponse(_message.Message):
+    __slots__ = ("orders",)
+    ORDERS_FIELD_NUMBER: _ClassVar[int]
+    orders: _containers.RepeatedCompositeFieldContainer[AmendOrderResponse]
+    def __init__(self, orders: _Optional[_Iterable[_Union[AmendOrderResponse, _Mapping]]] = ...) -> None: ...
 
 class ReduceOrderRequest(_message.Message):
     __slots__ = ("order_id", "participant_id", "symbol", "quantity")

@@ -61,6 +61,11 @@ class OrderServiceStub:
                 request_serializer=exchange_dot_v1_dot_orders__pb2.MoveOrderRequest.SerializeToString,
                 response_deserializer=exchange_dot_v1_dot_orders__pb2.MoveOrderResponse.FromString,
                 _registered_method=True)
+        self.AmendOrders = channel.unary_unary(
+                '/exchange.v1.OrderService/AmendOrders',
+                request_serializer=exchange_dot_v1_dot_orders__pb2.AmendOrdersRequest.SerializeToString,
+                response_deserializer=exchange_dot_v1_dot_orders__pb2.AmendOrdersResponse.FromString,
+                _registered_method=True)
         self.ReduceOrder = channel.unary_unary(
                 '/exchange.v1.OrderService/ReduceOrder',
                 request_serializer=exchange_dot_v1_dot_orders__pb2.ReduceOrderRequest.SerializeToString,
@@ -111,6 +116,14 @@ class OrderServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AmendOrders(self, request, context):
+        """Changes the limit of orders, their ordered quantity or both, all in one commit. Each gets its own response. An order
+        that only gets smaller keeps its time priority. A repeated call changes nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ReduceOrder(self, request, context):
         """Reduces an order, which keeps its time priority.
         """
@@ -152,6 +165,11 @@ def add_OrderServiceServicer_to_server(servicer, server):
                     servicer.MoveOrder,
                     request_deserializer=exchange_dot_v1_dot_orders__pb2.MoveOrderRequest.FromString,
                     response_serializer=exchange_dot_v1_dot_orders__pb2.MoveOrderResponse.SerializeToString,
+            ),
+            'AmendOrders': grpc.unary_unary_rpc_method_handler(
+                    servicer.AmendOrders,
+                    request_deserializer=exchange_dot_v1_dot_orders__pb2.AmendOrdersRequest.FromString,
+                    response_serializer=exchange_dot_v1_dot_orders__pb2.AmendOrdersResponse.SerializeToString,
             ),
             'ReduceOrder': grpc.unary_unary_rpc_method_handler(
                     servicer.ReduceOrder,
@@ -301,6 +319,33 @@ class OrderService:
             '/exchange.v1.OrderService/MoveOrder',
             exchange_dot_v1_dot_orders__pb2.MoveOrderRequest.SerializeToString,
             exchange_dot_v1_dot_orders__pb2.MoveOrderResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AmendOrders(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/exchange.v1.OrderService/AmendOrders',
+            exchange_dot_v1_dot_orders__pb2.AmendOrdersRequest.SerializeToString,
+            exchange_dot_v1_dot_orders__pb2.AmendOrdersResponse.FromString,
             options,
             channel_credentials,
             insecure,

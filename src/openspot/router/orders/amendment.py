@@ -1,0 +1,253 @@
+"""The request `orders.amend`: give open limit orders another price, another ordered quantity or both, in one step.
+
+The amended order passes the pre-trade check of a new one, but for the funds, of which the engine knows what the order
+holds already. An order that only gets smaller, at its price, needs no price band and no open market.
+
+A price and a quantity are what the order shall have, not by how much it changes. So an amendment that arrives twice
+changes nothing the second time. One whose deadline has passed is not sent, so that none overtakes a later one after its
+sender was told that nobody answered.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import NamedTuple
+
+import msgspec
+
+from openspot.contracts.gen.exchange.v1 import orders_pb2
+from openspot.contracts.messages import AmendmentOutcome, AmendOrders, AmendOrdersReply, OrderAmendment
+from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
+from openspot.domain.money import EXACT, scaled_to_text
+from openspot.domain.order import OrderType, TimeInForce
+from openspot.domain.result_code import ResultCode
+from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.errors import EngineAmbiguousError, EngineError
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
+from openspot.kit.log import get_logger
+from openspot.router.metrics import AMENDMENTS
+from openspot.router.orders.draft import OrderDraft, OrderSide, check_ids, check_user_id, decimal_in
+from openspot.router.orders.engine_orders import quantity_of
+from openspot.router.orders.lookup import OrderLookup
+from openspot.router.orders.opening import Opening
+from openspot.router.orders.pre_trade import (
+    BEFORE_BALANCE,
+    Candidate,
+    MarketRules,
+    PreTradeCheck,
+    first_failure,
+)
+from openspot.router.orders.recent_orders import RecentOrders
+from openspot.router.orders.reference_prices import References
+from openspot.router.orders.submission import TOO_LATE
+from openspot.router.tracked_order import TrackedOrder, record_of
+
+log = get_logger("amendment")
+
+AMENDMENTS_MAX = 20
+"""Orders of one request at most."""
+_KEEPING_ITS_PRICE = tuple(step for step in BEFORE_BALANCE if step[0] is not PreTradeCheck.DEVIATION)
+
+
+class _Checked(NamedTuple):
+    """An amendment that passed every check: the order as it is now, and as it shall be."""
+
+    order: TrackedOrder
+    candidate: Candidate
+
+
+class Amendment:
+    """Amends orders in the engine."""
+
+    def __init__(
+        self,
+        *,
+        markets: Mapping[str, MarketRules],
+        reference_prices: References,
+        lookup: OrderLookup,
+        recent_orders: RecentOrders,
+        engine: EngineCommands,
+        opening: Opening,
+        clock: Clock,
+    ) -> None:
+        self._markets = markets
+        self._reference_prices = reference_prices
+        self._lookup = lookup
+        self._recent_orders = recent_orders
+        self._engine = engine
+        self._opening = opening
+        self._clock = clock
+
+    async def amend(self, request: AmendOrders) -> AmendOrdersReply:
+        """Reply to `orders.amend`: the outcome of each amendment, in the order of the request."""
+        try:
+            check_user_id(request.user_id)
+            if not 1 <= len(request.orders) <= AMENDMENTS_MAX:
+                raise InvalidRequestError(f"orders must have 1 to {AMENDMENTS_MAX} entries")
+            if len({amendment.order_id for amendment in request.orders}) < len(request.orders):
+                raise InvalidRequestError("orders must name each order once")
+        except InvalidRequestError as error:
+            AMENDMENTS.labels("failed").inc()
+            return AmendOrdersReply.refused(error.refusal)
+        checked = await asyncio.gather(*(self._checked(request.user_id, amendment) for amendment in request.orders))
+        outcomes = await self._sent(request, [entry for entry in checked if isinstance(entry, _Checked)])
+        reply = tuple(next(outcomes) if isinstance(entry, _Checked) else entry for entry in checked)
+        for outcome in reply:
+            AMENDMENTS.labels("amended" if outcome.success else "failed").inc()
+        return AmendOrdersReply(True, reply)
+
+    async def _checked(self, user_id: str, amendment: OrderAmendment) -> _Checked | AmendmentOutcome:
+        order_id = amendment.order_id
+        try:
+            check_ids(user_id, order_id)
+            price, quantity = decimal_in("price", amendment.price), decimal_in("quantity", amendment.quantity)
+            if price is None and quantity is None:
+                raise InvalidRequestError("price or quantity is required")
+            order = await self._lookup.freshest(order_id)
+        except InvalidRequestError as error:
+            return _refused(order_id, RefusalCode.VALIDATION, str(error))
+        except EngineError as error:
+            return _refused(order_id, RefusalCode.UNAVAILABLE, str(error))
+        if order is None or order.user_id != user_id:
+            return _not_found(order_id)
+        if order.has_ended or order.engine_order_id is None:
+            return _already_ended(order)
+        if order.type != OrderType.LIMIT or order.price is None:
+            return _refused(order_id, RefusalCode.VALIDATION, "only limit orders can be amended", order)
+        return self._with_market_rules(order, price, quantity)
+
+    def _with_market_rules(
+        self, order: TrackedOrder, price: Decimal | None, quantity: Decimal | None
+    ) -> _Checked | AmendmentOutcome:
+        """The pre-trade check of the order as it shall be."""
+        draft = OrderDraft(
+            user_id=order.user_id,
+            order_id=order.order_id,
+            symbol=order.symbol,
+            side=OrderSide(order.side),
+            type=OrderType.LIMIT,
+            time_in_force=TimeInForce(order.time_in_force),
+            quantity=order.quantity if quantity is None else quantity,
+            quote_quantity=None,
+            price=order.price if price is None else price,
+            max_slippage_bps=None,
+            margin_mode=order.margin_mode,
+            client_order_id=order.client_order_id,
+        )
+        reference = self._reference_prices.reference(order.symbol, self._now_ms())
+        candidate = Candidate(draft, self._markets, reference)
+        keeps_its_price = draft.price == order.price
+        failure = first_failure(candidate, _KEEPING_ITS_PRICE if keeps_its_price else BEFORE_BALANCE)
+        if failure is not None:
+            return _refused(order.order_id, RefusalCode.PRE_TRADE_CHECK, failure.reason, order)
+        if not keeps_its_price or candidate.quantity > order.quantity:
+            reason = self._opening.refusal(
+                order.symbol, is_buy=draft.is_buy, price=draft.price, reference=reference.price
+            )
+            if reason:
+                return _refused(order.order_id, RefusalCode.PRE_TRADE_CHECK, reason, order)
+        return _Checked(order, candidate)
+
+    async def _sent(self, request: AmendOrders, checked: list[_Checked]) -> Iterator[AmendmentOutcome]:
+        """The outcomes of what is sent to the engine in one call."""
+
+        def refused(code: RefusalCode, message: str) -> Iterator[AmendmentOutcome]:
+            return iter([_refused(order.order_id, code, message, order) for order, _ in checked])
+
+        if not checked:
+            return iter(())
+        if request.deadline is not None and self._now_ms() > request.deadline:
+            return refused(RefusalCode.TOO_LATE, TOO_LATE)
+        given = {amendment.order_id: amendment for amendment in request.orders}
+        try:
+            responses = await self._engine.amend_orders(
+                [_request_of(order, candidate, given[order.order_id]) for order, candidate in checked]
+            )
+        except EngineAmbiguousError as error:
+            reason = f"the matching engine did not answer, the order may or may not be amended: {error}"
+            return refused(RefusalCode.STATUS_UNKNOWN, reason)
+        except EngineError as error:
+            return refused(RefusalCode.UNAVAILABLE, str(error))
+        pairs = zip(checked, responses, strict=True)
+        return iter(await asyncio.gather(*(self._outcome(entry, response) for entry, response in pairs)))
+
+    async def _outcome(self, checked: _Checked, response: orders_pb2.AmendOrderResponse) -> AmendmentOutcome:
+        order = checked.order
+        if response.status == orders_pb2.REJECTED:
+            return await self._not_amended(order, response.result_code)
+        order = await self._after(checked, response)
+        recent = self._recent_orders.get(order.order_id)
+        if recent is not None and recent.order.last_sequence < order.last_sequence:
+            recent.order = order
+        return AmendmentOutcome(order.order_id, True, record_of(order))
+
+    async def _after(self, checked: _Checked, response: orders_pb2.AmendOrderResponse) -> TrackedOrder:
+        """The order after its amendment.
+
+        It may have been filled by it, or before it and after the look-up, which may also have found an old state.
+        """
+        order, spec = checked.order, checked.candidate.market.spec
+        quantity, remaining = quantity_of(response.quantity, spec), quantity_of(response.remaining_quantity, spec)
+        amended = msgspec.structs.replace(
+            order,
+            price=Decimal(scaled_to_text(response.price, spec.quote_scale_k)),
+            quantity=quantity,
+            remaining_quantity=remaining,
+            last_sequence=max(response.sequence, order.last_sequence),
+            updated_ms=max(response.timestamp, order.updated_ms),
+        )
+        gone = EXACT.subtract(order.quantity, order.remaining_quantity)
+        if remaining and EXACT.subtract(quantity, remaining) == gone:
+            # No fill came after the look-up.
+            return amended
+
+        def has_it(row: TrackedOrder) -> bool:
+            if response.sequence:
+                return row.last_sequence >= response.sequence
+            return (row.price, row.quantity, row.remaining_quantity) == (amended.price, quantity, remaining)
+
+        row = await self._lookup.awaited_row(order.order_id, has_it)
+        if row is None:
+            log.warning("amended order shown without its last fills", order_id=order.order_id)
+        return row or amended
+
+    async def _not_amended(self, order: TrackedOrder, reason: str) -> AmendmentOutcome:
+        """The outcome if the engine refused. Often the order ended while the amendment was on its way."""
+        if reason == ResultCode.AUTH_INVALID_USER.name:
+            return _not_found(order.order_id)
+        if reason != ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:
+            return _refused(order.order_id, RefusalCode.ENGINE, reason, order)
+        try:
+            ended = await self._lookup.ended(order)
+        except EngineError as error:
+            return _refused(order.order_id, RefusalCode.UNAVAILABLE, str(error), order)
+        if ended is not None:
+            return _already_ended(ended)
+        message = f"order {order.order_id} is not open in the matching engine"
+        return _refused(order.order_id, RefusalCode.NOT_OPEN, message, order)
+
+    def _now_ms(self) -> int:
+        return self._clock() // NANOSECONDS_PER_MS
+
+
+def _request_of(order: TrackedOrder, candidate: Candidate, amendment: OrderAmendment) -> orders_pb2.AmendOrderRequest:
+    """The engine leaves what is not given as it is, whatever it may be by then."""
+    return orders_pb2.AmendOrderRequest(
+        order_id=order.engine_order_id or 0,
+        participant_id=order.user_id,
+        symbol=order.symbol,
+        price=0 if amendment.price is None else candidate.scaled_price,
+        quantity=0 if amendment.quantity is None else candidate.scaled_quantity,
+    )
+
+
+def _refused(order_id: str, code: RefusalCode, message: str, order: TrackedOrder | None = None) -> AmendmentOutcome:
+    return AmendmentOutcome.refused(order_id, Refusal(code, message), None if order is None else record_of(order))
+
+
+def _not_found(order_id: str) -> AmendmentOutcome:
+    return _refused(order_id, RefusalCode.NOT_FOUND, f"order {order_id} not found")
+
+
+def _already_ended(order: TrackedOrder) -> AmendmentOutcome:
+    return _refused(order.order_id, RefusalCode.ALREADY_ENDED, f"order is already {order.status}", order)

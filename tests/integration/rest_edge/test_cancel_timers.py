@@ -1,0 +1,166 @@
+"""The dead man's switch: real bus and database, a router of this process, and edges that die."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+import pytest
+from pydantic import ValidationError
+
+from openspot.contracts.messages import CancelOpenOrders, CancelOpenOrdersReply
+from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.http.errors import HttpError
+from openspot.http.validation import messages_of
+from openspot.kit.settings import Settings
+from openspot.rest_edge.orders.cancel_timers import CancelTimers
+from openspot.rest_edge.orders.schemas import CancelTimerBody
+from tests.support.fake_router import FakeRouter
+from tests.support.rest_client import RestClient, running_edge
+from tests.support.waiting import eventually
+
+PATH = "/orders/cancel-all-after"
+NOTHING = {"timeoutSeconds": 0, "cancelsAt": None, "firedAt": None, "cancelledOrders": None}
+
+
+@pytest.fixture
+async def complete_edge(settings: Settings) -> AsyncIterator[RestClient]:
+    """An edge of this test alone with the complete rules, asked as the user `u1`."""
+    async with running_edge(settings.model_copy(update={"rules": "complete"})) as client:
+        client.as_user("u1")
+        yield client
+
+
+class Orders:
+    """Cancels the orders of users, or does not reach the engine."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.is_away = False
+
+    async def cancel_all(self, user_id: str) -> list[str]:
+        self.asked.append(user_id)
+        if self.is_away:
+            raise HttpError(503, "no engine", "SERVICE_UNAVAILABLE")
+        return ["order1", "order2"]
+
+
+async def run_out(pool: asyncpg.Pool, *user_ids: str) -> None:
+    """Let the timers of these users be due."""
+    statement = "UPDATE cancel_timers SET fires_at = now() - interval '1 second' WHERE user_id = ANY($1::text[])"
+    await pool.execute(statement, list(user_ids))
+
+
+async def test_a_timer_cancels_when_it_runs_out_and_not_before(
+    complete_edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+) -> None:
+    assert (await complete_edge("GET", PATH)).body == NOTHING
+    reply = await complete_edge("POST", PATH, {"timeoutSeconds": 3600})
+    assert (reply.status, reply.body["timeoutSeconds"], reply.body["firedAt"]) == (200, 3600, None)
+    first = datetime.fromisoformat(reply.body["cancelsAt"])
+    renewed = await complete_edge("POST", PATH, {"timeoutSeconds": 3600})
+    assert datetime.fromisoformat(renewed.body["cancelsAt"]) >= first
+    assert router.bulk_cancels == []
+    router.bulk_replies = [CancelOpenOrdersReply(True, ("order1",))]
+    await run_out(pool, "u1")
+
+    async def fired() -> Any:
+        timer = (await complete_edge("GET", PATH)).body
+        return timer if timer["firedAt"] else None
+
+    timer = await eventually(fired)
+    assert (timer["timeoutSeconds"], timer["cancelsAt"], timer["cancelledOrders"]) == (0, None, 1)
+    assert router.bulk_cancels == [CancelOpenOrders("u1")]
+
+
+async def test_a_timer_that_is_ended_cancels_nothing(pool: asyncpg.Pool, edge: RestClient) -> None:
+    orders = Orders()
+    timers = CancelTimers(pool, orders.cancel_all)
+    await timers.set("u1", 60)
+    assert (await timers.set("u1", 0)).cancels_at is None
+    await timers.set("u2", 60)
+    await timers.carry_out_due()
+    assert orders.asked == []
+
+
+async def test_one_of_several_edges_acts_and_another_goes_on_if_it_dies(pool: asyncpg.Pool, edge: RestClient) -> None:
+    orders = Orders()
+    edges = [CancelTimers(pool, orders.cancel_all) for _ in range(4)]
+    users = [f"user{number}" for number in range(40)]
+    for user_id in users:
+        await edges[0].set(user_id, 60)
+    await run_out(pool, *users)
+    await asyncio.gather(*(timers.carry_out_due() for timers in edges))
+    assert sorted(orders.asked) == sorted(users)
+
+    await edges[0].set("u1", 60)
+    await run_out(pool, "u1")
+    orders.asked.clear()
+    assert await edges[0]._claim()
+    # The first edge dies here. Until its claim ends, nobody acts and the user can change nothing.
+    await edges[1].carry_out_due()
+    with pytest.raises(HttpError) as refusal:
+        await edges[1].set("u1", 60)
+    assert (refusal.value.status_code, refusal.value.code) == (409, "CANCEL_TIMER_DUE")
+    assert orders.asked == []
+    await pool.execute("UPDATE cancel_timers SET claimed_until = now() - interval '1 second'")
+    await edges[1].carry_out_due()
+    assert orders.asked == ["u1"]
+
+
+async def test_a_timer_stays_due_while_the_engine_is_away_and_a_late_renewal_cancels_first(
+    pool: asyncpg.Pool, edge: RestClient
+) -> None:
+    orders = Orders()
+    timers = CancelTimers(pool, orders.cancel_all)
+    await timers.set("u1", 60)
+    await run_out(pool, "u1")
+    orders.is_away = True
+    await timers.carry_out_due()
+    timer = await timers.get("u1")
+    assert (timer.fired_at, timer.timeout_seconds) == (None, 60)
+    await pool.execute("UPDATE cancel_timers SET claimed_until = NULL")
+    with pytest.raises(HttpError) as refusal:
+        await timers.set("u1", 60)
+    assert refusal.value.status_code == 503
+    orders.is_away = False
+    await pool.execute("UPDATE cancel_timers SET claimed_until = NULL")
+    timer = await timers.set("u1", 60)
+    assert timer.fired_at is not None
+    assert (timer.timeout_seconds, timer.cancelled_orders) == (60, 2)
+    assert timer.cancels_at is not None
+    assert orders.asked == ["u1"] * 3
+
+
+async def test_what_the_router_did_not_do_counts_as_not_done(
+    complete_edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+) -> None:
+    await complete_edge("POST", PATH, {"timeoutSeconds": 60})
+    router.bulk_replies = [CancelOpenOrdersReply.refused(Refusal(RefusalCode.UNAVAILABLE, "no engine"))] * 2
+    await run_out(pool, "u1")
+    await eventually(lambda: len(router.bulk_cancels) >= 1)
+    assert (await complete_edge("GET", PATH)).body["firedAt"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({}, "timeoutSeconds"),
+        ({"timeoutSeconds": -1}, "timeoutSeconds"),
+        ({"timeoutSeconds": 4}, "timeoutSeconds must be 0 or at least 5"),
+        ({"timeoutSeconds": 86_401}, "timeoutSeconds"),
+        ({"timeoutSeconds": 5.5}, "timeoutSeconds"),
+        ({"timeoutSeconds": "soon"}, "timeoutSeconds"),
+        ({"timeoutSeconds": None}, "timeoutSeconds"),
+    ],
+)
+def test_a_bad_time_is_named(body: Any, message: str) -> None:
+    with pytest.raises(ValidationError) as refusal:
+        CancelTimerBody.model_validate(body)
+    assert message in " ".join(messages_of(refusal.value.errors()))
+
+
+async def test_with_the_rules_of_the_specification_there_is_no_timer(edge: RestClient, router: FakeRouter) -> None:
+    assert (await edge("POST", PATH, {"timeoutSeconds": 60})).status in (404, 405)
+    assert (await edge("GET", PATH)).status == 404
