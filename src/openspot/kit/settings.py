@@ -178,6 +178,21 @@ class ReferencePriceSettings(Settings):
 AnySettings = TypeVar("AnySettings", bound=Settings)
 
 
+class OrderRulesSettings(Settings):
+    """Which rules orders follow: the settings of the order router and of the edges that take orders."""
+
+    rules: Literal["specification", "complete"] = Field(
+        default="specification",
+        description="The rules of orders: specification keeps to the letter; complete adds what traders expect, for "
+        "example times in force that hold and post-only; `openspot up --demo` takes complete",
+    )
+
+    @property
+    def has_complete_rules(self) -> bool:
+        """Whether orders follow the complete rules."""
+        return self.rules == "complete"
+
+
 class SettingsError(ValueError):
     """Invalid settings. The message has one line for each: its variable and the reason."""
 

@@ -125,7 +125,7 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
             placements=placements,
             rejections=rejections,
             clock=system_clock,
-            honour_time_in_force=settings.honour_time_in_force,
+            honour_time_in_force=settings.honours_time_in_force,
             opening=opening,
         )
         lookup = OrderLookup(

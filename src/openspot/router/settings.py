@@ -4,16 +4,19 @@ from pydantic import Field
 
 from openspot.domain.partition import PARTITIONS_MAX
 from openspot.engine_client.settings import EngineConnectionSettings
-from openspot.kit.settings import Port, address_for_clients, own_host
+from openspot.kit.settings import OrderRulesSettings, Port, address_for_clients, own_host
 from openspot.market_data_client.settings import PriceBandSettings
 
 
-class RouterSettings(EngineConnectionSettings, PriceBandSettings):
+class RouterSettings(EngineConnectionSettings, PriceBandSettings, OrderRulesSettings):
     """The settings of the order router."""
 
     router_host: str = own_host("order router")
     router_port: Port = Field(default=3006, description="Order router: health and metrics")
-    honour_time_in_force: bool = Field(default=False, description="Send IOC and FOK limit orders as such")
+    honour_time_in_force: bool = Field(
+        default=False,
+        description="Send IOC and FOK orders as such; `OPENSPOT_RULES=complete` does so whatever this says",
+    )
     reference_price_age_s_max: float = Field(
         default=3600.0, gt=0, description="Seconds until a last trade price is no longer recent"
     )
@@ -42,6 +45,11 @@ class RouterSettings(EngineConnectionSettings, PriceBandSettings):
         le=PARTITIONS_MAX,
         description="Parts of the engine's events, by symbol, that routers share; the same for all of them",
     )
+
+    @property
+    def honours_time_in_force(self) -> bool:
+        """Whether an order reaches the engine with its own time in force."""
+        return self.honour_time_in_force or self.has_complete_rules
 
     @property
     def router_url(self) -> str:

@@ -4,10 +4,10 @@ from pydantic import Field
 
 from openspot.http.api_keys.settings import ApiKeySettings
 from openspot.http.edge_settings import WsAddressSettings
-from openspot.kit.settings import UserTokenSettings
+from openspot.kit.settings import OrderRulesSettings, UserTokenSettings
 
 
-class WsEdgeSettings(UserTokenSettings, ApiKeySettings, WsAddressSettings):
+class WsEdgeSettings(UserTokenSettings, ApiKeySettings, OrderRulesSettings, WsAddressSettings):
     """Settings of the WebSocket edge."""
 
     ws_idle_s: float = Field(default=120.0, gt=0, description="Close a silent connection after this time")

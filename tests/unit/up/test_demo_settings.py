@@ -17,6 +17,7 @@ from openspot.up.demo import DEMO_RULES, demo_settings
 
 class DemoSettings(Settings):
     demo: bool = Field(default=False, description="")
+    rules: str = Field(default="specification", description="")
     price_band: str = Field(default="last_trade", description="")
     follow_fills: bool = Field(default=False, description="")
 
@@ -25,6 +26,11 @@ def test_the_demo_centres_bands_on_the_fair_price_unless_that_is_set() -> None:
     usual = demo_settings(DemoSettings())
     assert (usual.demo, usual.price_band, usual.follow_fills) == (True, "fair_price", True)
     assert demo_settings(DemoSettings(price_band="last_trade")).price_band == "last_trade"
+
+
+def test_the_demo_takes_the_complete_rules_unless_they_are_set() -> None:
+    assert demo_settings(DemoSettings()).rules == "complete"
+    assert demo_settings(DemoSettings(rules="specification")).rules == "specification"
 
 
 def test_the_demos_takers_make_a_full_source_of_trades_within_minutes() -> None:
