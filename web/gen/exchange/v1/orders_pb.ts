@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file exchange/v1/orders.proto.
  */
 export const file_exchange_v1_orders: GenFile = /*@__PURE__*/
-  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxIoMCChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCSL6AQoSUGxhY2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQSEQoJdGltZXN0YW1wGAcgASgDEhAKCG5vdGlvbmFsGAggASgJEgsKA2ZlZRgJIAEoCRIaChJpc19vcmRlcl9jb21wbGV0ZWQYCiABKAgiRAoSUGxhY2VPcmRlcnNSZXF1ZXN0Ei4KBm9yZGVycxgBIAMoCzIeLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXF1ZXN0IkYKE1BsYWNlT3JkZXJzUmVzcG9uc2USLwoGb3JkZXJzGAEgAygLMh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlc3BvbnNlImMKEkNhbmNlbE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSEwoLZXh0ZXJuYWxfaWQYBCABKAkilAEKE0NhbmNlbE9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSGgoSY2FuY2VsbGVkX3F1YW50aXR5GAQgASgDEhAKCHNlcXVlbmNlGAUgASgEIl4KE0NhbmNlbE9yZGVyc1JlcXVlc3QSFgoOcGFydGljaXBhbnRfaWQYASABKAkSDgoGc3ltYm9sGAIgASgJEh8KBHNpZGUYAyABKA4yES5leGNoYW5nZS52MS5TaWRlImUKDkNhbmNlbGxlZE9yZGVyEhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJEhoKEmNhbmNlbGxlZF9xdWFudGl0eRgDIAEoAxIQCghzZXF1ZW5jZRgEIAEoBCKXAQoUQ2FuY2VsT3JkZXJzUmVzcG9uc2USKAoGc3RhdHVzGAEgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAiABKAkSKwoGb3JkZXJzGAMgAygLMhsuZXhjaGFuZ2UudjEuQ2FuY2VsbGVkT3JkZXISEwoLbW9yZV9yZW1haW4YBCABKAgiWwoQTW92ZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSDQoFcHJpY2UYBCABKAMiqwEKEU1vdmVPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQiYAoSUmVkdWNlT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRIQCghxdWFudGl0eRgEIAEoAyKUAQoTUmVkdWNlT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIaChJyZW1haW5pbmdfcXVhbnRpdHkYBCABKAMSEAoIc2VxdWVuY2UYBSABKAQiOAoPR2V0T3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJIt4BChBHZXRPcmRlclJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEhAKCG9yZGVyX2lkGAIgASgEEhMKC2V4dGVybmFsX2lkGAMgASgJEhYKDnBhcnRpY2lwYW50X2lkGAQgASgJEg4KBnN5bWJvbBgFIAEoCRIfCgRzaWRlGAYgASgOMhEuZXhjaGFuZ2UudjEuU2lkZRIOCgZzdGF0dXMYByABKAkSDQoFcHJpY2UYCCABKAMSEAoIcXVhbnRpdHkYCSABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAogASgDKi8KBFNpZGUSFAoQU0lERV9VTlNQRUNJRklFRBAAEgcKA0JVWRABEggKBFNFTEwQAipSCglPcmRlclR5cGUSGgoWT1JERVJfVFlQRV9VTlNQRUNJRklFRBAAEgcKA0dUQxABEgcKA0lPQxACEgcKA0ZPSxADEg4KCkZPS19CVURHRVQQBCpWCgtPcmRlckFuc3dlchIcChhPUkRFUl9BTlNXRVJfVU5TUEVDSUZJRUQQABIMCghBQ0NFUFRFRBABEgwKCFJFSkVDVEVEEAISDQoJQ0FOQ0VMTEVEEAMyvQQKDE9yZGVyU2VydmljZRJNCgpQbGFjZU9yZGVyEh4uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlcXVlc3QaHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVzcG9uc2USUAoLUGxhY2VPcmRlcnMSHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyc1JlcXVlc3QaIC5leGNoYW5nZS52MS5QbGFjZU9yZGVyc1Jlc3BvbnNlElAKC0NhbmNlbE9yZGVyEh8uZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXNwb25zZRJTCgxDYW5jZWxPcmRlcnMSIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXF1ZXN0GiEuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJzUmVzcG9uc2USSgoJTW92ZU9yZGVyEh0uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVxdWVzdBoeLmV4Y2hhbmdlLnYxLk1vdmVPcmRlclJlc3BvbnNlElAKC1JlZHVjZU9yZGVyEh8uZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXNwb25zZRJHCghHZXRPcmRlchIcLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVxdWVzdBodLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxItoCChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCRIoCglwb3N0X29ubHkYDCABKA4yFS5leGNoYW5nZS52MS5Qb3N0T25seRIXCg9jbGllbnRfb3JkZXJfaWQYDSABKAkSEgoKd2l0aF9maWxscxgOIAEoCCJPCg1QbGFjZW1lbnRGaWxsEhAKCHRyYWRlX2lkGAEgASgJEg0KBXByaWNlGAIgASgDEhAKCHF1YW50aXR5GAMgASgDEgsKA2ZlZRgEIAEoCSKJAwoSUGxhY2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQSEQoJdGltZXN0YW1wGAcgASgDEhAKCG5vdGlvbmFsGAggASgJEgsKA2ZlZRgJIAEoCRIaChJpc19vcmRlcl9jb21wbGV0ZWQYCiABKAgSFgoOYWNjZXB0ZWRfcHJpY2UYCyABKAMSGQoRYWNjZXB0ZWRfcXVhbnRpdHkYDCABKAMSKQoFZmlsbHMYDSADKAsyGi5leGNoYW5nZS52MS5QbGFjZW1lbnRGaWxsEhcKD2ZpbGxzX3RydW5jYXRlZBgOIAEoCBIWCg5jb25mbGljdGluZ19pZBgPIAEoCSJEChJQbGFjZU9yZGVyc1JlcXVlc3QSLgoGb3JkZXJzGAEgAygLMh4uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlcXVlc3QiRgoTUGxhY2VPcmRlcnNSZXNwb25zZRIvCgZvcmRlcnMYASADKAsyHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVzcG9uc2UiYwoSQ2FuY2VsT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCSKUAQoTQ2FuY2VsT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIaChJjYW5jZWxsZWRfcXVhbnRpdHkYBCABKAMSEAoIc2VxdWVuY2UYBSABKAQiXgoTQ2FuY2VsT3JkZXJzUmVxdWVzdBIWCg5wYXJ0aWNpcGFudF9pZBgBIAEoCRIOCgZzeW1ib2wYAiABKAkSHwoEc2lkZRgDIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUiZQoOQ2FuY2VsbGVkT3JkZXISEAoIb3JkZXJfaWQYASABKAQSEwoLZXh0ZXJuYWxfaWQYAiABKAkSGgoSY2FuY2VsbGVkX3F1YW50aXR5GAMgASgDEhAKCHNlcXVlbmNlGAQgASgEIpcBChRDYW5jZWxPcmRlcnNSZXNwb25zZRIoCgZzdGF0dXMYASABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgCIAEoCRIrCgZvcmRlcnMYAyADKAsyGy5leGNoYW5nZS52MS5DYW5jZWxsZWRPcmRlchITCgttb3JlX3JlbWFpbhgEIAEoCCJbChBNb3ZlT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRINCgVwcmljZRgEIAEoAyKrAQoRTW92ZU9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSFwoPZmlsbGVkX3F1YW50aXR5GAQgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgFIAEoAxIQCghzZXF1ZW5jZRgGIAEoBCJgChJSZWR1Y2VPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEhAKCHF1YW50aXR5GAQgASgDIpQBChNSZWR1Y2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhoKEnJlbWFpbmluZ19xdWFudGl0eRgEIAEoAxIQCghzZXF1ZW5jZRgFIAEoBCI4Cg9HZXRPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSEwoLZXh0ZXJuYWxfaWQYAiABKAki3gEKEEdldE9yZGVyUmVzcG9uc2USDQoFZm91bmQYASABKAgSEAoIb3JkZXJfaWQYAiABKAQSEwoLZXh0ZXJuYWxfaWQYAyABKAkSFgoOcGFydGljaXBhbnRfaWQYBCABKAkSDgoGc3ltYm9sGAUgASgJEh8KBHNpZGUYBiABKA4yES5leGNoYW5nZS52MS5TaWRlEg4KBnN0YXR1cxgHIAEoCRINCgVwcmljZRgIIAEoAxIQCghxdWFudGl0eRgJIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYCiABKAMqLwoEU2lkZRIUChBTSURFX1VOU1BFQ0lGSUVEEAASBwoDQlVZEAESCAoEU0VMTBACKlIKCU9yZGVyVHlwZRIaChZPUkRFUl9UWVBFX1VOU1BFQ0lGSUVEEAASBwoDR1RDEAESBwoDSU9DEAISBwoDRk9LEAMSDgoKRk9LX0JVREdFVBAEKi8KCFBvc3RPbmx5EgwKCE1BWV9UQUtFEAASCgoGUkVGVVNFEAESCQoFU0xJREUQAipWCgtPcmRlckFuc3dlchIcChhPUkRFUl9BTlNXRVJfVU5TUEVDSUZJRUQQABIMCghBQ0NFUFRFRBABEgwKCFJFSkVDVEVEEAISDQoJQ0FOQ0VMTEVEEAMyvQQKDE9yZGVyU2VydmljZRJNCgpQbGFjZU9yZGVyEh4uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlcXVlc3QaHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVzcG9uc2USUAoLUGxhY2VPcmRlcnMSHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyc1JlcXVlc3QaIC5leGNoYW5nZS52MS5QbGFjZU9yZGVyc1Jlc3BvbnNlElAKC0NhbmNlbE9yZGVyEh8uZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXNwb25zZRJTCgxDYW5jZWxPcmRlcnMSIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXF1ZXN0GiEuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJzUmVzcG9uc2USSgoJTW92ZU9yZGVyEh0uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVxdWVzdBoeLmV4Y2hhbmdlLnYxLk1vdmVPcmRlclJlc3BvbnNlElAKC1JlZHVjZU9yZGVyEh8uZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXNwb25zZRJHCghHZXRPcmRlchIcLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVxdWVzdBodLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVzcG9uc2ViBnByb3RvMw");
 
 /**
  * @generated from message exchange.v1.PlaceOrderRequest
@@ -59,7 +59,8 @@ export type PlaceOrderRequest = Message<"exchange.v1.PlaceOrderRequest"> & {
   reservePrice: bigint;
 
   /**
-   * FOK_BUDGET only: a decimal in the quote asset.
+   * FOK_BUDGET: a decimal in the quote asset. An IOC with a budget trades the most whole lots, at most `quantity`, whose
+   * notional is at most the budget; a SELL sells no more than the participant has.
    *
    * @generated from field: string budget = 9;
    */
@@ -78,6 +79,28 @@ export type PlaceOrderRequest = Message<"exchange.v1.PlaceOrderRequest"> & {
    * @generated from field: string metadata = 11;
    */
   metadata: string;
+
+  /**
+   * GTC only.
+   *
+   * @generated from field: exchange.v1.PostOnly post_only = 12;
+   */
+  postOnly: PostOnly;
+
+  /**
+   * If it is given, no other open order of the participant may have it, else DUPLICATE_CLIENT_ORDER_ID. An order that
+   * came without it here does not count, whatever its metadata says.
+   *
+   * @generated from field: string client_order_id = 13;
+   */
+  clientOrderId: string;
+
+  /**
+   * Whether the response lists the order's fills.
+   *
+   * @generated from field: bool with_fills = 14;
+   */
+  withFills: boolean;
 };
 
 /**
@@ -86,6 +109,42 @@ export type PlaceOrderRequest = Message<"exchange.v1.PlaceOrderRequest"> & {
  */
 export const PlaceOrderRequestSchema: GenMessage<PlaceOrderRequest> = /*@__PURE__*/
   messageDesc(file_exchange_v1_orders, 0);
+
+/**
+ * A fill of an order at once, in which it was the taker.
+ *
+ * @generated from message exchange.v1.PlacementFill
+ */
+export type PlacementFill = Message<"exchange.v1.PlacementFill"> & {
+  /**
+   * @generated from field: string trade_id = 1;
+   */
+  tradeId: string;
+
+  /**
+   * @generated from field: int64 price = 2;
+   */
+  price: bigint;
+
+  /**
+   * @generated from field: int64 quantity = 3;
+   */
+  quantity: bigint;
+
+  /**
+   * Decimal: the order's fee, in the quote asset.
+   *
+   * @generated from field: string fee = 4;
+   */
+  fee: string;
+};
+
+/**
+ * Describes the message exchange.v1.PlacementFill.
+ * Use `create(PlacementFillSchema)` to create a new message.
+ */
+export const PlacementFillSchema: GenMessage<PlacementFill> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 1);
 
 /**
  * @generated from message exchange.v1.PlaceOrderResponse
@@ -153,6 +212,37 @@ export type PlaceOrderResponse = Message<"exchange.v1.PlaceOrderResponse"> & {
    * @generated from field: bool is_order_completed = 10;
    */
   isOrderCompleted: boolean;
+
+  /**
+   * The limit and the quantity with which the order was accepted, if the engine changed them; else 0.
+   *
+   * @generated from field: int64 accepted_price = 11;
+   */
+  acceptedPrice: bigint;
+
+  /**
+   * @generated from field: int64 accepted_quantity = 12;
+   */
+  acceptedQuantity: bigint;
+
+  /**
+   * If they were asked for: the fills, oldest first, at most 100 of them.
+   *
+   * @generated from field: repeated exchange.v1.PlacementFill fills = 13;
+   */
+  fills: PlacementFill[];
+
+  /**
+   * @generated from field: bool fills_truncated = 14;
+   */
+  fillsTruncated: boolean;
+
+  /**
+   * Of a refusal with DUPLICATE_CLIENT_ORDER_ID: the external id of the open order that has the client order id.
+   *
+   * @generated from field: string conflicting_id = 15;
+   */
+  conflictingId: string;
 };
 
 /**
@@ -160,7 +250,7 @@ export type PlaceOrderResponse = Message<"exchange.v1.PlaceOrderResponse"> & {
  * Use `create(PlaceOrderResponseSchema)` to create a new message.
  */
 export const PlaceOrderResponseSchema: GenMessage<PlaceOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 1);
+  messageDesc(file_exchange_v1_orders, 2);
 
 /**
  * @generated from message exchange.v1.PlaceOrdersRequest
@@ -177,7 +267,7 @@ export type PlaceOrdersRequest = Message<"exchange.v1.PlaceOrdersRequest"> & {
  * Use `create(PlaceOrdersRequestSchema)` to create a new message.
  */
 export const PlaceOrdersRequestSchema: GenMessage<PlaceOrdersRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 2);
+  messageDesc(file_exchange_v1_orders, 3);
 
 /**
  * @generated from message exchange.v1.PlaceOrdersResponse
@@ -194,7 +284,7 @@ export type PlaceOrdersResponse = Message<"exchange.v1.PlaceOrdersResponse"> & {
  * Use `create(PlaceOrdersResponseSchema)` to create a new message.
  */
 export const PlaceOrdersResponseSchema: GenMessage<PlaceOrdersResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 3);
+  messageDesc(file_exchange_v1_orders, 4);
 
 /**
  * @generated from message exchange.v1.CancelOrderRequest
@@ -228,7 +318,7 @@ export type CancelOrderRequest = Message<"exchange.v1.CancelOrderRequest"> & {
  * Use `create(CancelOrderRequestSchema)` to create a new message.
  */
 export const CancelOrderRequestSchema: GenMessage<CancelOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 4);
+  messageDesc(file_exchange_v1_orders, 5);
 
 /**
  * @generated from message exchange.v1.CancelOrderResponse
@@ -267,7 +357,7 @@ export type CancelOrderResponse = Message<"exchange.v1.CancelOrderResponse"> & {
  * Use `create(CancelOrderResponseSchema)` to create a new message.
  */
 export const CancelOrderResponseSchema: GenMessage<CancelOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 5);
+  messageDesc(file_exchange_v1_orders, 6);
 
 /**
  * @generated from message exchange.v1.CancelOrdersRequest
@@ -298,7 +388,7 @@ export type CancelOrdersRequest = Message<"exchange.v1.CancelOrdersRequest"> & {
  * Use `create(CancelOrdersRequestSchema)` to create a new message.
  */
 export const CancelOrdersRequestSchema: GenMessage<CancelOrdersRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 6);
+  messageDesc(file_exchange_v1_orders, 7);
 
 /**
  * An order that the call cancelled.
@@ -334,7 +424,7 @@ export type CancelledOrder = Message<"exchange.v1.CancelledOrder"> & {
  * Use `create(CancelledOrderSchema)` to create a new message.
  */
 export const CancelledOrderSchema: GenMessage<CancelledOrder> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 7);
+  messageDesc(file_exchange_v1_orders, 8);
 
 /**
  * @generated from message exchange.v1.CancelOrdersResponse
@@ -372,7 +462,7 @@ export type CancelOrdersResponse = Message<"exchange.v1.CancelOrdersResponse"> &
  * Use `create(CancelOrdersResponseSchema)` to create a new message.
  */
 export const CancelOrdersResponseSchema: GenMessage<CancelOrdersResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 8);
+  messageDesc(file_exchange_v1_orders, 9);
 
 /**
  * @generated from message exchange.v1.MoveOrderRequest
@@ -404,7 +494,7 @@ export type MoveOrderRequest = Message<"exchange.v1.MoveOrderRequest"> & {
  * Use `create(MoveOrderRequestSchema)` to create a new message.
  */
 export const MoveOrderRequestSchema: GenMessage<MoveOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 9);
+  messageDesc(file_exchange_v1_orders, 10);
 
 /**
  * @generated from message exchange.v1.MoveOrderResponse
@@ -446,7 +536,7 @@ export type MoveOrderResponse = Message<"exchange.v1.MoveOrderResponse"> & {
  * Use `create(MoveOrderResponseSchema)` to create a new message.
  */
 export const MoveOrderResponseSchema: GenMessage<MoveOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 10);
+  messageDesc(file_exchange_v1_orders, 11);
 
 /**
  * @generated from message exchange.v1.ReduceOrderRequest
@@ -480,7 +570,7 @@ export type ReduceOrderRequest = Message<"exchange.v1.ReduceOrderRequest"> & {
  * Use `create(ReduceOrderRequestSchema)` to create a new message.
  */
 export const ReduceOrderRequestSchema: GenMessage<ReduceOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 11);
+  messageDesc(file_exchange_v1_orders, 12);
 
 /**
  * @generated from message exchange.v1.ReduceOrderResponse
@@ -517,7 +607,7 @@ export type ReduceOrderResponse = Message<"exchange.v1.ReduceOrderResponse"> & {
  * Use `create(ReduceOrderResponseSchema)` to create a new message.
  */
 export const ReduceOrderResponseSchema: GenMessage<ReduceOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 12);
+  messageDesc(file_exchange_v1_orders, 13);
 
 /**
  * @generated from message exchange.v1.GetOrderRequest
@@ -539,7 +629,7 @@ export type GetOrderRequest = Message<"exchange.v1.GetOrderRequest"> & {
  * Use `create(GetOrderRequestSchema)` to create a new message.
  */
 export const GetOrderRequestSchema: GenMessage<GetOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 13);
+  messageDesc(file_exchange_v1_orders, 14);
 
 /**
  * @generated from message exchange.v1.GetOrderResponse
@@ -603,7 +693,7 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
  * Use `create(GetOrderResponseSchema)` to create a new message.
  */
 export const GetOrderResponseSchema: GenMessage<GetOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 14);
+  messageDesc(file_exchange_v1_orders, 15);
 
 /**
  * @generated from enum exchange.v1.Side
@@ -668,6 +758,38 @@ export const OrderTypeSchema: GenEnum<OrderType> = /*@__PURE__*/
   enumDesc(file_exchange_v1_orders, 1);
 
 /**
+ * Whether a GTC order may take.
+ *
+ * @generated from enum exchange.v1.PostOnly
+ */
+export enum PostOnly {
+  /**
+   * @generated from enum value: MAY_TAKE = 0;
+   */
+  MAY_TAKE = 0,
+
+  /**
+   * Refused with POST_ONLY_WOULD_CROSS if it would match at once.
+   *
+   * @generated from enum value: REFUSE = 1;
+   */
+  REFUSE = 1,
+
+  /**
+   * If it would match at once, it goes one tick behind the best opposite price.
+   *
+   * @generated from enum value: SLIDE = 2;
+   */
+  SLIDE = 2,
+}
+
+/**
+ * Describes the enum exchange.v1.PostOnly.
+ */
+export const PostOnlySchema: GenEnum<PostOnly> = /*@__PURE__*/
+  enumDesc(file_exchange_v1_orders, 2);
+
+/**
  * @generated from enum exchange.v1.OrderAnswer
  */
 export enum OrderAnswer {
@@ -698,7 +820,7 @@ export enum OrderAnswer {
  * Describes the enum exchange.v1.OrderAnswer.
  */
 export const OrderAnswerSchema: GenEnum<OrderAnswer> = /*@__PURE__*/
-  enumDesc(file_exchange_v1_orders, 2);
+  enumDesc(file_exchange_v1_orders, 3);
 
 /**
  * Order entry of the matching engine (facts B4.4-18 to B4.4-24). Prices and quantities are scaled integers:
