@@ -13,10 +13,6 @@ class RouterSettings(EngineConnectionSettings, PriceBandSettings, OrderRulesSett
 
     router_host: str = own_host("order router")
     router_port: Port = Field(default=3006, description="Order router: health and metrics")
-    honour_time_in_force: bool = Field(
-        default=False,
-        description="Send IOC and FOK orders as such; `OPENSPOT_RULES=complete` does so whatever this says",
-    )
     reference_price_age_s_max: float = Field(
         default=3600.0, gt=0, description="Seconds until a last trade price is no longer recent"
     )
@@ -45,11 +41,6 @@ class RouterSettings(EngineConnectionSettings, PriceBandSettings, OrderRulesSett
         le=PARTITIONS_MAX,
         description="Parts of the engine's events, by symbol, that routers share; the same for all of them",
     )
-
-    @property
-    def honours_time_in_force(self) -> bool:
-        """Whether an order reaches the engine with its own time in force."""
-        return self.honour_time_in_force or self.has_complete_rules
 
     @property
     def router_url(self) -> str:
