@@ -37,7 +37,11 @@ export function orderColumns(places: Places): Column<Order>[] {
       cell: ({ symbol }) => <PageLink href={`/${symbol}`}>{symbol}</PageLink>,
     },
     { id: "side", title: "Side", cell: ({ side }) => <SideBadge side={side} /> },
-    { id: "type", title: "Type", cell: ({ type, timeInForce, postOnly }) => kindOf(type, timeInForce, postOnly) },
+    {
+      id: "type",
+      title: "Type",
+      cell: ({ type, timeInForce, postOnly }) => kindOf(type, timeInForce, postOnly),
+    },
     {
       id: "price",
       title: "Price",

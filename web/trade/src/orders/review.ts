@@ -257,7 +257,9 @@ const short = (value: bigint) => formatDecimal(scaledText(value));
 function warningsOf(draft: Draft, estimate: Estimate, distance: bigint, market: Market): string[] {
   const found: string[] = [];
   if (draft.type === "limit" && draft.postOnly && estimate.filledNow > 0n) {
-    found.push("At this price the order would trade at once. It is post-only, so the exchange will refuse it.");
+    found.push(
+      "At this price the order would trade at once. It is post-only, so the exchange will refuse it.",
+    );
     return found;
   }
   const percent = (bps: bigint) =>
