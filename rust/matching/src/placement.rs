@@ -232,7 +232,8 @@ impl Engine {
             return None;
         }
         let best = self.books.levels.at(opposite.best()).price;
-        let behind = if side == Side::Buy { best.checked_sub(book.tick) } else { best.checked_add(book.tick) };
+        let behind =
+            if side == Side::Buy { best.checked_sub(book.tick) } else { best.checked_add(book.tick) };
         behind.filter(|behind| (1..=SCALED_MAX).contains(behind))
     }
 
@@ -312,12 +313,7 @@ impl Engine {
     /// Cost: O(levels), or O(orders) if the order may meet one of its own owner; at most
     /// as many as `flags` allow.
     #[inline(never)]
-    fn fill_or_kill_refusal(
-        &self,
-        incoming: &IncomingOrder,
-        budget: i128,
-        flags: u8,
-    ) -> Option<ResultCode> {
+    fn fill_or_kill_refusal(&self, incoming: &IncomingOrder, budget: i128, flags: u8) -> Option<ResultCode> {
         let book = self.books.book(incoming.book);
         let receiving = incoming.paying_and_receiving().1;
         let mut walk = FillWalk {

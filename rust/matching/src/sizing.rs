@@ -68,12 +68,7 @@ impl Engine {
     ///
     /// Cost: O(levels), or O(orders) if the order may meet one of its own owner; at most as many as `steps`.
     #[inline(never)]
-    pub(crate) fn affordable_quantity(
-        &self,
-        sizing: &Sizing<'_>,
-        budget: i128,
-        mut steps: StepCount,
-    ) -> i64 {
+    pub(crate) fn affordable_quantity(&self, sizing: &Sizing<'_>, budget: i128, mut steps: StepCount) -> i64 {
         let may_meet_itself = sizing.stp_mode != StpMode::None
             && (self.accounts.balances.at(sizing.receiving).locked != 0
                 || self.accounts.owners.has_several(sizing.owner));
