@@ -20,6 +20,7 @@ TARGET = ROOT / "src/openspot/client/gen/records.py"
 
 RECORDS = {
     # Orders, the ledger, markets and margin
+    "OrderFill": "OrderFill",
     "OrderRecord": "Order",
     "OwnTrade": "OwnTrade",
     "BatchRefusal": "BatchRefusal",
@@ -91,6 +92,7 @@ RECORDS = {
     "SsoResponse": "SignInProviders",
     "ThrottleTierResponse": "ThrottleTier",
     "SystemResponse": "SystemSettings",
+    "TradingResponse": "TradingSettings",
     # Users and sessions
     "UserResponse": "User",
     "TokensResponse": "Session",
@@ -154,10 +156,12 @@ def docstring_of(schema: dict[str, Any]) -> str:
 
 def field_of(name: str, schema: dict[str, Any], *, is_required: bool) -> str:
     """The line of a field. It names the property where the client's rule would not find it."""
-    value = "" if is_required else " = None"
+    kind, value = type_of(schema), ""
+    if not is_required:
+        kind, value = kind if "None" in kind else f"{kind} | None", " = None"
     if name in FIELDS:
         value = f' = msgspec.field(name="{name}")'
-    return f"    {field_name(name)}: {type_of(schema)}{value}"
+    return f"    {field_name(name)}: {kind}{value}"
 
 
 def record_of(name: str, schema: dict[str, Any]) -> str:

@@ -127,6 +127,8 @@ def served(pages_folder: Path) -> Iterator[tuple[ChildPlatform, Callable[[PageCo
         "OPENSPOT_THROTTLE_ENABLED": "false",
         "OPENSPOT_CONSOLE_ORIGINS": origins,
         "OPENSPOT_WEB_PORT": str(own),
+        # What a trader's form offers with it; what it does not offer without is tested apart.
+        "OPENSPOT_RULES": "complete",
         "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
         "OPENSPOT_WITHDRAWAL_LIMIT_BASIC": "1000000",
         "OPENSPOT_CUSTODY_BLOCK_S": "0.05",

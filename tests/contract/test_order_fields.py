@@ -10,6 +10,7 @@ from decimal import Decimal
 import pytest
 
 from openspot.client.order_calls import OrderCalls, order_fields
+from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.contracts.messages import OrderRecord, OrderRequest, SubmitOrder
 from openspot.rest_edge.orders.schemas import OrderBody
 from openspot.router.order_columns import ORDER_COLUMNS
@@ -25,8 +26,9 @@ LIMIT = {
     "marginMode": "cross", "maxSlippageBps": "12.5", "clientOrderId": "mine",
 }  # fmt: skip
 """Every field of a limit order, with a value that no default has."""
-NOT_OF_A_LIMIT_ORDER = {"quoteQuantity", "stopPrice"}
-SHOWN = {*OrderRequest.__struct_fields__} & {*OrderRecord.__struct_fields__}
+NOT_OF_THIS_ORDER = {"quoteQuantity", "stopPrice", "postOnly", "postOnlyMode"}
+"""A post-only order has another time in force: it is tested apart."""
+SHOWN = ({*OrderRequest.__struct_fields__} & {*OrderRecord.__struct_fields__}) - {"post_only"}
 
 
 def request() -> OrderRequest:
@@ -43,7 +45,7 @@ def checked() -> Candidate:
 
 def test_the_order_of_this_test_has_every_field_of_a_limit_order() -> None:
     fields = {field.alias or name for name, field in OrderBody.model_fields.items()}
-    assert fields - LIMIT.keys() == NOT_OF_A_LIMIT_ORDER
+    assert fields - LIMIT.keys() == NOT_OF_THIS_ORDER
 
 
 def test_the_edge_sends_every_field_to_the_router() -> None:
@@ -65,6 +67,22 @@ def test_the_order_that_the_engine_reports_has_every_field() -> None:
     (order,) = OrderStateMachine("epoch", []).apply(event).orders
     record = record_of(order)
     assert {name: getattr(record, name) for name in SHOWN} == {name: getattr(request(), name) for name in SHOWN}
+
+
+@pytest.mark.parametrize(("mode", "sent"), [("refuse", orders_pb2.REFUSE), ("slide", orders_pb2.SLIDE)])
+def test_a_post_only_order_stays_one_along_the_whole_way(mode: str, sent: int) -> None:
+    body = {"symbol": "BTC-USD", "side": "sell", "type": "limit", "quantity": "1.5", "price": "99.95"}
+    wanted = OrderBody.model_validate(body | {"postOnly": True, "postOnlyMode": mode}).to_request("o1")
+    candidate = Candidate(
+        draft_of(SubmitOrder("u1", wanted)), MARKETS, Reference(Decimal(100)), has_complete_rules=True
+    )
+    assert first_failure(candidate) is None
+    assert record_of(pending_order(candidate, 42, 1_700_000_000_000)).post_only is True
+    placed = place_request(candidate, 42, honour_time_in_force=True)
+    assert (placed.type, placed.post_only) == (orders_pb2.GTC, sent)
+    event = accepted(1, 42, order_id=placed.external_id, order_type="POST_ONLY", metadata=placed.metadata)
+    (order,) = OrderStateMachine("epoch", []).apply(event).orders
+    assert record_of(order).post_only is True
 
 
 def test_a_row_has_a_column_for_every_field() -> None:

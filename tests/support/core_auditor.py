@@ -19,6 +19,7 @@ from openspot.engine.core.records import (
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
+    FLAG_BUDGET,
     Command,
     CommandKind,
     CreateSymbol,
@@ -197,6 +198,9 @@ class Auditor:
     def _accept(self, command: Command, event: Event) -> None:
         assert event.order_id not in self._orders, "an order id is live twice"
         bounded = event.order_type != EngineOrderType.FOK_BUDGET
+        # An order that slid, or that was sized for a budget, reserves at the price that it got.
+        is_own = event.price == command.price and not _is_sized(command)
+        reserve_price = command.amount if is_own else event.price
         self._orders[event.order_id] = _Order(
             order_id=event.order_id,
             account=event.account,
@@ -204,7 +208,7 @@ class Auditor:
             side=event.side,
             order_type=event.order_type,
             price=event.price,
-            reserve_price=command.amount if bounded and event.side == Side.BUY else 0,
+            reserve_price=reserve_price if bounded and event.side == Side.BUY else 0,
             quantity=event.quantity,
             remaining=event.remaining,
             fees=(event.fee_bps, event.maker_fee_bps),
@@ -292,6 +296,9 @@ class Auditor:
         if order.order_type == EngineOrderType.FOK_BUDGET and order.filled:
             assert (result.notional <= command.amount) if order.side == Side.BUY else True
             assert (result.notional >= command.amount) if order.side == Side.SELL else True
+        if _is_sized(command):
+            assert result.notional <= command.amount, "a budget was exceeded"
+            assert 0 < order.filled == order.quantity <= command.quantity, "a sized order was not filled"
         if order.order_type == EngineOrderType.POST_ONLY:
             assert not traded, "a post-only order took"
         if order.remaining:
@@ -345,6 +352,10 @@ class Auditor:
             assert self.core.depth(symbol.symbol, 0) == (sorted(bids, reverse=True), sorted(asks))
             if bids and asks:
                 assert max(bids)[0] < min(asks)[0], "the book is crossed"
+
+
+def _is_sized(command: Command) -> bool:
+    return command.order_type == EngineOrderType.IOC and bool(command.flags & FLAG_BUDGET)
 
 
 def _notional(symbol: Symbol, price: int, quantity: int) -> int:

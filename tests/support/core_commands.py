@@ -16,6 +16,8 @@ from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore, RestingOrde
 from openspot.engine.core.records import (
     COMMAND_SIZE,
     FLAG_ACTIVE,
+    FLAG_BUDGET,
+    FLAG_SLIDE,
     FOK_STEPS_EXPONENT,
     Command,
     CommandKind,
@@ -90,7 +92,7 @@ _EDGES: dict[str, tuple[int, ...]] = {
     "kind": (0, *CommandKind, max(CommandKind) + 1, 255),
     "side": (0, 1, 2, 3, 255),
     "order_type": (*range(7), 255),
-    "flags": (0, 1, 2, 3, 255),
+    "flags": (0, 1, 2, 3, FLAG_BUDGET, FLAG_BUDGET + 1, FLAG_SLIDE, 255),
     "symbol": (0, 1, 2, 3, 4, 5, 6, _UNKNOWN_SYMBOL, 2**32 - 1),
     "timestamp": _EDGES_UNSIGNED_64,
     "order_id": _EDGES_UNSIGNED_64,
@@ -194,8 +196,15 @@ class CommandStream:
             unit = AMOUNT_SCALE // (market.base_scale_k * market.quote_scale_k)
             amount = price * quantity * unit + self._random.choice((0, 0, 1, -1))
             price = self._random.choice((0, price))
+        elif order_type == EngineOrderType.IOC and self._random.random() < 0.5:
+            flags |= FLAG_BUDGET
+            amount = self._budget_of_a_sizing(market, price)
+            quantity = market.lots_max * market.lot
+            price += (4 if side == Side.BUY else -4) * market.tick
         elif side == Side.BUY:
             amount = price + self._random.choice((0, 0, 0, 0, 0, market.tick, 3 * market.tick, 1, -1))
+        if order_type == EngineOrderType.POST_ONLY and self._random.random() < 0.5:
+            flags |= FLAG_SLIDE
         self._order_id += 1
         order_id = self._order_id
         if self._random.random() < 0.02:
@@ -212,6 +221,12 @@ class CommandStream:
             quantity=quantity,
             amount=amount,
         )
+
+    def _budget_of_a_sizing(self, market: _Market, price: int) -> int:
+        """Mostly a few orders' worth, often with a part that buys no whole lot; sometimes more than there is."""
+        lot = price * market.lot * AMOUNT_SCALE // (market.base_scale_k * market.quote_scale_k)
+        lots = self._random.choice((1, 3, market.lots_max // 2, market.lots_max, 10 * market.lots_max))
+        return max(1, lots * lot + self._random.choice((0, 1, -1, -lot // 2)))
 
     def _live_order(self, core: MatchingCore) -> RestingOrder:
         orders = core.open_orders()

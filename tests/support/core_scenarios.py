@@ -15,7 +15,8 @@ wrong answer shows as a difference of two texts. The rules of that writing:
   that type, once one of them does.
 - Prices and quantities are scaled integers, `2^62+1` is one too. Amounts are decimals of the currency, or,
   with a trailing `u`, units of its 18th place.
-- `steps 4` bounds the test of a FOK; it is a power of two.
+- `steps 4` bounds the walk of a FOK or of a budget through the book; it is a power of two.
+- `slide` lets a POST_ONLY go behind the best opposite price; `budget 100` of an IOC sizes it.
 """
 
 import re
@@ -35,6 +36,8 @@ from openspot.engine.core.records import (
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
     FLAG_ACTIVE,
+    FLAG_BUDGET,
+    FLAG_SLIDE,
     Command,
     CommandKind,
     CreateSymbol,
@@ -58,7 +61,7 @@ _CURRENCIES = {"BTC": 1, "USD": 2, "ETH": 3, "DOGE": 9}
 _SYMBOLS = {"BTC-USD": 1, "ETH-USD": 2, "ETH-BTC": 3, "DOGE-USD": 9}
 _ARGUMENTS_OF_OPTION = {
     **{"@": 1, "reserve": 1, "budget": 1, "on": 1, "by": 1, "ref": 1, "steps": 1},
-    **{"scales": 2, "tick": 1, "lot": 1, "fees": 2, "assets": 2, "inactive": 0},
+    **{"scales": 2, "tick": 1, "lot": 1, "fees": 2, "assets": 2, "inactive": 0, "slide": 0},
 }
 _MONEY_KINDS = frozenset(range(CommandKind.DEPOSIT, CommandKind.ADJUST + 1))
 _ALWAYS_LISTED = frozenset({EventType.TRADE, EventType.REDUCE})
@@ -372,13 +375,17 @@ def _place(positional: list[str], options: dict[str, list[str]]) -> Command:
     amount = price if side == Side.BUY and order_type != EngineOrderType.FOK_BUDGET else 0
     if "reserve" in options:
         amount = _number({}, options["reserve"][0])
+    flags = _number({}, options.get("steps", ["1"])[0]).bit_length() - 1
     if "budget" in options:
         amount = _amount(options["budget"][0])
+        flags |= FLAG_BUDGET if order_type == EngineOrderType.IOC else 0
+    if "slide" in options:
+        flags |= FLAG_SLIDE
     return Command(
         CommandKind.PLACE,
         side=side,
         order_type=order_type,
-        flags=_number({}, options.get("steps", ["1"])[0]).bit_length() - 1,
+        flags=flags,
         symbol=_number(_SYMBOLS, options.get("on", ["BTC-USD"])[0]),
         order_id=int(order_id),
         account=_number(_ACCOUNTS, account),

@@ -29,6 +29,7 @@ from openspot.rest_edge.notifications.service import NotificationServices
 from openspot.rest_edge.products.service import ProductServices, make_product_services
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.site_settings.system import SystemSettings
+from openspot.rest_edge.site_settings.trading import trading_rules
 from tests.support.asgi import Reply, ask
 from tests.support.fair_prices import KnownPrices
 from tests.support.fake_transfers import FakeQueries, FakeTransfers
@@ -116,6 +117,7 @@ class EdgeProducts:
             notifications=NotificationServices(nothing, NotificationPreferenceService(self.pool)),
             markets=nothing, margin=MarginClient(bus), health=Health(),
             system=SystemSettings(self.settings, THROTTLE_TIERS[ThrottleClass.STANDARD], self._clock),
+            trading=trading_rules(self.settings),
             tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), products=self.products,
             idempotency=DatabaseIdempotency(self.pool),
         )  # fmt: skip

@@ -7,7 +7,7 @@ The real chain is tested end to end.
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
@@ -41,7 +41,7 @@ def record_of(request: SubmitOrder, status: str = "open", reject_reason: str | N
     made = {
         "user_id": request.user_id, "quantity": quantity, "remaining_quantity": quantity, "status": status,
         "fee_currency": order.symbol.partition("-")[2], "reject_reason": reject_reason, "created_at": now,
-        "updated_at": now,
+        "updated_at": now, "post_only": True if order.post_only else UNSET,
     }  # fmt: skip
     return order_record(**given | made)
 

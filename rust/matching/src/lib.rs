@@ -50,6 +50,7 @@ mod matching;
 mod movements;
 mod pending_movements;
 mod placement;
+mod sizing;
 mod state_hash;
 mod transfers;
 mod work;

@@ -7,8 +7,10 @@ use crate::matching::IncomingOrder;
 use crate::order::{Order, Terms};
 use crate::order_book::OrderBook;
 use crate::records::{Command, CommandResult, Event, EventType, ResultStatus};
-use crate::types::{AMOUNT_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode};
-use crate::work;
+use crate::sizing::{Sizing, StepCount};
+use crate::types::{
+    AMOUNT_MAX, FLAG_BUDGET, FLAG_SLIDE, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode,
+};
 
 /// Check 5 of PLACE, also of AMEND: the quantity is in range and a multiple of the lot.
 pub(crate) fn check_quantity(book: &OrderBook, quantity: i64) -> Result<(), ResultCode> {
@@ -32,21 +34,36 @@ pub(crate) fn check_price(book: &OrderBook, price: i64) -> Result<(), ResultCode
     Ok(())
 }
 
-/// Checks 6 to 8 of an order with a limit. Returns the reserve price of a buy, 0 for a sell.
+/// Checks 6 and 7 of an order with a limit, whose reserve price is `amount` if it is a buy.
+///
+/// Returns the reserve price of a buy, 0 for a sell.
 #[inline]
-fn check_limit(book: &OrderBook, side: Side, command: &Command) -> Result<i64, ResultCode> {
-    let &Command { price, quantity, amount, .. } = command;
+fn check_limit(book: &OrderBook, side: Side, price: i64, amount: i128) -> Result<i64, ResultCode> {
     check_price(book, price)?;
-    let reserve_price = match side {
-        Side::Buy if i128::from(price) > amount => return Err(ResultCode::RiskInvalidReserveBidPrice),
-        Side::Buy if amount > i128::from(SCALED_MAX) => return Err(ResultCode::InvalidPrice),
-        Side::Buy => i64::try_from(amount).map_err(|_| ResultCode::InvalidPrice)?,
-        Side::Sell => 0,
-    };
-    if book.notional(reserve_price.max(price), quantity) > AMOUNT_MAX {
-        return Err(ResultCode::NotionalTooLarge);
+    match side {
+        Side::Buy if i128::from(price) > amount => Err(ResultCode::RiskInvalidReserveBidPrice),
+        Side::Buy if amount > i128::from(SCALED_MAX) => Err(ResultCode::InvalidPrice),
+        Side::Buy => i64::try_from(amount).map_err(|_| ResultCode::InvalidPrice),
+        Side::Sell => Ok(0),
     }
-    Ok(reserve_price)
+}
+
+/// Part of check 6: the budget of an order is in range.
+fn check_budget(amount: i128) -> Result<(), ResultCode> {
+    if (1..=AMOUNT_MAX).contains(&amount) { Ok(()) } else { Err(ResultCode::InvalidBudget) }
+}
+
+/// Check 8.
+#[inline]
+fn check_notional(book: &OrderBook, limit: i64, quantity: i64) -> Result<(), ResultCode> {
+    if book.notional(limit, quantity) > AMOUNT_MAX { Err(ResultCode::NotionalTooLarge) } else { Ok(()) }
+}
+
+/// The whole lots, at most `quantity`, that `free` amount units of base cover.
+fn covered_lots(book: &OrderBook, quantity: i64, free: i128) -> i64 {
+    let lots = free / book.base_amount(book.lot).max(1);
+    let covered = lots.checked_mul(i128::from(book.lot)).unwrap_or(i128::MAX);
+    i64::try_from(covered).unwrap_or(i64::MAX).min(quantity)
 }
 
 /// A new order that passed every check.
@@ -119,28 +136,45 @@ impl Engine {
         check_quantity(book, quantity)?;
         let (taker_fee_bps, maker_fee_bps) = account.fees.unwrap_or((book.taker_fee_bps, book.maker_fee_bps));
         let worst_fee_bps = i64::from(taker_fee_bps.max(maker_fee_bps).max(0));
-        let has_budget = order_type == OrderType::FokBudget;
-        // 6, 7, 8
-        let reserve_price = if has_budget {
-            if !(1..=AMOUNT_MAX).contains(&amount) {
-                return Err(ResultCode::InvalidBudget);
-            }
-            0
+        let has_limit = order_type != OrderType::FokBudget;
+        let is_sized = order_type == OrderType::Ioc && command.flags & FLAG_BUDGET != 0;
+        let has_budget = is_sized || !has_limit;
+        // 6, 7
+        let (mut price, mut reserve_price) = if has_limit {
+            let reserved = if is_sized { i128::from(price) } else { amount };
+            (price, check_limit(book, side, price, reserved)?)
         } else {
-            check_limit(book, side, command)?
+            (0, 0)
         };
+        if has_budget {
+            check_budget(amount)?;
+        }
+        if order_type == OrderType::PostOnly
+            && command.flags & FLAG_SLIDE != 0
+            && let Some(behind) = self.behind_best(book, side, price)
+        {
+            price = behind;
+            reserve_price = if side == Side::Buy { behind } else { 0 };
+        }
+        // 8
+        check_notional(book, reserve_price.max(price), quantity)?;
         // 9
+        let (base, quote) = (book.base_index, book.quote_index);
+        let (mut base_balance, mut quote_balance) = (account.balance(base), account.balance(quote));
+        let held_balance = if side == Side::Buy { quote_balance } else { base_balance };
+        let free = self.accounts.balances.at(held_balance).free();
+        let mut quantity = quantity;
+        if is_sized && side == Side::Sell {
+            quantity = covered_lots(book, quantity, free);
+        }
         let hold = match side {
             Side::Buy if has_budget => with_fee_rounded_up(amount, worst_fee_bps),
             _ => book.hold(side, reserve_price, quantity, worst_fee_bps),
         };
-        let (base, quote) = (book.base_index, book.quote_index);
-        let (mut base_balance, mut quote_balance) = (account.balance(base), account.balance(quote));
-        let held_balance = if side == Side::Buy { quote_balance } else { base_balance };
-        if self.accounts.balances.at(held_balance).free() < hold {
+        if free < hold || quantity == 0 {
             return Err(ResultCode::RiskNsf);
         }
-        let limit_rank = if has_budget { RANK_ANY } else { side.opposite().rank(price) };
+        let limit_rank = if has_limit { side.opposite().rank(price) } else { RANK_ANY };
         // 10
         if order_type == OrderType::PostOnly && book.side(side.opposite()).crosses(limit_rank) {
             return Err(ResultCode::PostOnlyWouldCross);
@@ -148,6 +182,16 @@ impl Engine {
         // 11
         if self.books.orders.is_full() {
             return Err(ResultCode::EngineBusy);
+        }
+        let owner = self.accounts.owners.of(command.account);
+        if is_sized {
+            // 12
+            let receiving = if side == Side::Buy { base_balance } else { quote_balance };
+            let sizing = Sizing { book, side, limit_rank, stp_mode, owner, receiving, most: quantity };
+            quantity = self.affordable_quantity(&sizing, amount, StepCount::of(command.flags));
+            if quantity == 0 {
+                return Err(ResultCode::BudgetNotFillable);
+            }
         }
         let (quote_number, fee_balance) = (book.quote, book.fee_balance);
         if base_balance == NIL {
@@ -159,7 +203,7 @@ impl Engine {
         let incoming = IncomingOrder {
             order_id: command.order_id,
             account_number: command.account,
-            owner: self.accounts.owners.of(command.account),
+            owner,
             base_balance,
             quote_balance,
             fee_balance,
@@ -171,14 +215,26 @@ impl Engine {
             stp_mode,
             taker_fee_bps,
             maker_fee_bps,
-            price: if has_budget { 0 } else { price },
+            price,
             limit_rank,
             remaining: quantity,
             filled: 0,
             notional: 0,
             removal_reason: ResultCode::Success,
         };
-        Ok(CheckedOrder { incoming, reserve_price, budget: if has_budget { amount } else { 0 } })
+        Ok(CheckedOrder { incoming, reserve_price, budget: if has_limit { 0 } else { amount } })
+    }
+
+    /// The price one tick behind the best opposite one, if an order at `price` would match and there is such a price.
+    fn behind_best(&self, book: &OrderBook, side: Side, price: i64) -> Option<i64> {
+        let opposite = book.side(side.opposite());
+        if !opposite.crosses(side.opposite().rank(price)) {
+            return None;
+        }
+        let best = self.books.levels.at(opposite.best()).price;
+        let behind =
+            if side == Side::Buy { best.checked_sub(book.tick) } else { best.checked_add(book.tick) };
+        behind.filter(|behind| (1..=SCALED_MAX).contains(behind))
     }
 
     /// Matches a checked order; what remains rests or is cancelled, as its type says.
@@ -255,22 +311,14 @@ impl Engine {
     /// Changes nothing.
     ///
     /// Cost: O(levels), or O(orders) if the order may meet one of its own owner; at most
-    /// 2^`steps_exponent` of them, or any number if that is 0.
+    /// as many as `flags` allow.
     #[inline(never)]
-    fn fill_or_kill_refusal(
-        &self,
-        incoming: &IncomingOrder,
-        budget: i128,
-        steps_exponent: u8,
-    ) -> Option<ResultCode> {
+    fn fill_or_kill_refusal(&self, incoming: &IncomingOrder, budget: i128, flags: u8) -> Option<ResultCode> {
         let book = self.books.book(incoming.book);
         let receiving = incoming.paying_and_receiving().1;
         let mut walk = FillWalk {
             unfilled: incoming.remaining,
-            steps_left: match steps_exponent {
-                0 => u64::MAX,
-                exponent => 1u64.checked_shl(exponent.into()).unwrap_or(u64::MAX),
-            },
+            steps: StepCount::of(flags),
             // The orders of the opposite side hold what this one receives.
             may_meet_itself: incoming.stp_mode != StpMode::None
                 && (self.accounts.balances.at(receiving).locked != 0
@@ -304,13 +352,13 @@ impl Engine {
         walk: &mut FillWalk,
     ) -> Result<(), ResultCode> {
         if !walk.may_meet_itself {
-            walk.step()?;
+            walk.steps.take()?;
             let total = self.books.levels.at(level).total;
             walk.unfilled -= i64::try_from(total).map_or(walk.unfilled, |total| total.min(walk.unfilled));
             return Ok(());
         }
         for (index, order) in self.books.queue(level) {
-            walk.step()?;
+            walk.steps.take()?;
             if self.has_owner_of(incoming, index) {
                 if incoming.stp_mode == StpMode::CancelResting {
                     continue;
@@ -329,17 +377,7 @@ impl Engine {
 /// The test of a FOK on its way through the opposite side.
 struct FillWalk {
     unfilled: i64,
-    steps_left: u64,
+    steps: StepCount,
     /// Whether a resting order may be of the same owner, so that each one must be looked at.
     may_meet_itself: bool,
-}
-
-impl FillWalk {
-    /// Takes one step, if one is left.
-    #[inline]
-    fn step(&mut self) -> Result<(), ResultCode> {
-        work::count(1);
-        self.steps_left = self.steps_left.checked_sub(1).ok_or(ResultCode::FokTooDeep)?;
-        Ok(())
-    }
 }

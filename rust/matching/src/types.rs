@@ -19,6 +19,12 @@ pub const FEE_ACCOUNT: u64 = 1;
 pub const NIL: u32 = 0;
 /// Bit of a command's flags: the account or symbol is active, or the account has its own fees.
 pub const FLAG_ACTIVE: u8 = 1;
+/// Bit of a PLACE's flags: the amount of an IOC is a budget, to which its quantity is fitted.
+pub const FLAG_BUDGET: u8 = 1 << 6;
+/// Bit of a PLACE's flags: a post-only order goes behind the best opposite price instead of crossing it.
+pub const FLAG_SLIDE: u8 = 1 << 7;
+/// The bits of a PLACE's flags that bound a walk through the book.
+pub const STEPS_MASK: u8 = FLAG_BUDGET - 1;
 /// Movements of one transfer, at most.
 pub const MOVEMENTS_MAX: usize = 32;
 
@@ -80,6 +86,8 @@ pub enum ResultCode {
     InvalidBudget = 31,
     /// An amended quantity is not above what the order has lost already.
     QuantityBelowFilled = 39,
+    /// The book has nothing within the limit of which the budget pays for one lot.
+    BudgetNotFillable = 32,
     /// The amount is not positive or too large.
     InvalidAmount = 40,
     /// Another transfer has this reference.

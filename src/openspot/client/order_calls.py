@@ -25,6 +25,8 @@ def order_fields(
     max_slippage_bps: Number | None = None,
     client_order_id: str | None = None,
     margin_mode: str | None = None,
+    post_only: bool | None = None,
+    post_only_mode: str | None = None,
 ) -> dict[str, Any]:
     """The fields of one order for `place_orders`. Raises TypeError for a float."""
     fields = {
@@ -38,6 +40,8 @@ def order_fields(
         "maxSlippageBps": exact(max_slippage_bps, "max_slippage_bps"),
         "clientOrderId": client_order_id,
         "marginMode": margin_mode,
+        "postOnly": post_only,
+        "postOnlyMode": post_only_mode,
     }
     return given(fields)
 
@@ -63,11 +67,16 @@ class OrderCalls(Calls):
         max_slippage_bps: Number | None = None,
         client_order_id: str | None = None,
         margin_mode: str | None = None,
+        post_only: bool | None = None,
+        post_only_mode: str | None = None,
         idempotency_key: str | None = None,
     ) -> Order:
         """Place an order. Raises ApiError 400 with the reason if it is rejected.
 
-        A market order has a `quantity`; a market buy may have `quote_quantity` instead, the amount to spend. After
+        A market order has a `quantity`; a market buy may have `quote_quantity` instead, the amount to spend. Under the
+        complete rules (`trading_settings`) a market sell may have it, too, a limit order may be `post_only`, with
+        `post_only_mode` refuse or slide, the order has `fills`, and an order whose `client_order_id` an open order has
+        raises ApiError 409 DUPLICATE_CLIENT_ORDER_ID with the id of that one in `details["orderId"]`. After
         ApiError 504 ORDER_STATUS_UNKNOWN, call `order` with `details["orderId"]`. The client never repeats an order
         that may have been placed, unless you pass an `idempotency_key`. Use a new key for each order: the platform
         places the order of a key once, however often it is sent.
@@ -83,6 +92,8 @@ class OrderCalls(Calls):
             max_slippage_bps=max_slippage_bps,
             client_order_id=client_order_id,
             margin_mode=margin_mode,
+            post_only=post_only,
+            post_only_mode=post_only_mode,
         )
         return await self._call("POST", "/orders", Order, body=body, idempotency_key=idempotency_key)
 

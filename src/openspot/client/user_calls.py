@@ -23,6 +23,7 @@ from openspot.client.gen.records import (
     SignInProviders,
     SystemSettings,
     ToldNotification,
+    TradingSettings,
 )
 from openspot.client.records import Page
 
@@ -256,3 +257,7 @@ class UserCalls(Calls):
     async def system_settings(self) -> SystemSettings:
         """The settings of the platform that concern clients."""
         return await self._call("GET", "/settings/system", SystemSettings)
+
+    async def trading_settings(self) -> TradingSettings:
+        """The rules of orders that are on, and what an order may ask for under them."""
+        return await self._call("GET", "/settings/trading", TradingSettings)

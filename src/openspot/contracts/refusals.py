@@ -33,6 +33,8 @@ class RefusalCode(StrEnum):
     # Orders
     DUPLICATE_ORDER_ID = "DUPLICATE_ORDER_ID"
     """The order id was used before."""
+    DUPLICATE_CLIENT_ORDER_ID = "DUPLICATE_CLIENT_ORDER_ID"
+    """Another open order of the user has the client order id. No order was recorded."""
     TOO_LATE = "TOO_LATE"
     """The deadline of the request has passed."""
     PRE_TRADE_CHECK = "PRE_TRADE_CHECK"

@@ -16,7 +16,7 @@ class Side(IntEnum):
 
 
 class EngineOrderType(IntEnum):
-    """Order types of the engine (facts A2.8-01 to A2.8-06). POST_ONLY is internal: no public interface selects it."""
+    """Order types of the engine (facts A2.8-01 to A2.8-06). POST_ONLY is no order type of a public interface."""
 
     GTC = 1
     IOC = 2
@@ -44,6 +44,18 @@ class TimeInForce(StrEnum):
     GTC = "gtc"
     IOC = "ioc"
     FOK = "fok"
+
+
+class PostOnlyMode(StrEnum):
+    """What becomes of a post-only order that would match at once, under the complete rules of orders."""
+
+    REFUSE = "refuse"
+    SLIDE = "slide"
+    """It rests one tick behind the best opposite price."""
+
+
+FILLS_LISTED_MAX = 100
+"""Fills that the reply to a placement lists at most."""
 
 
 class StpMode(IntEnum):

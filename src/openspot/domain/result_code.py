@@ -48,7 +48,9 @@ class ResultCode(IntEnum):
     NOTIONAL_TOO_LARGE = 30
     """Price × quantity leaves the range of an amount."""
     INVALID_BUDGET = 31
-    """A FOK_BUDGET order without a positive budget."""
+    """An order with a budget that is not positive or too large."""
+    BUDGET_NOT_FILLABLE = 32
+    """The book offers nothing, within the order's limit, of which its budget pays for one lot."""
     QUANTITY_BELOW_FILLED = 39
     """An amended quantity is not above what the order has lost already, by fills or otherwise."""
     # Money
@@ -85,3 +87,5 @@ class ResultCode(IntEnum):
     MAX_NOTIONAL = 95
     MAX_NUM_ORDERS = 96
     """The participant has as many open orders on the symbol as the engine's setting allows."""
+    DUPLICATE_CLIENT_ORDER_ID = 97
+    """Another open order of the account has the client order id, and the order asked that none has."""

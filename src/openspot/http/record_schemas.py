@@ -21,13 +21,18 @@ def is_made_of_records(kind: Any) -> bool:
 def schemas_of(kinds: Iterable[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The schema of each type, and the components that the schemas refer to, by the names of the records.
 
-    Every property is required: a record is sent with all its fields. The docstring of a record is its description, with
-    the names that its fields have on the wire, and `null` for None. Raises TypeError for a type without a schema.
+    A record is sent with all its fields, so every property is required, but for one that may be UNSET. The docstring
+    of a record is its description, with the names that its fields have on the wire, and `null` for None. Raises
+    TypeError for a type without a schema.
     """
     schemas, components = msgspec.json.schema_components(list(kinds), ref_template="#/components/schemas/{name}")
     for schema in components.values():
         schema["description"] = _on_the_wire(cleandoc(schema["description"]), schema["properties"])
-        schema["required"] = list(schema["properties"])
+        schema["required"] = [
+            name
+            for name, of_property in schema["properties"].items()
+            if name in schema.get("required", ()) or "default" in of_property
+        ]
         schema["additionalProperties"] = False
         for of_property in schema["properties"].values():
             of_property.pop("default", None)

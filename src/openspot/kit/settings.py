@@ -187,10 +187,20 @@ class OrderRulesSettings(Settings):
         "example times in force that hold and post-only; `openspot up --demo` takes complete",
     )
 
+    honour_time_in_force: bool = Field(
+        default=False,
+        description="Send IOC and FOK orders as such; `OPENSPOT_RULES=complete` does so whatever this says",
+    )
+
     @property
     def has_complete_rules(self) -> bool:
         """Whether orders follow the complete rules."""
         return self.rules == "complete"
+
+    @property
+    def honours_time_in_force(self) -> bool:
+        """Whether an order reaches the engine with its own time in force."""
+        return self.honour_time_in_force or self.has_complete_rules
 
 
 class SettingsError(ValueError):

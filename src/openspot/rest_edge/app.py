@@ -35,6 +35,7 @@ from openspot.rest_edge.products.routes import product_routes
 from openspot.rest_edge.products.service import ProductServices
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.site_settings.routes import settings_routes
+from openspot.rest_edge.site_settings.schemas import TradingResponse
 from openspot.rest_edge.site_settings.system import SystemSettings
 
 PREFIX = "/api/v1"
@@ -68,6 +69,7 @@ class EdgeServices:
     markets: MarketService
     margin: MarginClient
     system: SystemSettings
+    trading: TradingResponse
     health: Health
     tokens: UserTokens
     throttles: dict[ThrottleClass, Throttle]
@@ -105,7 +107,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
         order_routes(PREFIX, services.orders, fast_paths=fast_paths),
         *fund_routes(PREFIX, services.funds, fast_paths=fast_paths),
         *product_routes(PREFIX, services.products),
-        settings_routes(PREFIX, services.system),
+        settings_routes(PREFIX, services.system, services.trading),
         margin_routes(PREFIX, services.margin),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]

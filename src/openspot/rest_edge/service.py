@@ -37,6 +37,7 @@ from openspot.rest_edge.orders.store import OrderStore
 from openspot.rest_edge.products.service import make_product_services
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.site_settings.system import SystemSettings
+from openspot.rest_edge.site_settings.trading import trading_rules
 
 log = get_logger("rest-edge")
 
@@ -146,9 +147,10 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         products=products,
         orders=orders,
         cancel_timers=cancel_timers,
-        markets=MarketService(engine, MarketDataClient(bus), configuration.limits, bands),
+        markets=MarketService(engine, MarketDataClient(bus), configuration.limits, bands, settings.rules),
         margin=MarginClient(bus),
         system=SystemSettings(settings, THROTTLE_TIERS[ThrottleClass.STANDARD], system_clock),
+        trading=trading_rules(settings),
         health=frame.health,
         tokens=UserTokens(settings.jwt_secret, revoked),
         throttles=throttles if settings.throttle_enabled else {},

@@ -15,7 +15,7 @@ from openspot.kit.clock import datetime_from_ms
 from openspot.router.tracked_order import TrackedOrder
 
 _UTC_DATETIME = "timestamptz 'epoch' + {} * interval '1 millisecond'"
-_ARRAYS = {int: "bigint[]", str: "text[]", OrderStatus: "text[]", Decimal: "text[]"}
+_ARRAYS = {bool: "boolean[]", int: "bigint[]", str: "text[]", OrderStatus: "text[]", Decimal: "text[]"}
 """The type of the array in which the values of a field go to the database."""
 
 

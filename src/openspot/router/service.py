@@ -130,6 +130,7 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
             clock=system_clock,
             honour_time_in_force=settings.honours_time_in_force,
             opening=opening,
+            has_complete_rules=settings.has_complete_rules,
         )
         lookup = OrderLookup(
             specs=symbols.specs, recent_orders=recent_orders, store=store, engine=engine, clock=system_clock

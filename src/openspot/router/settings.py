@@ -13,10 +13,6 @@ class RouterSettings(EngineConnectionSettings, PriceBandSettings, OrderRulesSett
 
     router_host: str = own_host("order router")
     router_port: Port = Field(default=3006, description="Order router: health and metrics")
-    honour_time_in_force: bool = Field(
-        default=False,
-        description="Send IOC and FOK orders as such; `OPENSPOT_RULES=complete` does so whatever this says",
-    )
     reference_price_age_s_max: float = Field(
         default=3600.0, gt=0, description="Seconds until a last trade price is no longer recent"
     )

@@ -16,12 +16,17 @@ _AVERAGE_STEP = Decimal(1).scaleb(-AMOUNT_PLACES)
 
 
 class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
-    """Fields of an order that the engine only stores, as JSON, for the router."""
+    """Fields of an order that the engine only stores, as JSON, for the router.
+
+    `quantity` is that of an order with a quantity in quote, in case the engine refuses it: the most that it could
+    trade, as the router reckons it.
+    """
 
     type: str
     time_in_force: str
     client_order_id: str | None = None
     margin_mode: str | None = None
+    quantity: str | None = None
 
 
 class TrackedOrder(msgspec.Struct, frozen=True):
@@ -54,6 +59,7 @@ class TrackedOrder(msgspec.Struct, frozen=True):
     last_sequence: int
     created_ms: int
     updated_ms: int
+    post_only: bool = False
 
     @property
     def has_ended(self) -> bool:
@@ -77,7 +83,7 @@ def record_of(order: TrackedOrder) -> OrderRecord:
     """The order as clients see it."""
     average = order.average_price
     created_at = iso_from_ms(order.created_ms)
-    return OrderRecord(
+    record = OrderRecord(
         order_id=order.order_id,
         client_order_id=order.client_order_id,
         user_id=order.user_id,
@@ -98,3 +104,4 @@ def record_of(order: TrackedOrder) -> OrderRecord:
         created_at=created_at,
         updated_at=created_at if order.updated_ms == order.created_ms else iso_from_ms(order.updated_ms),
     )
+    return msgspec.structs.replace(record, post_only=True) if order.post_only else record

@@ -39,7 +39,7 @@ PUBLIC = {
     "GET /api/v1/payments/routes", "GET /api/v1/payments/routes/{routeId}", "POST /api/v1/payments/callback",
     "GET /api/v1/payments/development/{id}", "GET /api/v1/fees/network/all", "GET /api/v1/fees/payment",
     "GET /api/v1/settings/countries", "GET /api/v1/settings/provinces", "GET /api/v1/settings/sso",
-    "GET /api/v1/settings/system", "POST /api/v1/kyc/webhook",
+    "GET /api/v1/settings/system", "GET /api/v1/settings/trading", "POST /api/v1/kyc/webhook",
 }  # fmt: skip
 """What may be called without a token. Written down once more: a policy that changes by mistake is seen here."""
 SIGNED = {"POST /api/v1/kyc/webhook"}

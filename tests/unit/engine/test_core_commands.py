@@ -17,7 +17,7 @@ from openspot.engine.core.reference import ReferenceCore
 from tests.support.core_commands import OPEN_ORDERS_MAX, CommandStream, generate
 
 COUNT = 12_000
-CODES_OF_THE_PROCESS = range(91, 97)
+CODES_OF_THE_PROCESS = range(91, 98)
 
 
 def test_the_same_seed_gives_the_same_commands() -> None:

@@ -18,6 +18,7 @@ CODES_OF_THE_PROCESS = {
     ResultCode.MAX_ORDER_SIZE,
     ResultCode.MAX_NOTIONAL,
     ResultCode.MAX_NUM_ORDERS,
+    ResultCode.DUPLICATE_CLIENT_ORDER_ID,
 }
 """Result codes of the services around the core. A core never returns them."""
 

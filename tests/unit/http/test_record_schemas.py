@@ -53,6 +53,19 @@ def test_a_schema_names_every_field_as_required_with_its_format_and_values() -> 
     assert components["Part"]["properties"]["pair"]["description"] == "[price, quantity]"
 
 
+def test_a_field_that_may_be_unset_is_not_required() -> None:
+    class Open(Message, frozen=True):
+        """What it is."""
+
+        name: str
+        count: int = 0
+        note: str | msgspec.UnsetType = msgspec.UNSET
+
+    _, components = schemas_of([Open])
+    assert components["Open"]["required"] == ["name", "count"]
+    assert components["Open"]["properties"]["note"] == {"type": "string"}
+
+
 def test_a_value_that_the_schema_does_not_list_is_decoded() -> None:
     assert msgspec.json.decode(b'{"status": "paused"}', type=Whole).status == "paused"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.integrations.conftest import Recorded
+from tests.unit.integrations.conftest import MARKETS, Recorded
 
 ORDER = {
     "orderId": "A" * 16, "clientOrderId": "mine", "userId": "u", "symbol": "BTC-USD", "side": "buy", "type": "limit",
@@ -53,22 +53,87 @@ def errors() -> Any:
 
 
 def test_has_names_exactly_the_methods_that_the_classes_have(exchange: Any) -> None:
-    from openspot_ccxt.description import OFFERED, STREAMS_OFFERED
+    from openspot_ccxt.description import OFFERED, OFFERED_BY_COMPLETE_RULES, STREAMS_OFFERED
     from openspot_ccxt.stream import OpenSpot as Streams
 
     own = {name for base in Streams.__mro__ if "openspot_ccxt" in base.__module__ for name in vars(base)}
     methods = {name: exchange.un_camel_case(name.replace("OHLCV", "Ohlcv")) for name in Streams().has}
     by_base = {
-        "cancelOrderWithClientOrderId", "createLimitOrder", "createMarketOrder", "fetchDepositWithdrawFee",
+        "cancelOrderWithClientOrderId", "createLimitOrder", "createMarketOrder", "createPostOnlyOrder",
+        "fetchDepositWithdrawFee",
         "fetchOrderWithClientOrderId",
     }  # fmt: skip
     """Methods that ccxt builds of ours."""
-    offered = {name for name in (*OFFERED, *STREAMS_OFFERED) if name not in ("spot", "ws")}
+    every = (*OFFERED, *OFFERED_BY_COMPLETE_RULES, *STREAMS_OFFERED)
+    offered = {name for name in every if name not in ("spot", "ws")}
     assert {name for name in offered - by_base if methods[name] not in own} == set()
     assert {name for name, method in methods.items() if method in own} - offered == set()
 
 
+def with_complete_rules(platform: Recorded) -> None:
+    platform.answer("GET", "/markets", [market | {"rules": "complete"} for market in MARKETS])
+
+
+@pytest.mark.parametrize("rules", ["specification", "complete"])
+def test_has_and_features_follow_the_rules_of_the_markets(exchange: Any, platform: Recorded, rules: str) -> None:
+    platform.answer("GET", "/markets", [market | {"rules": rules} for market in MARKETS])
+    exchange.load_markets()
+    is_complete = rules == "complete"
+    assert exchange.has["createPostOnlyOrder"] is exchange.has["createMarketSellOrderWithCost"] is is_complete
+    said = exchange.features["spot"]["createOrder"]["timeInForce"]
+    assert said == {"GTC": True, "IOC": is_complete, "FOK": is_complete, "PO": is_complete, "GTD": False}
+
+
 # Orders
+
+
+@pytest.mark.parametrize(
+    ("params", "sent"),
+    [
+        ({"postOnly": True}, {"postOnly": True}),
+        ({"timeInForce": "PO"}, {"postOnly": True}),
+        ({"postOnly": True, "postOnlyMode": "slide"}, {"postOnly": True, "postOnlyMode": "slide"}),
+        ({"timeInForce": "IOC"}, {"timeInForce": "ioc"}),
+        ({"timeInForce": "FOK"}, {"timeInForce": "fok"}),
+    ],
+)
+def test_the_complete_rules_take_what_traders_expect(
+    exchange: Any, platform: Recorded, params: dict[str, Any], sent: dict[str, Any]
+) -> None:
+    with_complete_rules(platform)
+    platform.answer("POST", "/orders", ORDER | {"postOnly": True}, 201)
+    order = exchange.create_order("BTC/USD", "limit", "buy", 0.5, 50_000, params)
+    assert platform.sent() == [("POST", "/orders", BODY | sent)]
+    assert order["postOnly"] is True
+
+
+def test_the_complete_rules_sell_for_an_amount_in_quote(exchange: Any, platform: Recorded) -> None:
+    with pytest.raises(errors().InvalidOrder):
+        exchange.create_market_sell_order_with_cost("BTC/USD", 100)
+    with_complete_rules(platform)
+    exchange.load_markets(True)
+    platform.answer("POST", "/orders", ORDER, 201)
+    exchange.create_market_sell_order_with_cost("BTC/USD", 100)
+    body = {"symbol": "BTC-USD", "side": "sell", "type": "market", "quoteQuantity": "100"}
+    assert platform.sent() == [("POST", "/orders", body)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "params"), [("market", {"postOnly": True}), ("limit", {"postOnly": True, "timeInForce": "IOC"})]
+)
+def test_post_only_is_for_limit_orders_that_rest(
+    exchange: Any, platform: Recorded, kind: str, params: dict[str, Any]
+) -> None:
+    with_complete_rules(platform)
+    with pytest.raises(errors().InvalidOrder):
+        exchange.create_order("BTC/USD", kind, "buy", 0.5, 50_000, params)
+    assert platform.sent() == []
+
+
+def test_a_second_open_order_with_a_client_order_id_is_a_duplicate(exchange: Any, platform: Recorded) -> None:
+    platform.refuse("POST", "/orders", 409, "DUPLICATE_CLIENT_ORDER_ID")
+    with pytest.raises(errors().DuplicateOrderId):
+        exchange.create_order("BTC/USD", "limit", "buy", 0.5, 50_000, {"clientOrderId": "mine"})
 
 
 def test_a_batch_of_orders_is_one_request_and_each_order_has_its_own_outcome(exchange: Any, platform: Recorded) -> None:

@@ -142,7 +142,7 @@ async def test_security_mail_cannot_be_turned_off(event: NotificationEvent) -> N
 
 
 async def test_a_country_that_is_none_has_no_provinces() -> None:
-    router = settings_routes("/api/v1", ANYTHING)
+    router = settings_routes("/api/v1", ANYTHING, ANYTHING)
     [route] = [each for each in router.routes if each.path.endswith("/provinces")]
     assert route.documented is not None
     assert await refused(route.documented.endpoint(country="XX")) == (404, "COUNTRY_NOT_FOUND", "country XX not found")

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
+from openspot.contracts.messages import OrderFill
 from openspot.domain.order import OrderStatus
 from openspot.router.orders.engine_orders import (
     cancelled_order,
@@ -13,6 +14,7 @@ from openspot.router.orders.engine_orders import (
     order_in_response,
     pending_order,
     place_request,
+    placed_record,
     refused_order,
 )
 from openspot.router.orders.pre_trade import Candidate, first_failure
@@ -171,3 +173,50 @@ def test_an_order_that_only_the_engine_knows_is_shown_by_what_it_knows(
     record = record_of(found_order(found, SPEC, NOW_MS))
     assert (record.status, record.filled_quantity, record.side) == (status.lower(), filled, "sell")
     assert record.remaining_quantity == ("0" if status in ("FILLED", "CANCELLED") else str(Decimal(remaining) / 10_000))
+
+
+def complete(reference: str | None = None, **fields: object) -> Candidate:
+    given = candidate(reference, **fields)
+    given.has_complete_rules = True
+    assert first_failure(given) is None
+    return given
+
+
+@pytest.mark.parametrize(("side", "bound"), [("buy", 10_200), ("sell", 9_800)])
+def test_an_amount_in_quote_is_the_engines_to_fit_under_the_complete_rules(side: str, bound: int) -> None:
+    given = complete("100", type="market", price=None, quantity=None, quote_quantity="50.5", side=side)
+    order = sent(given, honour=True)
+    assert (order.type, order.price, order.budget) == (orders_pb2.IOC, bound, "50.5")
+    # The market's largest quantity; the metadata has the most that the amount pays for at the bound.
+    assert order.quantity == 10 * SPEC.base_scale_k
+    metadata = msgspec.json.decode(order.metadata, type=OrderMetadata)
+    assert metadata.quantity == {"buy": "0.495", "sell": "0.515"}[side]
+    assert pending_order(given, 42, NOW_MS).quantity == Decimal(metadata.quantity)
+
+
+def test_only_the_complete_rules_ask_for_a_client_order_id_of_its_own_and_for_fills() -> None:
+    plain, asked = sent(checked(client_order_id="mine")), sent(complete(client_order_id="mine"))
+    assert (plain.client_order_id, plain.with_fills, plain.budget) == ("", False, "")
+    assert (asked.client_order_id, asked.with_fills, asked.budget) == ("mine", True, "")
+    assert plain.metadata == asked.metadata
+
+
+def test_an_order_is_shown_as_the_engine_accepted_it() -> None:
+    pending = pending_order(complete(post_only="slide"), 42, NOW_MS)
+    answer = orders_pb2.PlaceOrderResponse(
+        status=orders_pb2.ACCEPTED, remaining_quantity=10_000, accepted_price=9_990, sequence=7, timestamp=NOW_MS
+    )
+    order = order_in_response(pending, SPEC, answer)
+    assert (order.price, order.quantity, order.status, order.post_only) == (
+        Decimal("99.9"), Decimal(1), OrderStatus.OPEN, True,
+    )  # fmt: skip
+
+
+def test_the_fills_are_shown_in_units_of_the_assets() -> None:
+    order = pending_order(complete(), 42, NOW_MS)
+    answer = orders_pb2.PlaceOrderResponse(
+        fills=[orders_pb2.PlacementFill(trade_id="t1", price=9_995, quantity=12_340, fee="0.3")], fills_truncated=True
+    )
+    shown = placed_record(order, SPEC, answer, with_fills=True)
+    assert (shown.fills, shown.fills_truncated) == ([OrderFill("t1", "99.95", "1.234", "0.3", "USD")], True)
+    assert placed_record(order, SPEC, answer, with_fills=False) == record_of(order)

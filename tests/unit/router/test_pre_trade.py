@@ -260,3 +260,57 @@ def test_the_check_knows_twelve_markets_and_the_bounds_of_each() -> None:
 
 def test_the_least_quantity_is_itself_allowed() -> None:
     assert reason_of(quantity="0.01", price="1000") is None
+
+
+def refusal_under_complete_rules(reference: str | None = "100", **fields: Any) -> str | None:
+    given = candidate(reference, **fields)
+    given.has_complete_rules = True
+    failure = first_failure(given)
+    return None if failure is None else failure.reason
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"post_only": "refuse"}, None),
+        ({"post_only": "slide", "time_in_force": "gtc"}, None),
+        (MARKET | {"post_only": "refuse"}, "postOnly is for limit orders only"),
+        ({"post_only": "refuse", "time_in_force": "ioc"}, "postOnly does not go with timeInForce ioc"),
+        ({"post_only": "slide", "time_in_force": "fok"}, "postOnly does not go with timeInForce fok"),
+        (MARKET | {"quantity": None, "quote_quantity": "50", "side": "sell"}, None),
+        ({"quantity": None, "quote_quantity": "50"}, "quoteQuantity is for market orders only"),
+        (MARKET | {"quantity": None, "quote_quantity": "50", "time_in_force": "fok"},
+         "quoteQuantity does not go with timeInForce fok"),
+        (MARKET | {"quantity": None, "quote_quantity": "0", "side": "sell"}, "quoteQuantity 0 must be positive"),
+        (MARKET | {"quantity": None, "quote_quantity": "5", "side": "sell"},
+         "notional 5 USD is below the minimum of 10 on BTC-USD"),
+        (MARKET | {"quantity": None, "quote_quantity": "1001", "side": "sell"},
+         "quantity 10.214 is above the maximum of 10 on BTC-USD"),
+    ],
+)  # fmt: skip
+def test_the_complete_rules_take_more_orders_and_say_why_not(fields: dict[str, Any], reason: str | None) -> None:
+    assert refusal_under_complete_rules(**fields) == reason
+
+
+def test_post_only_does_not_exist_under_the_specifications_rules() -> None:
+    assert reason_of(post_only="refuse") == "postOnly is not available under the rules of this platform"
+
+
+def test_a_sell_of_an_amount_in_quote_needs_no_more_than_the_least_quantity() -> None:
+    given = candidate("100", **MARKET, quantity=None, quote_quantity="500", side="sell")
+    given.has_complete_rules = True
+    given.available = Decimal("0.01")
+    assert first_failure(given) is None
+    given.available = Decimal("0.009")
+    failure = first_failure(given)
+    assert failure is not None
+    assert failure.reason == "insufficient BTC balance: the order needs 0.01, 0.009 is available"
+
+
+def test_a_buy_of_an_amount_in_quote_needs_that_amount() -> None:
+    given = candidate("100", **MARKET, quantity=None, quote_quantity="500")
+    given.has_complete_rules = True
+    given.available = Decimal("499.99")
+    failure = first_failure(given)
+    assert failure is not None
+    assert failure.reason == "insufficient USD balance: the order needs 500, 499.99 is available"

@@ -1888,6 +1888,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/settings/trading": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The rules of orders that are on
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
+        get: operations["get_trading_settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/margin/account": {
         parameters: {
             query?: never;
@@ -3059,7 +3079,7 @@ export interface components {
          *     The price of a limit order may be `deviationBpsMax` basis points from the reference, and `slippageBpsMax` is the
          *     most that a market order may have as `maxSlippageBps`. `priceReference` says what the reference is: the last trade,
          *     or the fair price, which `referencePrice` shows. Around a fair price that is not good the present deviation is
-         *     wider than usual.
+         *     wider than usual. `rules` are the rules of orders (`GET /settings/trading`).
          */
         Market: {
             symbol: string;
@@ -3083,6 +3103,8 @@ export interface components {
             /** @enum {string} */
             priceReference: "last_trade" | "fair_price";
             referencePrice: string | null;
+            /** @enum {string} */
+            rules: "specification" | "complete";
         };
         /**
          * MarketFairPrice
@@ -3311,14 +3333,18 @@ export interface components {
                 quoteQuantity?: (string | number) | null;
                 /** @description Of stop orders, which the pre-trade check always refuses */
                 stopPrice?: (string | number) | null;
-                /** @description Stored; the default is `ioc` for market orders, else `gtc` */
+                /** @description Stored, under the complete rules honoured; the default is `ioc` for market orders, else `gtc` */
                 timeInForce?: components["schemas"]["TimeInForce"] | null;
                 /** @description Stored; changes nothing on a spot exchange */
                 marginMode?: string | null;
                 /** @description Market orders: how far from the last price, in basis points */
                 maxSlippageBps?: (string | number) | null;
-                /** @description Your own reference; it need not be unique */
+                /** @description Your own reference. Under the complete rules no two open orders have the same one: 409 names the first; else it need not be unique */
                 clientOrderId?: string | null;
+                /** @description Complete rules, limit orders with `gtc`: the order never takes */
+                postOnly?: boolean | null;
+                /** @description With `postOnly`, if the order would match at once: `refuse`, the default, rejects it with POST_ONLY_WOULD_CROSS; `slide` lets it rest one tick behind the best opposite price */
+                postOnlyMode?: components["schemas"]["PostOnlyMode"] | null;
             }[];
         };
         /**
@@ -3328,6 +3354,10 @@ export interface components {
          *     A limit order needs `price` and `quantity`. A market order needs `quantity`; a market buy may have `quoteQuantity`
          *     instead, the amount to spend. A stop order may name its `stopPrice`. Stop orders pass this schema, but the
          *     pre-trade check rejects every one of them: 400, `Stop orders are not yet supported`.
+         *
+         *     Under the complete rules (`GET /settings/trading`), `timeInForce` holds, the `clientOrderId` of an open order is its
+         *     own, a limit order may be `postOnly`, and a market sell may have `quoteQuantity`, too: it sells the most whole lots
+         *     whose proceeds, without fees, are at most that, and never more than you have.
          * @example {
          *       "clientOrderId": "my-order-1",
          *       "price": "65000.50",
@@ -3348,14 +3378,18 @@ export interface components {
             quoteQuantity?: (string | number) | null;
             /** @description Of stop orders, which the pre-trade check always refuses */
             stopPrice?: (string | number) | null;
-            /** @description Stored; the default is `ioc` for market orders, else `gtc` */
+            /** @description Stored, under the complete rules honoured; the default is `ioc` for market orders, else `gtc` */
             timeInForce?: components["schemas"]["TimeInForce"] | null;
             /** @description Stored; changes nothing on a spot exchange */
             marginMode?: string | null;
             /** @description Market orders: how far from the last price, in basis points */
             maxSlippageBps?: (string | number) | null;
-            /** @description Your own reference; it need not be unique */
+            /** @description Your own reference. Under the complete rules no two open orders have the same one: 409 names the first; else it need not be unique */
             clientOrderId?: string | null;
+            /** @description Complete rules, limit orders with `gtc`: the order never takes */
+            postOnly?: boolean | null;
+            /** @description With `postOnly`, if the order would match at once: `refuse`, the default, rejects it with POST_ONLY_WOULD_CROSS; `slide` lets it rest one tick behind the best opposite price */
+            postOnlyMode?: components["schemas"]["PostOnlyMode"] | null;
         };
         /**
          * OrderBook
@@ -3369,10 +3403,27 @@ export interface components {
             timestamp: number;
         };
         /**
+         * OrderFill
+         * @description A fill that an order made at once, as the taker.
+         */
+        OrderFill: {
+            tradeId: string;
+            /** Format: decimal */
+            price: string;
+            /** Format: decimal */
+            quantity: string;
+            /** Format: decimal */
+            fee: string;
+            feeCurrency: string;
+        };
+        /**
          * OrderRecord
          * @description An order as clients see it (fact A2.1-15). Times are ISO 8601 in UTC.
          *
-         *     `timeInForce` and `marginMode` are only stored: they do not change what the engine receives.
+         *     `timeInForce` and `marginMode` are only stored, unless the complete rules of orders are on, which honour the time
+         *     in force. Only they have the last three fields: `postOnly` of an order that never takes; `fills`, in the reply to a
+         *     placement, are those that the order made at once, oldest first, at most 100; `fillsTruncated` says that there are
+         *     more.
          */
         OrderRecord: {
             orderId: string;
@@ -3404,6 +3455,9 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
+            postOnly?: boolean;
+            fills?: components["schemas"]["OrderFill"][];
+            fillsTruncated?: boolean;
         };
         /**
          * OrderSide
@@ -3566,6 +3620,12 @@ export interface components {
             unpriced: string[];
             holdings: components["schemas"]["HoldingResponse"][];
         };
+        /**
+         * PostOnlyMode
+         * @description What becomes of a post-only order that would match at once, under the complete rules of orders.
+         * @enum {string}
+         */
+        PostOnlyMode: "refuse" | "slide";
         /**
          * ProductResponse
          * @description A product. `apr` is the yearly rate as a decimal; all users together can still stake `remaining`.
@@ -4017,6 +4077,29 @@ export interface components {
             takerRate: string;
             tokenHolder: components["schemas"]["TokenHolderResponse"];
             tiers: components["schemas"]["TierResponse"][];
+        };
+        /**
+         * TradingResponse
+         * @description The rules of orders that are on, and what an order may ask for under them.
+         *
+         *     `rules` are the specification's or the complete ones. A time in force that is not listed is stored and changes
+         *     nothing. `selfTradePreventionModes` are those that an order may choose; empty: the account's mode applies.
+         *     `clientOrderIdsUnique`: no two open orders of an account have the same `clientOrderId`. `fillsMax` is how many
+         *     fills the reply to a placement lists; 0: none.
+         */
+        TradingResponse: {
+            /** @enum {string} */
+            rules: "specification" | "complete";
+            orderTypes: components["schemas"]["OrderType"][];
+            timesInForce: components["schemas"]["TimeInForce"][];
+            postOnly: boolean;
+            postOnlyModes: components["schemas"]["PostOnlyMode"][];
+            quoteQuantitySides: components["schemas"]["OrderSide"][];
+            selfTradePreventionModes: string[];
+            clientOrderIdsUnique: boolean;
+            clientOrderIdLengthMax: number;
+            ordersPerBatchMax: number;
+            fillsMax: number;
         };
         /**
          * UnstakeBody
@@ -8861,7 +8944,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the Idempotency-Key came with another request, or its first request still runs: Retry-After */
+            /** @description an open order of yours has the `clientOrderId`: DUPLICATE_CLIENT_ORDER_ID, with that order's id in `details` (complete rules) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12943,6 +13026,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SystemResponse"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_trading_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TradingResponse"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */

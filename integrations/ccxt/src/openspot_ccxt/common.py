@@ -12,7 +12,7 @@ from typing import Any
 from ccxt.base.errors import ArgumentsRequired, BadRequest, InvalidOrder, NotSupported, OrderNotFound
 from ccxt.base.precise import Precise
 
-from openspot_ccxt.description import BATCH_MAX, PAGE_MAX, description
+from openspot_ccxt.description import BATCH_MAX, OFFERED_BY_COMPLETE_RULES, PAGE_MAX, description
 
 PREFIX = "/api/v1"
 _BODY_METHODS = ("POST", "PUT", "PATCH")
@@ -144,14 +144,16 @@ class Common:
         elif type != "market":
             raise NotSupported(f"{self.id} createOrder() takes limit and market orders, not {type}")
         if cost is not None:
-            if type != "market" or side != "buy":
+            if type != "market" or (side != "buy" and not self.has_complete_rules(market)):
                 raise InvalidOrder(f"{self.id} createOrder() takes a cost for market orders that buy only")
             request["quoteQuantity"] = Precise.string_add(cost, "0")
         else:
             if amount is None:
                 raise ArgumentsRequired(f"{self.id} createOrder() requires an amount")
             request["quantity"] = self.amount_to_precision(symbol, amount)
-        time_in_force = self.time_in_force_of(type, params)
+        if self.is_post_only_order(type, market, params):
+            request["postOnly"] = True
+        time_in_force = self.time_in_force_of(type, market, params)
         if time_in_force is not None:
             request["timeInForce"] = time_in_force
         names = ["cost", "quoteOrderQty", "timeInForce", "postOnly", "clientOrderId", "reduceOnly"]
@@ -194,22 +196,45 @@ class Common:
         market = self.safe_market(body["symbol"])
         return self.safe_order(order | {"status": status, "symbol": market["symbol"], "info": entry}, market)
 
-    def time_in_force_of(self, type: str, params: dict[str, Any]) -> str | None:
+    def has_complete_rules(self, market: dict[str, Any]) -> bool:
+        """Whether the platform's complete rules of orders are on."""
+        return self.safe_string(market["info"], "rules") == "complete"
+
+    def follow_rules(self, markets: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Let `has` and `features` promise what the rules of the markets allow. Returns the markets."""
+        is_complete = any(self.has_complete_rules(market) for market in markets)
+        for name in OFFERED_BY_COMPLETE_RULES:
+            self.has[name] = is_complete
+        placing = self.features["spot"]["createOrder"]
+        holds = is_complete or self.options["honourTimeInForce"]
+        placing["timeInForce"] = placing["timeInForce"] | {"IOC": holds, "FOK": holds, "PO": is_complete}
+        return markets
+
+    def is_post_only_order(self, type: str, market: dict[str, Any], params: dict[str, Any]) -> bool:
+        """Whether an order is not to take. Raises NotSupported where the platform's rules have no such orders."""
+        wanted = self.safe_string_upper(params, "timeInForce")
+        if not self.safe_bool(params, "postOnly", False) and wanted != "PO":
+            return False
+        if not self.has_complete_rules(market):
+            raise NotSupported(f"{self.id} createOrder() post-only orders need OPENSPOT_RULES=complete at the platform")
+        if type != "limit" or wanted not in (None, "GTC", "PO"):
+            raise InvalidOrder(f"{self.id} createOrder() takes post-only for limit orders without another timeInForce")
+        return True
+
+    def time_in_force_of(self, type: str, market: dict[str, Any], params: dict[str, Any]) -> str | None:
         """What an order asks for, in the platform's words. Raises NotSupported for what it would not keep to."""
         wanted = self.safe_string_upper(params, "timeInForce")
-        if self.safe_bool(params, "postOnly", False) or wanted == "PO":
-            raise NotSupported(f"{self.id} createOrder() has no post-only orders")
         if self.safe_bool(params, "reduceOnly", False):
             raise NotSupported(f"{self.id} createOrder() has no reduce-only orders")
-        if wanted in (None, "GTC"):
+        if wanted in (None, "GTC", "PO"):
             return None
         if wanted == "IOC" and type == "market":
             return "ioc"
-        if wanted in ("IOC", "FOK") and self.options["honourTimeInForce"]:
+        if wanted in ("IOC", "FOK") and (self.has_complete_rules(market) or self.options["honourTimeInForce"]):
             return wanted.lower()
         raise NotSupported(
-            f"{self.id} createOrder() timeInForce {wanted} of a {type} order needs OPENSPOT_HONOUR_TIME_IN_FORCE "
-            "at the platform and options.honourTimeInForce here"
+            f"{self.id} createOrder() timeInForce {wanted} of a {type} order needs OPENSPOT_RULES=complete "
+            "at the platform, or OPENSPOT_HONOUR_TIME_IN_FORCE there and options.honourTimeInForce here"
         )
 
     def timeframe_named(self, timeframe: str) -> str:
@@ -404,7 +429,7 @@ class Common:
                 "symbol": market["symbol"],
                 "type": self.safe_string(order, "type"),
                 "timeInForce": self.safe_string_upper(order, "timeInForce"),
-                "postOnly": False,
+                "postOnly": self.safe_bool(order, "postOnly", False),
                 "side": self.safe_string(order, "side"),
                 "price": self.safe_string(order, "price"),
                 "triggerPrice": None,

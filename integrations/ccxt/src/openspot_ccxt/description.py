@@ -33,8 +33,8 @@ BATCH_MAX = 20
 
 _NOT_OFFERED = (
     "CORS", "margin", "swap", "future", "option", "addMargin", "borrowIsolatedMargin", "cancelOrdersWithClientOrderId",
-    "closeAllPositions", "closePosition", "createDepositAddress", "createMarketSellOrderWithCost",
-    "createPostOnlyOrder", "createReduceOnlyOrder", "createStopOrder", "createTriggerOrder", "fetchAccounts",
+    "closeAllPositions", "closePosition", "createDepositAddress", "createReduceOnlyOrder", "createStopOrder",
+    "createTriggerOrder", "fetchAccounts",
     "fetchBorrowRateHistory", "fetchCrossBorrowRate", "fetchCrossBorrowRates", "fetchDepositAddresses",
     "fetchDepositAddressesByNetwork", "fetchFundingRate", "fetchFundingRates", "fetchIndexOHLCV",
     "fetchIsolatedBorrowRate", "fetchIsolatedBorrowRates", "fetchLastPrices", "fetchLedgerEntry", "fetchLeverage",
@@ -56,6 +56,9 @@ OFFERED = (
     "fetchTradingFees", "fetchWithdrawal", "fetchWithdrawals", "repayCrossMargin", "transfer", "withdraw",
 )  # fmt: skip
 
+OFFERED_BY_COMPLETE_RULES = ("createMarketSellOrderWithCost", "createPostOnlyOrder")
+"""What `has` promises once the markets say that the platform's complete rules of orders are on."""
+
 STREAMS_OFFERED = (
     "ws", "unWatchBidsAsks", "unWatchOHLCV", "unWatchOHLCVForSymbols", "unWatchOrderBook",
     "unWatchOrderBookForSymbols", "unWatchTicker", "unWatchTickers", "unWatchTrades", "unWatchTradesForSymbols",
@@ -73,6 +76,8 @@ _ERRORS = {
     "AUTH_INVALID_USER": InsufficientFunds,
     "CONVERSION_LIMIT": InvalidOrder,
     "CONVERSION_NOT_FOUND": OrderNotFound,
+    "BUDGET_NOT_FILLABLE": InvalidOrder,
+    "DUPLICATE_CLIENT_ORDER_ID": DuplicateOrderId,
     "DUPLICATE_ORDER_ID": DuplicateOrderId,
     "ENGINE_BUSY": ExchangeNotAvailable,
     "FORBIDDEN": PermissionDenied,
@@ -147,7 +152,7 @@ def description() -> dict[str, Any]:
         "rateLimit": 300,
         "hostname": "127.0.0.1",
         "precisionMode": TICK_SIZE,
-        "has": dict.fromkeys(_NOT_OFFERED, False) | dict.fromkeys(OFFERED, True),
+        "has": dict.fromkeys((*_NOT_OFFERED, *OFFERED_BY_COMPLETE_RULES), False) | dict.fromkeys(OFFERED, True),
         "timeframes": {name: name for name in ("1m", "5m", "15m", "30m", "1h", "4h", "1d", "1w")},
         "urls": {
             "api": {
@@ -162,7 +167,7 @@ def description() -> dict[str, Any]:
         "options": {
             "timeDifference": 0,
             "adjustForTimeDifference": False,
-            # Whether the platform runs with OPENSPOT_HONOUR_TIME_IN_FORCE.
+            # Whether the platform runs with OPENSPOT_HONOUR_TIME_IN_FORCE; of OPENSPOT_RULES=complete the markets tell.
             "honourTimeInForce": False,
             "networks": {
                 "BTC": "bitcoin", "ERC20": "ethereum", "SOL": "solana", "TRC20": "tron", "XLM": "stellar",

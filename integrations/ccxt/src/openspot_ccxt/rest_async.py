@@ -43,7 +43,7 @@ class OpenSpot(Funds, Common, Exchange):
         """All markets."""
         if self.options["adjustForTimeDifference"]:
             await self.load_time_difference()
-        return self.parse_markets(await self.call("GET", "markets", params, "public"))
+        return self.follow_rules(self.parse_markets(await self.call("GET", "markets", params, "public")))
 
     async def fetch_currencies(self, params: Params = None) -> dict[str, Any]:
         """All currencies that can come in or leave."""
@@ -168,6 +168,12 @@ class OpenSpot(Funds, Common, Exchange):
             raise ArgumentsRequired(f"{self.id} editOrder() requires an id or a clientOrderId")
         request |= self.omit(params or {}, ["clientOrderId"])
         return self.parse_order(await self.call("PATCH", path, request))
+
+    async def create_market_sell_order_with_cost(
+        self, symbol: str, cost: float, params: Params = None
+    ) -> dict[str, Any]:
+        """Sell at the market for at most `cost` of the quote currency. The complete rules of orders have this."""
+        return await self.create_order(symbol, "market", "sell", None, None, (params or {}) | {"cost": cost})
 
     async def cancel_order(self, id: str, symbol: str | None = None, params: Params = None) -> dict[str, Any]:
         """Cancel an order, by its id or by `clientOrderId` in `params`, and return it.

@@ -43,7 +43,7 @@ class OpenSpot(Funds, Common, Exchange):
         """All markets."""
         if self.options["adjustForTimeDifference"]:
             self.load_time_difference()
-        return self.parse_markets(self.call("GET", "markets", params, "public"))
+        return self.follow_rules(self.parse_markets(self.call("GET", "markets", params, "public")))
 
     def fetch_currencies(self, params: Params = None) -> dict[str, Any]:
         """All currencies that can come in or leave."""
@@ -166,6 +166,10 @@ class OpenSpot(Funds, Common, Exchange):
             raise ArgumentsRequired(f"{self.id} editOrder() requires an id or a clientOrderId")
         request |= self.omit(params or {}, ["clientOrderId"])
         return self.parse_order(self.call("PATCH", path, request))
+
+    def create_market_sell_order_with_cost(self, symbol: str, cost: float, params: Params = None) -> dict[str, Any]:
+        """Sell at the market for at most `cost` of the quote currency. The complete rules of orders have this."""
+        return self.create_order(symbol, "market", "sell", None, None, (params or {}) | {"cost": cost})
 
     def cancel_order(self, id: str, symbol: str | None = None, params: Params = None) -> dict[str, Any]:
         """Cancel an order, by its id or by `clientOrderId` in `params`, and return it.

@@ -9,10 +9,23 @@ import msgspec
 from openspot.client.records import Level, Record, RecordWithState
 
 
+class OrderFill(Record, frozen=True):
+    """A fill that an order made at once, as the taker."""
+
+    trade_id: str
+    price: Decimal
+    quantity: Decimal
+    fee: Decimal
+    fee_currency: str
+
+
 class Order(RecordWithState, frozen=True):
     """An order as clients see it (fact A2.1-15). Times are in UTC.
 
-    `time_in_force` and `margin_mode` are only stored: they do not change what the engine receives.
+    `time_in_force` and `margin_mode` are only stored, unless the complete rules of orders are on, which honour the time
+    in force. Only they have the last three fields: `post_only` of an order that never takes; `fills`, in the reply to a
+    placement, are those that the order made at once, oldest first, at most 100; `fills_truncated` says that there are
+    more.
     """
 
     order_id: str
@@ -34,6 +47,9 @@ class Order(RecordWithState, frozen=True):
     reject_reason: str | None
     created_at: datetime
     updated_at: datetime
+    post_only: bool | None = None
+    fills: list[OrderFill] | None = None
+    fills_truncated: bool | None = None
 
 
 class OwnTrade(Record, frozen=True):
@@ -174,7 +190,7 @@ class Market(Record, frozen=True):
     The price of a limit order may be `deviation_bps_max` basis points from the reference, and `slippage_bps_max` is the
     most that a market order may have as `maxSlippageBps`. `price_reference` says what the reference is: the last trade,
     or the fair price, which `reference_price` shows. Around a fair price that is not good the present deviation is
-    wider than usual.
+    wider than usual. `rules` are the rules of orders (`GET /settings/trading`).
     """
 
     symbol: str
@@ -195,6 +211,7 @@ class Market(Record, frozen=True):
     slippage_bps_max: int | None
     price_reference: str
     reference_price: Decimal | None
+    rules: str
 
 
 class OrderBook(Record, frozen=True):
@@ -876,6 +893,28 @@ class SystemSettings(Record, frozen=True):
     conversion_quote_seconds: int
     payment_session_seconds: int
     network_fee_quote_seconds: int
+
+
+class TradingSettings(Record, frozen=True):
+    """The rules of orders that are on, and what an order may ask for under them.
+
+    `rules` are the specification's or the complete ones. A time in force that is not listed is stored and changes
+    nothing. `self_trade_prevention_modes` are those that an order may choose; empty: the account's mode applies.
+    `client_order_ids_unique`: no two open orders of an account have the same `clientOrderId`. `fills_max` is how many
+    fills the reply to a placement lists; 0: none.
+    """
+
+    rules: str
+    order_types: list[str]
+    times_in_force: list[str]
+    post_only: bool
+    post_only_modes: list[str]
+    quote_quantity_sides: list[str]
+    self_trade_prevention_modes: list[str]
+    client_order_ids_unique: bool
+    client_order_id_length_max: int
+    orders_per_batch_max: int
+    fills_max: int
 
 
 class User(Record, frozen=True):

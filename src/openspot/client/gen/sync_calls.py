@@ -59,6 +59,7 @@ from openspot.client.gen.records import (
     Ticker,
     ToldNotification,
     TradingFees,
+    TradingSettings,
     Transaction,
     Unstake,
     User,
@@ -159,11 +160,16 @@ class SyncCalls:
         max_slippage_bps: Number | None = None,
         client_order_id: str | None = None,
         margin_mode: str | None = None,
+        post_only: bool | None = None,
+        post_only_mode: str | None = None,
         idempotency_key: str | None = None,
     ) -> Order:
         """Place an order. Raises ApiError 400 with the reason if it is rejected.
 
-        A market order has a `quantity`; a market buy may have `quote_quantity` instead, the amount to spend. After
+        A market order has a `quantity`; a market buy may have `quote_quantity` instead, the amount to spend. Under the
+        complete rules (`trading_settings`) a market sell may have it, too, a limit order may be `post_only`, with
+        `post_only_mode` refuse or slide, the order has `fills`, and an order whose `client_order_id` an open order has
+        raises ApiError 409 DUPLICATE_CLIENT_ORDER_ID with the id of that one in `details["orderId"]`. After
         ApiError 504 ORDER_STATUS_UNKNOWN, call `order` with `details["orderId"]`. The client never repeats an order
         that may have been placed, unless you pass an `idempotency_key`. Use a new key for each order: the platform
         places the order of a key once, however often it is sent.
@@ -180,6 +186,8 @@ class SyncCalls:
                 max_slippage_bps=max_slippage_bps,
                 client_order_id=client_order_id,
                 margin_mode=margin_mode,
+                post_only=post_only,
+                post_only_mode=post_only_mode,
                 idempotency_key=idempotency_key,
             )
         )
@@ -819,3 +827,7 @@ class SyncCalls:
     def system_settings(self) -> SystemSettings:
         """The settings of the platform that concern clients."""
         return self._loop.run(self._client.system_settings())
+
+    def trading_settings(self) -> TradingSettings:
+        """The rules of orders that are on, and what an order may ask for under them."""
+        return self._loop.run(self._client.trading_settings())

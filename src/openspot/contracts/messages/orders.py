@@ -16,8 +16,9 @@ OrderIdText = Annotated[str, msgspec.Meta(extra_json_schema={"minLength": ORDER_
 class OrderRequest(Message, frozen=True):
     """An order as the REST edge sends it: valid in shape, not yet checked against the rules of its market.
 
-    The edge allocates `order_id`. A market buy may have `quote_quantity`, the amount to spend, instead of `quantity`.
-    All numbers are decimal text, `max_slippage_bps` too.
+    The edge allocates `order_id`. A market buy may have `quote_quantity`, the amount to spend, instead of `quantity`;
+    under the complete rules of orders a market sell may have it, too. All numbers are decimal text, `max_slippage_bps`
+    too. `post_only` is a domain.order.PostOnlyMode, None for an order that may take.
     """
 
     order_id: str
@@ -32,12 +33,26 @@ class OrderRequest(Message, frozen=True):
     margin_mode: str | None = None
     max_slippage_bps: str | None = None
     client_order_id: str | None = None
+    post_only: str | None = None
+
+
+class OrderFill(Message, frozen=True):
+    """A fill that an order made at once, as the taker."""
+
+    trade_id: str
+    price: DecimalText
+    quantity: DecimalText
+    fee: DecimalText
+    fee_currency: str
 
 
 class OrderRecord(Message, frozen=True):
     """An order as clients see it (fact A2.1-15). Times are ISO 8601 in UTC.
 
-    `time_in_force` and `margin_mode` are only stored: they do not change what the engine receives.
+    `time_in_force` and `margin_mode` are only stored, unless the complete rules of orders are on, which honour the time
+    in force. Only they have the last three fields: `post_only` of an order that never takes; `fills`, in the reply to a
+    placement, are those that the order made at once, oldest first, at most 100; `fills_truncated` says that there are
+    more.
     """
 
     order_id: OrderIdText
@@ -59,6 +74,9 @@ class OrderRecord(Message, frozen=True):
     reject_reason: str | None
     created_at: TimeText
     updated_at: TimeText
+    post_only: bool | msgspec.UnsetType = msgspec.UNSET
+    fills: list[OrderFill] | msgspec.UnsetType = msgspec.UNSET
+    fills_truncated: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class SubmitOrder(Message, frozen=True):
@@ -76,12 +94,16 @@ class SubmitOrder(Message, frozen=True):
 
 
 class SubmitOrderReply(Message, frozen=True):
-    """Reply of `orders.submit`. A refusal has `error` and `code`, and the rejected `order` if it was recorded."""
+    """Reply of `orders.submit`. A refusal has `error` and `code`, and the rejected `order` if it was recorded.
+
+    A refusal with DUPLICATE_CLIENT_ORDER_ID names the open order that has the client order id.
+    """
 
     success: bool
     order: OrderRecord | None = None
     error: str | None = None
     code: RefusalCode | None = None
+    conflicting_order_id: str | None = None
 
     @classmethod
     def refused(cls, refusal: Refusal, order: OrderRecord | None = None) -> Self:

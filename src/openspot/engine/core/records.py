@@ -12,7 +12,10 @@ The fields that each kind reads (the others are zero):
     PLACE            side, order_type, symbol, order_id, account, price, quantity,
                      amount = reserve price of a BUY (scaled as the price), or the budget of a FOK_BUDGET
                      (amount units of the quote asset, without fees); the core ignores its price;
-                     flags = n: the test of a FOK or FOK_BUDGET takes at most 2^n steps; 0: any number
+                     flags bits 0 to 5 = n: the test of a FOK or FOK_BUDGET, and the sizing of an IOC with
+                     FLAG_BUDGET, takes at most 2^n steps; 0: any number
+                     FLAG_BUDGET of an IOC: amount = the budget (amount units of the quote asset, without fees);
+                     FLAG_SLIDE of a POST_ONLY: it goes behind the best opposite price instead of crossing it
     CANCEL           order_id; account = the owner, or 0 for an administrator; symbol, or 0 for any
     MOVE             order_id, account, price = the new limit, which is also a BUY's new reserve price
     REDUCE           order_id, account, quantity = by how much
@@ -69,6 +72,11 @@ assert RESULT.size == RESULT_SIZE
 assert EVENT.size == EVENT_SIZE
 
 FLAG_ACTIVE = 1
+FLAG_BUDGET = 1 << 6
+"""PLACE of an IOC: the quantity is the most that the budget in `amount` buys, or that brings at most it."""
+FLAG_SLIDE = 1 << 7
+"""PLACE of a POST_ONLY: a price that would match becomes one tick behind the best opposite price."""
+STEPS_MASK = FLAG_BUDGET - 1
 FOK_STEPS_EXPONENT = 12
 """The flags of every PLACE that the engine makes: a FOK is tested against 4,096 levels or orders at most. Journals of
 before have 0 there."""

@@ -54,22 +54,17 @@ def fill_or_kill_refusal(
     means any number. Changes nothing.
     """
     book, account = state.books[incoming.symbol], state.accounts[incoming.account]
-    # The currency that the orders of the opposite side hold.
-    opposite = book.symbol.base if incoming.side == Side.BUY else book.symbol.quote
     owner = state.owner_of(incoming.account)
-    may_meet_itself = account.stp_mode != StpMode.NONE and (
-        any(state.books[order.symbol].held_currency(order) == opposite for order in account.orders.values())
-        or any(number != owner and state.owner_of(number) == owner for number in state.accounts)
-    )
+    is_by_order = may_meet_itself(state, incoming)
     unfilled, notional, steps, last_price = incoming.remaining, 0, 0, 0
     for resting in book.opposite_side(incoming).orders():
         if not incoming.may_trade_at(resting.price):
             return ResultCode.FOK_NOT_FILLABLE
-        if may_meet_itself or resting.price != last_price:
+        if is_by_order or resting.price != last_price:
             if steps == steps_max:
                 return ResultCode.FOK_TOO_DEEP
             steps, last_price = steps + 1, resting.price
-        if may_meet_itself and state.owner_of(resting.account) == owner:
+        if is_by_order and state.owner_of(resting.account) == owner:
             if account.stp_mode == StpMode.CANCEL_RESTING:
                 continue
             return ResultCode.FOK_NOT_FILLABLE
@@ -82,6 +77,18 @@ def fill_or_kill_refusal(
     if is_filled and not incoming.has_limit:
         is_filled = notional <= budget if incoming.side == Side.BUY else notional >= budget
     return None if is_filled else ResultCode.FOK_NOT_FILLABLE
+
+
+def may_meet_itself(state: CoreState, incoming: BookOrder) -> bool:
+    """Whether an incoming order may meet one of its own owner, so that a walk through the book looks at each order."""
+    book, account = state.books[incoming.symbol], state.accounts[incoming.account]
+    # The currency that the orders of the opposite side hold.
+    opposite = book.symbol.base if incoming.side == Side.BUY else book.symbol.quote
+    owner = state.owner_of(incoming.account)
+    return account.stp_mode != StpMode.NONE and (
+        any(state.books[order.symbol].held_currency(order) == opposite for order in account.orders.values())
+        or any(number != owner and state.owner_of(number) == owner for number in state.accounts)
+    )
 
 
 def reduce_resting(state: CoreState, order: BookOrder, quantity: int, reason: ResultCode, emit: Emit) -> None:

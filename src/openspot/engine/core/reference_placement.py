@@ -7,7 +7,7 @@ from openspot.domain.money import AMOUNT_MAX, BASIS_POINTS
 from openspot.domain.order import EngineOrderType, Side
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
-from openspot.engine.core.records import Command, EventType, ResultStatus
+from openspot.engine.core.records import FLAG_BUDGET, FLAG_SLIDE, Command, EventType, ResultStatus
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
 from openspot.engine.core.reference_matching import (
     Execution,
@@ -16,6 +16,7 @@ from openspot.engine.core.reference_matching import (
     match_order,
     reduce_incoming,
 )
+from openspot.engine.core.reference_sizing import affordable_quantity, steps_of
 from openspot.engine.core.reference_state import (
     Account,
     CommandResult,
@@ -41,8 +42,7 @@ def place(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     emit_order(emit, EventType.ACCEPTED, order, fee_bps=order.taker_fee_bps, maker_fee_bps=order.maker_fee_bps)
     refusal = None
     if order.order_type in _FILL_OR_KILL:
-        steps_max = 1 << command.flags if command.flags else None
-        refusal = fill_or_kill_refusal(state, order, budget=command.amount, steps_max=steps_max)
+        refusal = fill_or_kill_refusal(state, order, budget=command.amount, steps_max=steps_of(command.flags))
     if refusal is not None:
         execution = Execution()
         reduce_incoming(order, order.remaining, refusal, execution, emit)
@@ -93,18 +93,49 @@ def _checked_order(state: CoreState, command: Command) -> BookOrder:
         if order.side == Side.BUY:
             require(order.price <= order.reserve_price, ResultCode.RISK_INVALID_RESERVE_BID_PRICE)
             require(order.reserve_price <= SCALED_MAX, ResultCode.INVALID_PRICE)
-    else:
+    has_budget = _has_budget(command)
+    if has_budget:
         require(0 < command.amount <= AMOUNT_MAX, ResultCode.INVALID_BUDGET)
+    if order.order_type == EngineOrderType.POST_ONLY and command.flags & FLAG_SLIDE:
+        _slide(book, order)
     # A BUY's reserve price is not below its price. A FOK_BUDGET has neither: both are 0.
     check_notional(book, max(order.price, order.reserve_price), order.quantity)
-    needed = _needed_funds(book, order, budget=command.amount)
-    require(account.free(book.held_currency(order)) >= needed, ResultCode.RISK_NSF)
+    free = account.free(book.held_currency(order))
+    if has_budget and order.has_limit and order.side == Side.SELL:
+        # A sell for a budget sells no more than there is. Without a whole lot there is nothing to sell.
+        order.remaining = min(order.remaining, free // book.base_amount(book.symbol.lot) * book.symbol.lot)
+        require(order.remaining > 0, ResultCode.RISK_NSF)
+    needed = _needed_funds(book, order, budget=command.amount if has_budget else None)
+    require(free >= needed, ResultCode.RISK_NSF)
     check_post_only(book, order)
+    if has_budget and order.has_limit:
+        order.remaining = affordable_quantity(state, order, command.amount, steps_of(command.flags))
+        require(order.remaining > 0, ResultCode.BUDGET_NOT_FILLABLE)
+        order.quantity = order.remaining
     return order
+
+
+def _has_budget(command: Command) -> bool:
+    """Whether the amount of a PLACE is a budget, not a reserve price."""
+    if command.order_type == EngineOrderType.IOC:
+        return bool(command.flags & FLAG_BUDGET)
+    return command.order_type == EngineOrderType.FOK_BUDGET
+
+
+def _slide(book: SymbolBook, order: BookOrder) -> None:
+    """Put a post-only order that would match one tick behind the best opposite price, if there is such a price."""
+    best = book.opposite_side(order).best()
+    if best is None or not order.may_trade_at(best.price):
+        return
+    price = best.price - book.symbol.tick if order.side == Side.BUY else best.price + book.symbol.tick
+    if 0 < price <= SCALED_MAX:
+        order.price = price
+        order.reserve_price = price if order.side == Side.BUY else 0
 
 
 def _new_order(command: Command, book: SymbolBook, account: Account) -> BookOrder:
     has_limit = command.order_type != EngineOrderType.FOK_BUDGET
+    reserve_price = command.price if _has_budget(command) else command.amount
     taker_fee_bps, maker_fee_bps = account.fees or (book.symbol.taker_fee_bps, book.symbol.maker_fee_bps)
     return BookOrder(
         order_id=command.order_id,
@@ -113,7 +144,7 @@ def _new_order(command: Command, book: SymbolBook, account: Account) -> BookOrde
         side=command.side,
         order_type=command.order_type,
         price=command.price if has_limit else 0,
-        reserve_price=command.amount if has_limit and command.side == Side.BUY else 0,
+        reserve_price=reserve_price if has_limit and command.side == Side.BUY else 0,
         quantity=command.quantity,
         remaining=command.quantity,
         taker_fee_bps=taker_fee_bps,
@@ -122,9 +153,9 @@ def _new_order(command: Command, book: SymbolBook, account: Account) -> BookOrde
     )
 
 
-def _needed_funds(book: SymbolBook, order: BookOrder, budget: int) -> int:
+def _needed_funds(book: SymbolBook, order: BookOrder, budget: int | None) -> int:
     """The free funds that an order needs. The worst fee on a budget is rounded up to a whole amount unit."""
-    if order.has_limit or order.side == Side.SELL:
+    if budget is None or order.side == Side.SELL:
         return book.hold(order)
     return budget - (-budget * order.worst_fee_bps // BASIS_POINTS)
 

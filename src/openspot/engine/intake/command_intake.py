@@ -11,24 +11,34 @@ from collections.abc import Collection, Sequence
 from itertools import islice
 from typing import NamedTuple, Protocol
 
+from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.domain.order import RESTING_TYPES, EngineOrderType, Side
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SYMBOL_TEXT, SymbolSpec
 from openspot.engine import metrics
-from openspot.engine.core.records import COMMAND, FOK_STEPS_EXPONENT, Command, CommandKind, CreateSymbol
+from openspot.engine.core.records import (
+    COMMAND,
+    FLAG_BUDGET,
+    FLAG_SLIDE,
+    FOK_STEPS_EXPONENT,
+    Command,
+    CommandKind,
+    CreateSymbol,
+)
 from openspot.engine.intake.order_limits import OrderLimits
 from openspot.engine.intake.owner_links import LinkRequest, checked_owners, owner_changes
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
 from openspot.engine.intake.transfers import MovementRequest, checked_transfer
 from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
-from openspot.engine.state.order_memory import SYMBOL, OpenOrders, add_open
+from openspot.engine.state.order_memory import ORDER_ID, SYMBOL, OpenOrders, add_open
 from openspot.engine.state.state_machine import StateMachine
 
 ORDER_ID_LENGTH_MAX = 64
 METADATA_LENGTH_MAX = 4096
+CLIENT_ORDER_ID_LENGTH_MAX = 128
 REFERENCE_LENGTH_MAX = 256
 CANCELS_MAX = 500
 """Orders that one bulk cancel takes at most, so that the commands of others come between two."""
@@ -36,11 +46,13 @@ OWNER_CHANGES_MAX = 256
 """Accounts whose owner one list of links changes at most, for the same reason."""
 
 _PLACE, _BUY, _SELL = int(CommandKind.PLACE), int(Side.BUY), int(Side.SELL)
-_BUDGET = int(EngineOrderType.FOK_BUDGET)
+_BUDGET, _IOC, _GTC = int(EngineOrderType.FOK_BUDGET), int(EngineOrderType.IOC), int(EngineOrderType.GTC)
+_POST_ONLY = int(EngineOrderType.POST_ONLY)
 _PUBLIC_TYPES_MAX = int(EngineOrderType.FOK_BUDGET)
-"""POST_ONLY has a higher number and is not offered to clients (fact A2.8-06)."""
+"""POST_ONLY has a higher number, and no value of `type` selects it (fact A2.8-06): `post_only` does."""
 _LOW = (1 << 64) - 1
 _FOK_STEPS = FOK_STEPS_EXPONENT
+_POST_ONLY_MAX = int(orders_pb2.SLIDE)
 _NO_ORDERS: OpenOrders = ({}, {})
 _pack = COMMAND.pack
 
@@ -81,17 +93,25 @@ class PlacementRequest(Protocol):
     @property
     def metadata(self) -> str: ...
 
+    @property
+    def post_only(self) -> int: ...
+
+    @property
+    def client_order_id(self) -> str: ...
+
 
 class PlacedOrders(NamedTuple):
     """The result of placing several orders.
 
     `refusals` has the result codes of the refused orders by their index in the call. `submitted_ids` are the engine
-    order ids of the others, and `future` is their outcome, or None if all were refused.
+    order ids of the others, and `future` is their outcome, or None if all were refused. `conflicting_ids` has the order
+    ids that the refusals with DUPLICATE_CLIENT_ORDER_ID name, by the same index.
     """
 
     refusals: dict[int, ResultCode]
     submitted_ids: list[int]
     future: asyncio.Future[CommandOutcome] | None
+    conflicting_ids: dict[int, str]
 
 
 class CancelledOrders(NamedTuple):
@@ -161,27 +181,39 @@ class CommandIntake:
             self._sequencer.admit(len(requests))
         except EngineBusyError:
             metrics.REFUSED.labels(ResultCode.ENGINE_BUSY.name).inc(len(requests))
-            return PlacedOrders(dict.fromkeys(range(len(requests)), ResultCode.ENGINE_BUSY), [], None)
+            return PlacedOrders(dict.fromkeys(range(len(requests)), ResultCode.ENGINE_BUSY), [], None, {})
         directory, orders = self._machine.directory, self._machine.orders
         accounts, symbols, entries, ids = directory.accounts, directory.symbols, orders.entries, orders.ids
         time_ns = self._sequencer.now()
         self._limits.begin(time_ns)
         limit_refusal, open_orders_max = self._limits.refusal, self._limits.open_orders_max
-        open_orders = orders.open_orders
+        open_orders, client_ids = orders.open_orders, orders.client_ids
         commands: list[bytes] = []
         notes: list[Note] = []
         submitted_ids: list[int] = []
         refusals: dict[int, ResultCode] = {}
+        conflicting_ids: dict[int, str] = {}
         for index, order in enumerate(requests):
             engine_order_id, order_id, metadata = order.order_id, order.external_id, order.metadata
             participant_id, symbol_text = order.participant_id, order.symbol
             side, order_type, price, quantity = order.side, order.type, order.price, order.quantity
             account, spec = accounts.get(participant_id), symbols.get(symbol_text)
+            post_only, client_id = order.post_only, order.client_order_id
+            is_sized = order_type == _IOC and bool(order.budget)
             refusal: ResultCode | None = None
+            if post_only:
+                order_type = _POST_ONLY if order_type == _GTC and 0 < post_only <= _POST_ONLY_MAX else 0
+            elif not 0 < order_type <= _PUBLIC_TYPES_MAX:
+                order_type = 0
             if engine_order_id in entries or order_id in ids:
                 refusal = ResultCode.DUPLICATE_ORDER_ID
             elif not engine_order_id or len(order_id) > ORDER_ID_LENGTH_MAX:
                 refusal = ResultCode.INVALID_ORDER_ID
+            elif len(client_id) > CLIENT_ORDER_ID_LENGTH_MAX:
+                refusal = ResultCode.UNSUPPORTED_COMMAND
+            elif client_id and account is not None and (holder := client_ids.holder(account, client_id)) is not None:
+                refusal = ResultCode.DUPLICATE_CLIENT_ORDER_ID
+                conflicting_ids[index] = entries[holder][ORDER_ID]
             elif len(metadata) > METADATA_LENGTH_MAX:
                 refusal = ResultCode.UNSUPPORTED_COMMAND
             elif account is None and not PARTICIPANT_ID_TEXT.fullmatch(participant_id):
@@ -189,7 +221,8 @@ class CommandIntake:
             elif spec is None and not SYMBOL_TEXT.fullmatch(symbol_text):
                 refusal = ResultCode.INVALID_SYMBOL
             else:
-                worth = price * quantity if order_type != _BUDGET or spec is None else _budget_worth(order.budget, spec)
+                has_budget = is_sized or order_type == _BUDGET
+                worth = price * quantity if not has_budget or spec is None else _budget_worth(order.budget, spec)
                 refusal = limit_refusal(participant_id, spec, quantity, worth)
                 if refusal is None and open_orders_max and order_type in RESTING_TYPES and account and spec:
                     sells, buys = open_orders.get((account, spec.symbol_id), _NO_ORDERS)
@@ -198,28 +231,31 @@ class CommandIntake:
                 refusals[index] = refusal
                 metrics.REFUSED.labels(refusal.name).inc()
                 continue
+            client_note = (client_id,) if client_id else ()
             if account is None or spec is None:
-                notes.append((order_id, metadata, participant_id, symbol_text))
+                notes.append((order_id, metadata, participant_id, symbol_text, *client_note))
                 account = UNKNOWN_ACCOUNT if account is None else account
                 symbol = UNKNOWN_SYMBOL if spec is None else spec.symbol_id
             else:
-                notes.append((order_id, metadata))
+                notes.append((order_id, metadata, *client_note))
                 symbol = spec.symbol_id
             if side != _BUY and side != _SELL:
                 side = 0
-            if not 0 < order_type <= _PUBLIC_TYPES_MAX:
-                order_type = 0
-            amount = 0
-            if order_type == _BUDGET:
+            amount, flags = 0, _FOK_STEPS
+            if is_sized:
+                amount, flags = _budget(order.budget), _FOK_STEPS | FLAG_BUDGET
+            elif order_type == _BUDGET:
                 amount = _budget(order.budget)
             elif side == _BUY:
                 amount = order.reserve_price or price
+            if post_only == orders_pb2.SLIDE:
+                flags |= FLAG_SLIDE
             commands.append(
                 _pack(
                     _PLACE,
                     side,
                     order_type,
-                    _FOK_STEPS,
+                    flags,
                     symbol,
                     time_ns,
                     engine_order_id,
@@ -236,8 +272,10 @@ class CommandIntake:
                 ids[order_id] = engine_order_id
             if order_type in RESTING_TYPES:
                 add_open(open_orders, engine_order_id, (account, symbol), side)
+            if client_id:
+                client_ids.hold(account, client_id, engine_order_id)
         future = self._sequencer.submit(b"".join(commands), notes) if notes else None
-        return PlacedOrders(refusals, submitted_ids, future)
+        return PlacedOrders(refusals, submitted_ids, future, conflicting_ids)
 
     def cancel(
         self, engine_order_id: int, order_id: str, participant_id: str, symbol: str

@@ -20,7 +20,8 @@ Note = tuple[str, ...]
 """The texts of a command. They do not fit into its record, which has a fixed size. By kind:
 
 PLACE               (order id, metadata); if the directory did not know the participant or the symbol, followed
-                    by (participant as sent, symbol as sent)
+                    by (participant as sent, symbol as sent); and last the client order id, if the order is to be the
+                    only open one with it
 money kinds         (participant, reference); RELEASE and COMMIT: ("", reference)
 MOVEMENT            (participant that receives,)
 TRANSFER            (kind, reference); kind is a domain.transfer.TransferKind
@@ -101,6 +102,11 @@ class _Snapshot(msgspec.Struct, frozen=True):
     deleted_symbols: list[int]
     owned: dict[str, int] = {}
     """The account numbers that name an owner."""
+
+
+def client_order_id_of(note: Note) -> str:
+    """The client order id in the note of a PLACE, empty if it has none: the other texts come in twos."""
+    return note[-1] if len(note) % 2 else ""
 
 
 def place_of(account: int) -> int:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from openspot.domain.order import RESTING_TYPES, Side
+from openspot.engine.state.client_order_ids import ClientOrderIds
 
 OPEN = 0
 FILLED = 1
@@ -80,6 +81,8 @@ class OrderMemory:
         """Entries by engine order id. Code that adds one also adds its order id to `ids`, or calls `drop_index`."""
         self.ended: deque[int] = deque()
         """The ids of the ended orders, oldest first."""
+        self.client_ids = ClientOrderIds()
+        """The client order ids of open orders."""
         self._ended_max = ended_max
         self._ids: dict[str, int] | None = None
         self._open_orders: dict[tuple[int, int], OpenOrders] | None = None
@@ -155,6 +158,12 @@ class OrderMemory:
         entry = self.entries[engine_order_id]
         self.entries[engine_order_id] = (*entry[:PRICE], price, entry[QUANTITY] + change, *entry[QUANTITY + 1 :])
 
+    def accept(self, engine_order_id: int, price: int, quantity: int) -> None:
+        """Record the limit and the quantity with which the core accepted an order, if it changed them."""
+        entry = self.entries[engine_order_id]
+        if (entry[PRICE], entry[QUANTITY]) != (price, quantity):
+            self.entries[engine_order_id] = (*entry[:PRICE], price, quantity, *entry[QUANTITY + 1 :])
+
     def reduce(self, engine_order_id: int, quantity: int) -> None:
         """Record that an open order was reduced by `quantity`."""
         entry = self.entries[engine_order_id]
@@ -169,6 +178,9 @@ class OrderMemory:
         """Forget the oldest ended orders that exceed the bound, and remove newly ended ones from `open_orders`."""
         if self._open_orders is not None:
             self._remove_ended(self._open_orders)
+        if self.client_ids:
+            for engine_order_id in self._newly_ended():
+                self.client_ids.release(engine_order_id)
         ended, forget, ids = self.ended, self.entries.pop, self._ids
         for _ in range(len(ended) - self._ended_max):
             engine_order_id = ended.popleft()
@@ -177,9 +189,13 @@ class OrderMemory:
                 del ids[order_id]
         self._ended_counted = len(ended)
 
+    def _newly_ended(self) -> Iterator[int]:
+        """The orders that ended since the last `trim`."""
+        return islice(reversed(self.ended), len(self.ended) - self._ended_counted)
+
     def _remove_ended(self, open_orders: dict[tuple[int, int], OpenOrders]) -> None:
         """Remove the orders that ended since the last call from `open_orders`."""
-        for engine_order_id in islice(reversed(self.ended), len(self.ended) - self._ended_counted):
+        for engine_order_id in self._newly_ended():
             entry = self.entries[engine_order_id]
             if entry[_ORDER_TYPE] in RESTING_TYPES:
                 owner = entry[ACCOUNT], entry[SYMBOL]
@@ -191,6 +207,7 @@ class OrderMemory:
     def make_room(self, engine_order_id: int) -> None:
         """Forget the ended order with this id. A replay trims later than the live engine did and may still hold it."""
         self.ended.remove(engine_order_id)
+        self._ended_counted -= 1
         del self.entries[engine_order_id]
         self.drop_index()
 
@@ -222,4 +239,6 @@ class OrderMemory:
         self.entries = dict(rows)
         self.drop_index()
         self.ended = deque(engine_order_id for engine_order_id, _ in rows[:ended])
+        self.client_ids = ClientOrderIds()
+        self._ended_counted = 0
         self.trim()

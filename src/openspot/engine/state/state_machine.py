@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from openspot.domain.order import EngineOrderType
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore
 from openspot.engine.core.records import (
@@ -29,12 +30,14 @@ from openspot.engine.core.records import (
     decode_events,
     decode_results,
 )
+from openspot.engine.state.client_order_ids import ClientOrderIds, HeldId
 from openspot.engine.state.directory import (
     DESCRIBE_CURRENCY,
     NAMING_KINDS,
     PARTICIPANT_KINDS,
     Directory,
     Note,
+    client_order_id_of,
     place_of,
 )
 from openspot.engine.state.event_batch import EventBatch
@@ -49,9 +52,11 @@ RECENT_TRADES_MAX = 1000
 _PLACE, _TRANSFER = int(CommandKind.PLACE), int(CommandKind.TRANSFER)
 _ACCEPTED, _TRADE, _REDUCE = int(EventType.ACCEPTED), int(EventType.TRADE), int(EventType.REDUCE)
 _REJECT, _MOVED = int(EventType.REJECT), int(EventType.MOVED)
+_ADAPTED_TYPES = frozenset({int(EngineOrderType.IOC), int(EngineOrderType.POST_ONLY)})
+"""Orders of these types may be accepted with another limit or quantity than they were sent with."""
 
-_EVENT_HEAD = struct.Struct("<BxxBxxxxI20xQQQ16xqq56x")
-"""Fields of an event: type, flags, symbol, command_sequence, order_id, maker_order_id, price, quantity."""
+_EVENT_HEAD = struct.Struct("<BxBBxxxxI20xQQQ16xqq56x")
+"""Fields of an event: type, order_type, flags, symbol, command_sequence, order_id, maker_order_id, price, quantity."""
 assert _EVENT_HEAD.size == EVENT_SIZE
 _CHANGE = struct.Struct("<112xq24x")
 """Field of a MOVED event: the change of the ordered quantity, which is an amount that fits 64 bits."""
@@ -72,13 +77,15 @@ class AppliedBatch(NamedTuple):
     events: EventBatch
 
 
-class _Snapshot(msgspec.Struct, frozen=True):
+class _Snapshot(msgspec.Struct, frozen=True, omit_defaults=True):
     directory: bytes
     orders: bytes
     trades: dict[int, list[bytes]]
     accounts: int
     participants: bytes
     totals: bytes
+    client_ids: list[HeldId] = []
+    """Left out while there are none, as in snapshots of before."""
 
 
 class StateMachine:
@@ -105,6 +112,9 @@ class StateMachine:
                 if engine_order_id in entries:
                     orders.make_room(engine_order_id)
                 entries[engine_order_id] = (note[0], account, symbol, side, order_type, price, quantity, time_ns)
+                client_order_id = client_order_id_of(note)
+                if client_order_id:
+                    orders.client_ids.hold(account, client_order_id, engine_order_id)
             elif kind in PARTICIPANT_KINDS:
                 number = register(note[0], account)
                 assert number == account, "a replay gives every participant the same account number"
@@ -144,13 +154,23 @@ class StateMachine:
         totals, tallies, trades = self.totals, self.totals.tallies, self.trades
         add = None if texts is None else texts.append
         position = placed = cancelled = 0
-        for kind, flags, symbol, command, engine_order_id, maker_id, price, quantity in _EVENT_HEAD.iter_unpack(
-            records
-        ):
+        for (
+            kind,
+            order_type,
+            flags,
+            symbol,
+            command,
+            engine_order_id,
+            maker_id,
+            price,
+            quantity,
+        ) in _EVENT_HEAD.iter_unpack(records):
             if kind == _ACCEPTED:
                 if add:
                     add(notes[command - first_command])
                 placed += 1
+                if order_type in _ADAPTED_TYPES:
+                    orders.accept(engine_order_id, price, quantity)
             elif kind == _TRADE:
                 if add:
                     add((entries[engine_order_id][ORDER_ID], entries[maker_id][ORDER_ID]))
@@ -213,6 +233,7 @@ class StateMachine:
             self._last_durable_account,
             self.participants.snapshot(),
             self.totals.snapshot(),
+            self.orders.client_ids.snapshot(pending),
         )
         return self.core.snapshot(), msgspec.msgpack.encode(rest)
 
@@ -225,6 +246,7 @@ class StateMachine:
         self.core.restore(core)
         self.directory.restore(content.directory)
         self.orders.restore(content.orders)
+        self.orders.client_ids = ClientOrderIds(content.client_ids)
         self.trades = {symbol: deque(trades, RECENT_TRADES_MAX) for symbol, trades in content.trades.items()}
         self._last_durable_account = content.accounts
         self.participants.restore(content.participants)

@@ -10,9 +10,19 @@ import grpc
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
 from openspot.contracts.gen.exchange.v1 import orders_pb2_grpc
 from openspot.domain.fees import fee_amount
+from openspot.domain.ids import trade_id
 from openspot.domain.money import amount_to_text
+from openspot.domain.order import FILLS_LISTED_MAX
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core.records import EVENT_SIZE, RESULT_SIZE, EventType, Result, ResultStatus, decode_results
+from openspot.engine.core.records import (
+    EVENT_SIZE,
+    RESULT_SIZE,
+    EventType,
+    Result,
+    ResultStatus,
+    decode_events,
+    decode_results,
+)
 from openspot.engine.engine import Engine
 from openspot.engine.intake.command_intake import PlacedOrders
 from openspot.engine.intake.refusal import IntakeRefusal
@@ -25,6 +35,8 @@ Context = grpc.aio.ServicerContext[Any, Any]
 CODE_NAMES: dict[int, str] = {int(code): code.name for code in ResultCode}
 _SUCCESS = ResultCode.SUCCESS.name
 _TRADE = int(EventType.TRADE)
+_NAMING_AN_ORDER = frozenset({ResultCode.DUPLICATE_ORDER_ID, ResultCode.DUPLICATE_CLIENT_ORDER_ID})
+"""Refusals that reveal another order."""
 _STATUS_NAMES = {FILLED: "FILLED", CANCELLED: "CANCELLED", REJECTED: "REJECTED"}
 _TIME_AND_FEE = struct.Struct("<24xQ72xi")
 """Fields of an ACCEPTED or REJECT event, the first event of a PLACE: timestamp and the taker fee of the order."""
@@ -50,6 +62,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         self._machine = engine.machine
         self._sequencer = engine.sequencer
         self._orders_max = engine.settings.engine_batch_max
+        self._epoch = engine.epoch
 
     async def PlaceOrder(  # noqa: N802 - the name of the protocol
         self, request: pb.PlaceOrderRequest, context: Context
@@ -85,7 +98,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         placed = self._intake.place(requests)
         if placed.future is not None:
             return placed, await placed.future
-        if ResultCode.DUPLICATE_ORDER_ID in placed.refusals.values():
+        if not _NAMING_AN_ORDER.isdisjoint(placed.refusals.values()):
             # The original order may not be durable yet. Wait, so that this response does not reveal it too early.
             await self._sequencer.settle()
         return placed, None
@@ -101,10 +114,12 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         refusals = placed.refusals
         for index, code in refusals.items():
             self._refuse(requests[index], responses[index], code)
+            responses[index].conflicting_id = placed.conflicting_ids.get(index, "")
         if refusals:
+            requests = [request for index, request in enumerate(requests) if index not in refusals]
             responses = [response for index, response in enumerate(responses) if index not in refusals]
         if outcome is not None:
-            _fill_submitted(placed.submitted_ids, responses, outcome)
+            _fill_submitted(requests, responses, outcome, self._epoch)
 
     def _refuse(self, order: pb.PlaceOrderRequest, response: pb.PlaceOrderResponse, code: ResultCode) -> None:
         response.order_id = order.order_id
@@ -283,22 +298,27 @@ def _timestamp_ms(outcome: CommandOutcome | None) -> int:
 
 
 def _fill_submitted(
-    engine_order_ids: Sequence[int], responses: Sequence[pb.PlaceOrderResponse], outcome: CommandOutcome
+    requests: Sequence[pb.PlaceOrderRequest],
+    responses: Sequence[pb.PlaceOrderResponse],
+    outcome: CommandOutcome,
+    epoch: str,
 ) -> None:
     """Complete the common responses for orders that reached the core."""
     sequence, event_index = outcome.events_before, outcome.event_index
     records = outcome.applied.events.records
-    for engine_order_id, response, (code, status, events, filled, remaining, low, high) in zip(
-        engine_order_ids, responses, _RESULT.iter_unpack(outcome.results), strict=True
+    for request, response, (code, status, events, filled, remaining, low, high) in zip(
+        requests, responses, _RESULT.iter_unpack(outcome.results), strict=True
     ):
         sequence += events
-        response.order_id = engine_order_id
+        response.order_id = request.order_id
         response.sequence = sequence
         if remaining:
             response.remaining_quantity = remaining
         if code or status != pb.ACCEPTED:
             response.status = status
             response.result_code = CODE_NAMES[code]
+        elif request.post_only or request.budget:
+            _note_adaptation(request, response, records, event_index)
         if filled:
             notional = low | high << 64
             # Nothing remains: the last event is either the completing trade or the reduction of the unfilled rest.
@@ -308,7 +328,36 @@ def _fill_submitted(
             response.filled_quantity = filled
             response.notional = amount_to_text(notional)
             response.fee = amount_to_text(fee_amount(notional, fee_bps))
+            if request.with_fills:
+                _list_fills(response, records[event_index * EVENT_SIZE : (event_index + events) * EVENT_SIZE], epoch)
         event_index += events
+
+
+def _note_adaptation(
+    request: pb.PlaceOrderRequest, response: pb.PlaceOrderResponse, records: bytes, event_index: int
+) -> None:
+    """Say with which limit and quantity the order was accepted, if the core changed them."""
+    accepted = next(decode_events(records[event_index * EVENT_SIZE : (event_index + 1) * EVENT_SIZE]))
+    if request.type != pb.FOK_BUDGET and accepted.price != request.price:
+        response.accepted_price = accepted.price
+    if accepted.quantity != request.quantity:
+        response.accepted_quantity = accepted.quantity
+
+
+def _list_fills(response: pb.PlaceOrderResponse, records: bytes, epoch: str) -> None:
+    """List the trades among the events of one placement, FILLS_LISTED_MAX at most."""
+    for event in decode_events(records):
+        if event.type != EventType.TRADE:
+            continue
+        if len(response.fills) == FILLS_LISTED_MAX:
+            response.fills_truncated = True
+            return
+        response.fills.add(
+            trade_id=trade_id(epoch, event.sequence),
+            price=event.price,
+            quantity=event.quantity,
+            fee=amount_to_text(event.amount),
+        )
 
 
 async def _one(future: asyncio.Future[CommandOutcome]) -> tuple[Result, int]:

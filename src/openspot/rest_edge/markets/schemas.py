@@ -15,7 +15,7 @@ class Market(Message, frozen=True):
     The price of a limit order may be `deviation_bps_max` basis points from the reference, and `slippage_bps_max` is the
     most that a market order may have as `maxSlippageBps`. `price_reference` says what the reference is: the last trade,
     or the fair price, which `reference_price` shows. Around a fair price that is not good the present deviation is
-    wider than usual.
+    wider than usual. `rules` are the rules of orders (`GET /settings/trading`).
     """
 
     symbol: str
@@ -36,6 +36,7 @@ class Market(Message, frozen=True):
     slippage_bps_max: Count | None = None
     price_reference: Annotated[str, listed("last_trade", "fair_price")] = "last_trade"
     reference_price: DecimalText | None = None
+    rules: Annotated[str, listed("specification", "complete")] = "specification"
 
 
 class MarketFairPrice(Message, frozen=True):

@@ -71,7 +71,7 @@ async def provided(reply: Awaitable[Value]) -> Value:
 class MarketService:
     """Handles the requests to the market routes. Methods raise HttpError to refuse a request.
 
-    `bands` are the bands around fair prices; None if the last trade is the reference.
+    `bands` are the bands around fair prices; None if the last trade is the reference. `rules` are those of orders.
     """
 
     def __init__(
@@ -80,11 +80,13 @@ class MarketService:
         market_data: MarketDataClient,
         limits: Mapping[str, MarketLimits],
         bands: PriceBands | None,
+        rules: str,
     ) -> None:
         self._engine = engine
         self._market_data = market_data
         self._limits = limits
         self._bands = bands
+        self._rules = rules
         self._specifications: Kept[dict[str, EngineMarket]] = Kept(self._load)
         self._fair_prices: Kept[dict[str, FairPriceEvent]] = Kept(self._load_fair_prices)
 
@@ -186,6 +188,7 @@ class MarketService:
             specification.base_scale_k,
             specification.quote_scale_k,
             price_reference=PriceReference.LAST_TRADE if self._bands is None else PriceReference.FAIR_PRICE,
+            rules=self._rules,
         )
         limits = self._limits.get(specification.symbol)
         if limits is None:

@@ -114,6 +114,8 @@ def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) 
         "", _PLACE, status=201, response=OrderRecord,
         refusals={
             400: "the body is not valid, or the order was rejected: `message` is the reason, for example RISK_NSF",
+            409: "an open order of yours has the `clientOrderId`: DUPLICATE_CLIENT_ORDER_ID, with that order's id in "
+            "`details` (complete rules)",
             503: "the order was not sent",
             504: "nobody knows yet what became of the order: ORDER_STATUS_UNKNOWN, with its id in `details`",
         },

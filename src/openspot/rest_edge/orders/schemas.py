@@ -12,13 +12,14 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
+from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from openspot.contracts.messages import Message, OrderAmendment, OrderRecord, OrderRequest
 from openspot.contracts.messages.message import Count, DecimalText, TimeText, listed
 from openspot.domain.market import SLIPPAGE_BPS_MAX
 from openspot.domain.money import decimal_to_text
-from openspot.domain.order import OrderType, TimeInForce
+from openspot.domain.order import OrderType, PostOnlyMode, TimeInForce
 from openspot.http.errors import validation_error
 from openspot.http.routing import read_json
 from openspot.http.validation import (
@@ -37,10 +38,12 @@ ORDER_IDS_MAX = 1000
 BATCH_MAX = 20
 CANCEL_TIMEOUT_S_MIN = 5
 CANCEL_TIMEOUT_S_MAX = 86_400
+CLIENT_ORDER_ID_LENGTH_MAX = 64
 ORDER_ID_PATTERN = r"^[A-Za-z0-9_:-]{1,64}$"
 """It admits more than the edge's own ids, because orders that are placed through the bus have other ids."""
 
 OrderId = Annotated[str, StringConstraints(pattern=ORDER_ID_PATTERN)]
+ClientOrderId = Annotated[str, PrintableText, StringConstraints(max_length=CLIENT_ORDER_ID_LENGTH_MAX)]
 
 
 def _basis_points(value: object) -> str:
@@ -79,6 +82,10 @@ class OrderBody(Body):
     A limit order needs `price` and `quantity`. A market order needs `quantity`; a market buy may have `quoteQuantity`
     instead, the amount to spend. A stop order may name its `stopPrice`. Stop orders pass this schema, but the
     pre-trade check rejects every one of them: 400, `Stop orders are not yet supported`.
+
+    Under the complete rules (`GET /settings/trading`), `timeInForce` holds, the `clientOrderId` of an open order is its
+    own, a limit order may be `postOnly`, and a market sell may have `quoteQuantity`, too: it sells the most whole lots
+    whose proceeds, without fees, are at most that, and never more than you have.
     """
 
     model_config = example(
@@ -104,7 +111,8 @@ class OrderBody(Body):
         default=None, description="Of stop orders, which the pre-trade check always refuses"
     )
     time_in_force: Annotated[TimeInForce, LowerCase] | None = Field(
-        default=None, description="Stored; the default is `ioc` for market orders, else `gtc`"
+        default=None,
+        description="Stored, under the complete rules honoured; the default is `ioc` for market orders, else `gtc`",
     )
     margin_mode: Annotated[str, PrintableText, StringConstraints(max_length=32)] | None = Field(
         default=None, description="Stored; changes nothing on a spot exchange"
@@ -112,8 +120,18 @@ class OrderBody(Body):
     max_slippage_bps: BasisPoints | None = Field(
         default=None, description="Market orders: how far from the last price, in basis points"
     )
-    client_order_id: Annotated[str, PrintableText, StringConstraints(max_length=64)] | None = Field(
-        default=None, description="Your own reference; it need not be unique"
+    client_order_id: ClientOrderId | None = Field(
+        default=None,
+        description="Your own reference. Under the complete rules no two open orders have the same one: 409 names the "
+        "first; else it need not be unique",
+    )
+    post_only: bool | None = Field(
+        default=None, description="Complete rules, limit orders with `gtc`: the order never takes"
+    )
+    post_only_mode: Annotated[PostOnlyMode, LowerCase] | None = Field(
+        default=None,
+        description="With `postOnly`, if the order would match at once: `refuse`, the default, rejects it with "
+        "POST_ONLY_WOULD_CROSS; `slide` lets it rest one tick behind the best opposite price",
     )
 
     @model_validator(mode="after")
@@ -127,20 +145,50 @@ class OrderBody(Body):
     def _fault(self) -> PydanticCustomError | None:
         limited = self.type in (OrderType.LIMIT, OrderType.STOP_LIMIT)
         stopped = self.type in (OrderType.STOP_LIMIT, OrderType.STOP_MARKET)
-        market_buy = self.type is OrderType.MARKET and self.side is OrderSide.BUY
         if limited and self.price is None:
             return rule_broken(f"price is required for a {self.type} order")
         if not limited and self.price is not None:
             return rule_broken(f"price must not be given for a {self.type} order")
         if not stopped and self.stop_price is not None:
             return rule_broken(f"stopPrice must not be given for a {self.type} order")
+        if self.post_only or self.post_only_mode is not None:
+            fault = self._post_only_fault()
+            if fault is not None:
+                return fault
         if self.quote_quantity is None:
             return rule_broken("quantity is required") if self.quantity is None else None
-        if not market_buy:
-            return rule_broken("quoteQuantity is only for market orders that buy")
-        if self.quantity is not None:
+        if self.type is OrderType.MARKET and self.quantity is not None:
             return rule_broken("quoteQuantity excludes quantity: give one of them")
         return None
+
+    def _post_only_fault(self) -> PydanticCustomError | None:
+        if not self.post_only:
+            return rule_broken("postOnlyMode is only for orders with postOnly")
+        if self.type is not OrderType.LIMIT:
+            return rule_broken(f"postOnly must not be given for a {self.type} order")
+        if self.time_in_force not in (None, TimeInForce.GTC):
+            return rule_broken(f"postOnly does not go with timeInForce {self.time_in_force}")
+        return None
+
+    def check_rules(self, *, are_complete: bool) -> None:
+        """Raise HttpError (400) for what only the complete rules know unless they are on, and for what they exclude."""
+        faults = []
+        if not are_complete:
+            faults = [
+                f"property {to_camel(name)} should not exist"
+                for name in ("post_only", "post_only_mode")
+                if name in self.model_fields_set
+            ]
+            if self.quote_quantity is not None and (
+                self.type is not OrderType.MARKET or self.side is not OrderSide.BUY
+            ):
+                faults.append("quoteQuantity is only for market orders that buy")
+        elif self.quote_quantity is not None and self.type is not OrderType.MARKET:
+            faults.append("quoteQuantity is only for market orders")
+        elif self.quote_quantity is not None and self.time_in_force is TimeInForce.FOK:
+            faults.append("quoteQuantity does not go with timeInForce fok")
+        if faults:
+            raise validation_error(faults)
 
     def to_request(self, order_id: str) -> OrderRequest:
         """The order as the router receives it."""
@@ -158,6 +206,7 @@ class OrderBody(Body):
             margin_mode=self.margin_mode,
             max_slippage_bps=self.max_slippage_bps,
             client_order_id=self.client_order_id,
+            post_only=(self.post_only_mode or PostOnlyMode.REFUSE).value if self.post_only else None,
         )
 
 
@@ -288,7 +337,7 @@ class BulkCancelBody(Body):
     symbol: Symbol | None = None
     side: Annotated[OrderSide, LowerCase] | None = None
     order_ids: Annotated[list[OrderId], Field(min_length=1, max_length=ORDER_IDS_MAX)] | None = None
-    client_order_id: Annotated[str, PrintableText, StringConstraints(max_length=64)] | None = None
+    client_order_id: ClientOrderId | None = None
 
 
 class CancelTimerBody(Body):

@@ -67,10 +67,10 @@ class OrderService:
     def __init__(
         self, bus: Bus, store: OrderStore, clock: Clock, timeout_s: float, *, has_complete_rules: bool = False
     ) -> None:
-        self._has_complete_rules = has_complete_rules
         self._bus = bus
         self._clock = clock
         self._timeout_s = timeout_s
+        self._has_complete_rules = has_complete_rules
         self._store = store
         self._recent = RecentOrderRecords()
         self._bulk_turns = BulkCancelTurns()
@@ -81,9 +81,10 @@ class OrderService:
     async def place(self, user_id: str, body: OrderBody, operation: IdempotentOperation) -> OrderRecord:
         """Send an order to the router and return its record. The order's id is the operation's id.
 
-        400 with the reason if the pre-trade check or the engine rejected it, 503 if nothing was done, 504 if its
-        outcome is unknown.
+        400 with the reason if the pre-trade check or the engine rejected it, 409 if an open order has its client order
+        id, 503 if nothing was done, 504 if its outcome is unknown.
         """
+        body.check_rules(are_complete=self._has_complete_rules)
         order_id = operation.operation_id
         if operation.is_resumed:
             earlier = await self._known_or_none(user_id, order_id)
@@ -99,7 +100,7 @@ class OrderService:
                 raise _status_unknown(order_id) from error
             raise service_unavailable("orders cannot be taken at this moment: no order router") from error
         if reply.success and reply.order is not None:
-            self._recent.note(reply.order, time.monotonic())
+            self._recent.note(_without_fills(reply.order), time.monotonic())
             return reply.order
         if reply.code is RefusalCode.DUPLICATE_ORDER_ID:
             # Only this operation has the id. So the request was delivered twice, or resumed while it still ran.
@@ -400,6 +401,13 @@ class OrderService:
         await asyncio.gather(*(work() for _ in range(min(CANCELS_AT_A_TIME, len(orders)))))
 
 
+def _without_fills(record: OrderRecord) -> OrderRecord:
+    """The record as later lists show it."""
+    if record.fills is msgspec.UNSET:
+        return record
+    return msgspec.structs.replace(record, fills=msgspec.UNSET, fills_truncated=msgspec.UNSET)
+
+
 def _id_in_batch(batch_id: str, number: int) -> str:
     return short_id(hashlib.sha256(f"{batch_id}/{number}".encode()).digest())
 
@@ -431,6 +439,8 @@ def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> HttpError:
         return _status_unknown(order_id)
     if code in _INVALID:
         return validation_error([reason])
+    if code is RefusalCode.DUPLICATE_CLIENT_ORDER_ID:
+        return HttpError(409, reason, code.value, details={"orderId": reply.conflicting_order_id or ""})
     if reply.order is not None:
         return _rejected(order_id, reason, reply.order.status, is_engines=code is RefusalCode.ENGINE)
     if code is None:

@@ -6,6 +6,8 @@ from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
+import msgspec
+
 from openspot.contracts.messages import OrderRecord
 from openspot.domain.money import AMOUNT_PLACES, decimal_to_text
 from openspot.domain.order import TERMINAL, OrderStatus
@@ -18,7 +20,7 @@ from openspot.rest_edge.orders.schemas import OwnTrade
 _COLUMNS = """
     order_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode, price, quantity,
     filled_quantity, filled_notional, remaining_quantity, fee, fee_currency, status, reject_reason,
-    created_at, updated_at
+    created_at, updated_at, post_only
 """
 _AVERAGE_PLACE = Decimal(1).scaleb(-AMOUNT_PLACES)
 _WIDE = Context(prec=60, rounding=ROUND_HALF_EVEN)
@@ -62,6 +64,7 @@ def record_of(row: Any) -> OrderRecord:
         reject_reason=row["reject_reason"],
         created_at=iso_of(row["created_at"]),
         updated_at=iso_of(row["updated_at"]),
+        post_only=True if row["post_only"] else msgspec.UNSET,
     )
 
 

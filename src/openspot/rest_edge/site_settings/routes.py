@@ -15,13 +15,14 @@ from openspot.rest_edge.site_settings.schemas import (
     ProvinceResponse,
     SsoResponse,
     SystemResponse,
+    TradingResponse,
 )
 from openspot.rest_edge.site_settings.system import SystemSettings
 
 CountryQuery = Annotated[str, Query(pattern="^[A-Z]{2}$", description="ISO 3166-1 alpha-2", examples=["CA"])]
 
 
-def settings_routes(prefix: str, system: SystemSettings) -> Router:
+def settings_routes(prefix: str, system: SystemSettings, trading: TradingResponse) -> Router:
     """The public routes of `/settings`, below `prefix`."""
     router = Router(f"{prefix}/settings", tag="settings")
 
@@ -47,5 +48,9 @@ def settings_routes(prefix: str, system: SystemSettings) -> Router:
     @router.get("/system", PUBLIC, response=SystemResponse, summary="The settings that clients meet")
     async def get_system_settings() -> Response:
         return json_response(body_of(system.current()))
+
+    @router.get("/trading", PUBLIC, response=TradingResponse, summary="The rules of orders that are on")
+    async def get_trading_settings() -> Response:
+        return json_response(body_of(trading))
 
     return router

@@ -3,7 +3,9 @@
 from typing import Literal
 
 from openspot.contracts.messages.message import TimeText
+from openspot.domain.order import OrderType, PostOnlyMode, TimeInForce
 from openspot.http.validation import ResponseBody
+from openspot.rest_edge.orders.schemas import OrderSide
 
 
 class CountryResponse(ResponseBody):
@@ -55,3 +57,25 @@ class SystemResponse(ResponseBody):
     conversion_quote_seconds: int
     payment_session_seconds: int
     network_fee_quote_seconds: int
+
+
+class TradingResponse(ResponseBody):
+    """The rules of orders that are on, and what an order may ask for under them.
+
+    `rules` are the specification's or the complete ones. A time in force that is not listed is stored and changes
+    nothing. `selfTradePreventionModes` are those that an order may choose; empty: the account's mode applies.
+    `clientOrderIdsUnique`: no two open orders of an account have the same `clientOrderId`. `fillsMax` is how many
+    fills the reply to a placement lists; 0: none.
+    """
+
+    rules: Literal["specification", "complete"]
+    order_types: list[OrderType]
+    times_in_force: list[TimeInForce]
+    post_only: bool
+    post_only_modes: list[PostOnlyMode]
+    quote_quantity_sides: list[OrderSide]
+    self_trade_prevention_modes: list[str]
+    client_order_ids_unique: bool
+    client_order_id_length_max: int
+    orders_per_batch_max: int
+    fills_max: int

@@ -15,7 +15,7 @@ from openspot.contracts.refusals import InvalidRequestError
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.market import SLIPPAGE_BPS_MAX
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
-from openspot.domain.order import OrderType, TimeInForce
+from openspot.domain.order import OrderType, PostOnlyMode, TimeInForce
 
 ORDER_ID_TEXT = re.compile(r"[A-Za-z0-9_:-]{1,64}")
 """It allows more than the ids of the edge, because other callers on the bus may use ids of their own."""
@@ -53,6 +53,7 @@ class OrderDraft:
     max_slippage_bps: Decimal | None
     margin_mode: str | None
     client_order_id: str | None
+    post_only: PostOnlyMode | None = None
     is_immediate: bool = False
 
     @property
@@ -70,6 +71,7 @@ def draft_of(request: SubmitOrder) -> OrderDraft:
     check_ids(request.user_id, order.order_id)
     check_symbol(order.symbol)
     decimal_in("stopPrice", order.stop_price)
+    post_only = order.post_only and _choice("postOnlyMode", order.post_only, PostOnlyMode)
     return OrderDraft(
         user_id=request.user_id,
         order_id=order.order_id,
@@ -83,6 +85,7 @@ def draft_of(request: SubmitOrder) -> OrderDraft:
         max_slippage_bps=_slippage(order.max_slippage_bps),
         margin_mode=_text("marginMode", order.margin_mode, MARGIN_MODE_LENGTH_MAX),
         client_order_id=_text("clientOrderId", order.client_order_id, CLIENT_ORDER_ID_LENGTH_MAX),
+        post_only=post_only or None,
         is_immediate=request.is_immediate,
     )
 

@@ -10,17 +10,23 @@ from decimal import Decimal
 import msgspec
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
-from openspot.domain.money import EXACT, scaled_to_text
-from openspot.domain.order import OrderStatus, TimeInForce
+from openspot.contracts.messages import OrderFill, OrderRecord
+from openspot.domain.money import EXACT, decimal_to_text, scaled_to_text
+from openspot.domain.order import OrderStatus, PostOnlyMode, TimeInForce
 from openspot.domain.symbol import SymbolSpec
 from openspot.router.orders.draft import OrderDraft
 from openspot.router.orders.pre_trade import Candidate
-from openspot.router.tracked_order import ZERO, OrderMetadata, TrackedOrder, quote_of
+from openspot.router.tracked_order import ZERO, OrderMetadata, TrackedOrder, quote_of, record_of
 
 _TYPE_BY_TIME_IN_FORCE = {
     TimeInForce.GTC: orders_pb2.GTC,
     TimeInForce.IOC: orders_pb2.IOC,
     TimeInForce.FOK: orders_pb2.FOK,
+}
+_POST_ONLY = {
+    None: orders_pb2.MAY_TAKE,
+    PostOnlyMode.REFUSE: orders_pb2.REFUSE,
+    PostOnlyMode.SLIDE: orders_pb2.SLIDE,
 }
 _STATUS_BY_NAME = {
     "OPEN": OrderStatus.OPEN,
@@ -47,11 +53,13 @@ def place_request(
     """The request to the engine for a candidate that passed every check."""
     draft = candidate.draft
     price = candidate.scaled_price
+    is_complete = candidate.has_complete_rules
     metadata = OrderMetadata(
         type=draft.type.value,
         time_in_force=draft.time_in_force.value,
         client_order_id=draft.client_order_id,
         margin_mode=draft.margin_mode,
+        quantity=decimal_to_text(candidate.quantity) if candidate.is_sized else None,
     )
     return orders_pb2.PlaceOrderRequest(
         order_id=engine_order_id,
@@ -64,6 +72,10 @@ def place_request(
         reserve_price=price if draft.is_buy else 0,
         external_id=draft.order_id,
         metadata=_encode_metadata(metadata).decode(),
+        budget=decimal_to_text(draft.quote_quantity) if candidate.is_sized and draft.quote_quantity else "",
+        post_only=_POST_ONLY[draft.post_only],
+        client_order_id=(draft.client_order_id or "") if is_complete else "",
+        with_fills=is_complete,
     )
 
 
@@ -103,6 +115,8 @@ def order_in_response(pending: TrackedOrder, spec: SymbolSpec, response: orders_
     rejected = response.status == orders_pb2.REJECTED
     return msgspec.structs.replace(
         pending,
+        price=price_of(response.accepted_price, spec) if response.accepted_price and pending.price else pending.price,
+        quantity=quantity_of(response.accepted_quantity, spec) if response.accepted_quantity else pending.quantity,
         filled_quantity=filled,
         filled_notional=Decimal(response.notional or "0"),
         remaining_quantity=ZERO if rejected else remaining,
@@ -113,6 +127,26 @@ def order_in_response(pending: TrackedOrder, spec: SymbolSpec, response: orders_
         created_ms=response.timestamp or pending.created_ms,
         updated_ms=response.timestamp or pending.created_ms,
     )
+
+
+def placed_record(
+    order: TrackedOrder, spec: SymbolSpec, response: orders_pb2.PlaceOrderResponse, *, with_fills: bool
+) -> OrderRecord:
+    """The order after the engine's response as clients see it, with its fills if they are wanted."""
+    record = record_of(order)
+    if not with_fills:
+        return record
+    fills = [
+        OrderFill(
+            fill.trade_id,
+            scaled_to_text(fill.price, spec.quote_scale_k),
+            scaled_to_text(fill.quantity, spec.base_scale_k),
+            fill.fee,
+            spec.quote,
+        )
+        for fill in response.fills
+    ]
+    return msgspec.structs.replace(record, fills=fills, fills_truncated=response.fills_truncated)
 
 
 def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: int) -> TrackedOrder:
@@ -126,7 +160,7 @@ def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: in
     filled = quantity if status is OrderStatus.FILLED else ZERO
     if status is OrderStatus.PARTIALLY_FILLED:
         filled = EXACT.subtract(quantity, remaining)
-    price = Decimal(scaled_to_text(found.price, spec.quote_scale_k))
+    price = price_of(found.price, spec)
     return TrackedOrder(
         order_id=found.external_id,
         engine_order_id=found.order_id,
@@ -201,7 +235,13 @@ def _order(
         last_sequence=0,
         created_ms=now_ms,
         updated_ms=now_ms,
+        post_only=draft.post_only is not None,
     )
+
+
+def price_of(scaled: int, spec: SymbolSpec) -> Decimal:
+    """A price in the engine's units as a decimal."""
+    return Decimal(scaled_to_text(scaled, spec.quote_scale_k))
 
 
 def quantity_of(scaled: int, spec: SymbolSpec) -> Decimal:

@@ -1,4 +1,4 @@
-"""The pre-trade check: seven steps, in the order of facts A1.3-05 to A1.3-18.
+"""The pre-trade check: seven steps, in the order of facts A1.3-05 to A1.3-18, and one of the complete rules of orders.
 
 STEPS has them in order. A step returns the reason for a refusal, or None; the first reason ends the check. A step may
 store values on the candidate for later steps. The balance step is last, because only it needs data from outside. The
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from openspot.domain.fair_price.band import PriceReference
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import BASIS_POINTS, EXACT, MoneyError, decimal_to_text, scaled_to_text, to_scaled
-from openspot.domain.order import OrderType
+from openspot.domain.order import OrderType, TimeInForce
 from openspot.domain.symbol import SymbolSpec
 from openspot.router.orders.draft import OrderDraft
 
@@ -30,6 +30,7 @@ class PreTradeCheck(StrEnum):
 
     OPENING = "opening"
     STOP_ORDER = "stop_order"
+    POST_ONLY = "post_only"
     MARKET = "market"
     QUANTITY = "quantity"
     NOTIONAL = "notional"
@@ -71,9 +72,10 @@ class MarketRules:
 class Candidate:
     """An order on its way through the check.
 
-    The caller sets the draft, the markets, and what the symbol's prices are compared with. The steps set the market,
-    the base quantity, and the worst price at which the order can trade (a limit order's price, a market order's
-    bound). `available` is the user's balance of the asset that the order spends; None if it is not known.
+    The caller sets the draft, the markets, what the symbol's prices are compared with, and whether the complete rules
+    of orders apply. The steps set the market, the base quantity, and the worst price at which the order can trade (a
+    limit order's price, a market order's bound). `available` is the user's balance of the asset that the order spends;
+    None if it is not known.
     """
 
     draft: OrderDraft
@@ -83,6 +85,12 @@ class Candidate:
     found_quantity: Decimal | None = None
     found_price: Decimal | None = None
     available: Decimal | None = None
+    has_complete_rules: bool = False
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether the engine finds the quantity, as much as the quantity in quote pays for or brings."""
+        return self.has_complete_rules and self.draft.quote_quantity is not None
 
     @property
     def reference_price(self) -> Decimal | None:
@@ -110,13 +118,25 @@ class Candidate:
 
     @property
     def funds_needed(self) -> Decimal:
-        """The largest amount of the funding asset that the order can spend, without fees."""
+        """The largest amount of the funding asset that the order can spend, without fees.
+
+        Of a sell whose quantity the engine finds it is the least: it sells no more than there is.
+        """
+        if self.is_sized:
+            quote_quantity = self.draft.quote_quantity or Decimal(0)
+            return quote_quantity if self.draft.is_buy else self.market.limits.quantity_min
         return EXACT.multiply(self.price, self.quantity) if self.draft.is_buy else self.quantity
 
     @property
     def scaled_quantity(self) -> int:
-        """The quantity in the engine's units."""
-        return to_scaled(self.quantity, self.market.spec.base_scale_k)
+        """The quantity in the engine's units. If the engine finds the quantity, the market's largest, in whole lots."""
+        spec = self.market.spec
+        if not self.is_sized:
+            return to_scaled(self.quantity, spec.base_scale_k)
+        lots, _ = _divide_whole(
+            EXACT.multiply(self.market.limits.quantity_max, Decimal(spec.base_scale_k)), Decimal(spec.lot)
+        )
+        return lots * spec.lot
 
     @property
     def scaled_price(self) -> int:
@@ -131,6 +151,19 @@ def _refuse_stop_order(candidate: Candidate) -> str | None:
     return "Stop orders are not yet supported" if candidate.draft.type in _STOP_ORDERS else None
 
 
+def _refuse_post_only(candidate: Candidate) -> str | None:
+    draft = candidate.draft
+    if draft.post_only is None:
+        return None
+    if not candidate.has_complete_rules:
+        return "postOnly is not available under the rules of this platform"
+    if draft.type is not OrderType.LIMIT:
+        return "postOnly is for limit orders only"
+    if draft.time_in_force is not TimeInForce.GTC:
+        return f"postOnly does not go with timeInForce {draft.time_in_force}"
+    return None
+
+
 def _look_up_market(candidate: Candidate) -> str | None:
     candidate.found_market = candidate.markets.get(candidate.draft.symbol)
     return None if candidate.found_market else f"Market {candidate.draft.symbol} not found"
@@ -139,8 +172,10 @@ def _look_up_market(candidate: Candidate) -> str | None:
 def _check_quantity(candidate: Candidate) -> str | None:
     draft, spec, limits = candidate.draft, candidate.market.spec, candidate.market.limits
     if draft.quote_quantity is not None:
-        if not (draft.is_market and draft.is_buy):
-            return "quoteQuantity is for market buys only"
+        if not draft.is_market or not (draft.is_buy or candidate.has_complete_rules):
+            return f"quoteQuantity is for market {'orders' if candidate.has_complete_rules else 'buys'} only"
+        if candidate.has_complete_rules and draft.time_in_force is TimeInForce.FOK:
+            return "quoteQuantity does not go with timeInForce fok"
         if draft.quantity is not None:
             return "quantity and quoteQuantity exclude each other"
         if draft.quote_quantity <= 0:
@@ -237,6 +272,7 @@ def _check_balance(candidate: Candidate) -> str | None:
 
 STEPS: tuple[tuple[PreTradeCheck, Step], ...] = (
     (PreTradeCheck.STOP_ORDER, _refuse_stop_order),
+    (PreTradeCheck.POST_ONLY, _refuse_post_only),
     (PreTradeCheck.MARKET, _look_up_market),
     (PreTradeCheck.QUANTITY, _check_quantity),
     (PreTradeCheck.NOTIONAL, _check_notional),

@@ -23,6 +23,7 @@ from openspot.router.orders.engine_orders import (
     order_in_response,
     pending_order,
     place_request,
+    placed_record,
     refused_order,
 )
 from openspot.router.orders.opening import Opening
@@ -62,6 +63,7 @@ class Submission:
         clock: Clock,
         honour_time_in_force: bool,
         opening: Opening,
+        has_complete_rules: bool = False,
     ) -> None:
         self._markets = markets
         self._reference_prices = reference_prices
@@ -73,6 +75,7 @@ class Submission:
         self._clock = clock
         self._honour_time_in_force = honour_time_in_force
         self._opening = opening
+        self._has_complete_rules = has_complete_rules
         self._under_way: set[str] = set()
 
     async def submit(self, request: SubmitOrder) -> SubmitOrderReply:
@@ -99,7 +102,12 @@ class Submission:
 
     async def _checked(self, draft: OrderDraft, deadline: int | None, slot: Slot) -> SubmitOrderReply:
         now_ms = self._now_ms()
-        candidate = Candidate(draft, self._markets, self._reference_prices.reference(draft.symbol, now_ms))
+        candidate = Candidate(
+            draft,
+            self._markets,
+            self._reference_prices.reference(draft.symbol, now_ms),
+            has_complete_rules=self._has_complete_rules,
+        )
         failure = (
             self._opening_failure(draft, candidate.reference_price)
             or first_failure(candidate, BEFORE_BALANCE)
@@ -161,6 +169,10 @@ class Submission:
         finally:
             recent.placing = None
             placing.set_result(None)
+        if response.result_code == ResultCode.DUPLICATE_CLIENT_ORDER_ID.name:
+            ORDERS.labels("rejected", response.result_code).inc()
+            self._recent_orders.forget(draft.order_id)
+            return _client_order_id_taken(draft, response.conflicting_id)
         order = recent.order = order_in_response(pending, candidate.market.spec, response)
         if order.status is OrderStatus.REJECTED:
             ORDERS.labels("rejected", response.result_code).inc()
@@ -168,7 +180,8 @@ class Submission:
                 await self._record_without_event(order, slot)
             return _refused(RefusalCode.ENGINE, response.result_code, order)
         ORDERS.labels(order.status.value, "").inc()
-        return SubmitOrderReply(True, record_of(order))
+        record = placed_record(order, candidate.market.spec, response, with_fills=self._has_complete_rules)
+        return SubmitOrderReply(True, record)
 
     async def _record_without_event(self, order: TrackedOrder, slot: Slot) -> None:
         """Record an engine's refusal that has no event in its stream, so that the translator never sees it."""
@@ -184,3 +197,11 @@ class Submission:
 
 def _refused(code: RefusalCode, message: str, order: TrackedOrder | None = None) -> SubmitOrderReply:
     return SubmitOrderReply.refused(Refusal(code, message), None if order is None else record_of(order))
+
+
+def _client_order_id_taken(draft: OrderDraft, first_id: str) -> SubmitOrderReply:
+    """The refusal of an order whose client order id an open order has. There is no row: it never was an order."""
+    message = f"clientOrderId {draft.client_order_id} belongs to your open order {first_id}"
+    return SubmitOrderReply(
+        False, error=message, code=RefusalCode.DUPLICATE_CLIENT_ORDER_ID, conflicting_order_id=first_id
+    )

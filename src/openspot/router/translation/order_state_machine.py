@@ -365,7 +365,8 @@ def _sides_of(event: TradeEvent) -> tuple[_TradeSide, _TradeSide]:
 def _new_order(event: AcceptedEvent | RejectEvent) -> TrackedOrder:
     """The order of an ACCEPTED or REJECT event, as it was sent to the engine."""
     metadata = _metadata_of(event)
-    quantity = Decimal(event.quantity)
+    is_sized = metadata.quantity is not None and isinstance(event, RejectEvent)
+    quantity = Decimal(metadata.quantity if is_sized and metadata.quantity else event.quantity)
     return TrackedOrder(
         order_id=_shown_id(event.order_id, event.engine_order_id),
         engine_order_id=int(event.engine_order_id),
@@ -388,6 +389,7 @@ def _new_order(event: AcceptedEvent | RejectEvent) -> TrackedOrder:
         last_sequence=event.seq,
         created_ms=event.timestamp,
         updated_ms=event.timestamp,
+        post_only=event.order_type == EngineOrderType.POST_ONLY.name,
     )
 
 

@@ -1,6 +1,7 @@
 """The state machine: a function of its commands, whether live, replayed or restored."""
 
-from openspot.domain.order import Side
+from openspot.domain.order import EngineOrderType, Side
+from openspot.engine.core.records import FLAG_SLIDE, decode_commands
 from openspot.engine.state.order_memory import CANCELLED, FILLED, REJECTED
 from openspot.engine.state.state_machine import RECENT_TRADES_MAX, placed_engine_order_ids
 from tests.support.engine_state import SEED, Commands, cancel, deposit, feed, new_machine, place, together
@@ -104,3 +105,54 @@ def test_recent_trades_are_bounded() -> None:
     feed(machine, place(1, 2, quantity=10 * RECENT_TRADES_MAX))
     feed(machine, together(*(place(10 + n, 3, Side.SELL, quantity=1) for n in range(RECENT_TRADES_MAX + 5))))
     assert len(machine.trades[1]) == RECENT_TRADES_MAX
+
+
+def marked(batch: Commands, client_order_id: str) -> Commands:
+    """A placement that asks for a client order id of its own."""
+    commands, notes = batch
+    return commands, [(*note, client_order_id) for note in notes]
+
+
+def test_the_client_order_ids_of_open_orders_do_not_depend_on_how_commands_are_batched() -> None:
+    history = [
+        *HISTORY,
+        marked(place(6, 2), "ended"),
+        cancel(6),
+        marked(place(7, 2), "again"),
+        cancel(7),
+        marked(place(8, 2), "again"),
+        marked(place(9, 9), "of an unknown account"),
+        marked(place(10, 3, Side.SELL, 20_000), "of bob"),
+    ]
+    one_by_one, at_once = new_machine(), new_machine()
+    for batch in history:
+        feed(one_by_one, batch)
+    feed(at_once, together(*history))
+    for machine in (one_by_one, at_once):
+        assert machine.orders.client_ids.snapshot(()) == [(8, 2, "again"), (10, 3, "of bob")]
+        assert machine.orders.client_ids.snapshot({8}) == [(10, 3, "of bob")]
+    restored = new_machine()
+    restored.restore(*at_once.snapshot())
+    assert restored.snapshot() == one_by_one.snapshot()
+    assert restored.orders.client_ids.holder(2, "again") == 8
+    feed(restored, cancel(8))
+    assert restored.orders.client_ids.holder(2, "again") is None
+
+
+def test_a_snapshot_without_client_order_ids_is_one_of_before() -> None:
+    machine = new_machine()
+    for batch in HISTORY:
+        feed(machine, batch)
+    assert b"client_ids" not in machine.snapshot()[1]
+
+
+def test_an_order_is_remembered_as_the_core_accepted_it() -> None:
+    machine = new_machine()
+    for batch in (*HISTORY[:3], place(1, 3, Side.SELL, 10_000)):
+        feed(machine, batch)
+    slid, notes = place(2, 2, price=10_500)
+    command = next(decode_commands(slid))._replace(order_type=EngineOrderType.POST_ONLY, flags=FLAG_SLIDE)
+    feed(machine, (command.encode(), notes))  # type: ignore[union-attr]
+    order = machine.orders.find(2)
+    assert order is not None
+    assert (order.price, order.quantity) == (9_999, 10**8)

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file exchange/v1/orders.proto.
  */
 export const file_exchange_v1_orders: GenFile = /*@__PURE__*/
-  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxIoMCChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCSL6AQoSUGxhY2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQSEQoJdGltZXN0YW1wGAcgASgDEhAKCG5vdGlvbmFsGAggASgJEgsKA2ZlZRgJIAEoCRIaChJpc19vcmRlcl9jb21wbGV0ZWQYCiABKAgiRAoSUGxhY2VPcmRlcnNSZXF1ZXN0Ei4KBm9yZGVycxgBIAMoCzIeLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXF1ZXN0IkYKE1BsYWNlT3JkZXJzUmVzcG9uc2USLwoGb3JkZXJzGAEgAygLMh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlc3BvbnNlImMKEkNhbmNlbE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSEwoLZXh0ZXJuYWxfaWQYBCABKAkilAEKE0NhbmNlbE9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSGgoSY2FuY2VsbGVkX3F1YW50aXR5GAQgASgDEhAKCHNlcXVlbmNlGAUgASgEInQKE0NhbmNlbE9yZGVyc1JlcXVlc3QSFgoOcGFydGljaXBhbnRfaWQYASABKAkSDgoGc3ltYm9sGAIgASgJEh8KBHNpZGUYAyABKA4yES5leGNoYW5nZS52MS5TaWRlEhQKDGV4dGVybmFsX2lkcxgEIAMoCSJlCg5DYW5jZWxsZWRPcmRlchIQCghvcmRlcl9pZBgBIAEoBBITCgtleHRlcm5hbF9pZBgCIAEoCRIaChJjYW5jZWxsZWRfcXVhbnRpdHkYAyABKAMSEAoIc2VxdWVuY2UYBCABKAQilwEKFENhbmNlbE9yZGVyc1Jlc3BvbnNlEigKBnN0YXR1cxgBIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAIgASgJEisKBm9yZGVycxgDIAMoCzIbLmV4Y2hhbmdlLnYxLkNhbmNlbGxlZE9yZGVyEhMKC21vcmVfcmVtYWluGAQgASgIIlsKEE1vdmVPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEg0KBXByaWNlGAQgASgDIqsBChFNb3ZlT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIXCg9maWxsZWRfcXVhbnRpdHkYBCABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAUgASgDEhAKCHNlcXVlbmNlGAYgASgEIm4KEUFtZW5kT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRINCgVwcmljZRgEIAEoAxIQCghxdWFudGl0eRgFIAEoAyJEChJBbWVuZE9yZGVyc1JlcXVlc3QSLgoGb3JkZXJzGAEgAygLMh4uZXhjaGFuZ2UudjEuQW1lbmRPcmRlclJlcXVlc3Qi4AEKEkFtZW5kT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIXCg9maWxsZWRfcXVhbnRpdHkYBCABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAUgASgDEhAKCHNlcXVlbmNlGAYgASgEEhEKCXRpbWVzdGFtcBgHIAEoAxINCgVwcmljZRgIIAEoAxIQCghxdWFudGl0eRgJIAEoAyJGChNBbWVuZE9yZGVyc1Jlc3BvbnNlEi8KBm9yZGVycxgBIAMoCzIfLmV4Y2hhbmdlLnYxLkFtZW5kT3JkZXJSZXNwb25zZSJgChJSZWR1Y2VPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEhAKCHF1YW50aXR5GAQgASgDIpQBChNSZWR1Y2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhoKEnJlbWFpbmluZ19xdWFudGl0eRgEIAEoAxIQCghzZXF1ZW5jZRgFIAEoBCI4Cg9HZXRPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSEwoLZXh0ZXJuYWxfaWQYAiABKAki3gEKEEdldE9yZGVyUmVzcG9uc2USDQoFZm91bmQYASABKAgSEAoIb3JkZXJfaWQYAiABKAQSEwoLZXh0ZXJuYWxfaWQYAyABKAkSFgoOcGFydGljaXBhbnRfaWQYBCABKAkSDgoGc3ltYm9sGAUgASgJEh8KBHNpZGUYBiABKA4yES5leGNoYW5nZS52MS5TaWRlEg4KBnN0YXR1cxgHIAEoCRINCgVwcmljZRgIIAEoAxIQCghxdWFudGl0eRgJIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYCiABKAMqLwoEU2lkZRIUChBTSURFX1VOU1BFQ0lGSUVEEAASBwoDQlVZEAESCAoEU0VMTBACKlIKCU9yZGVyVHlwZRIaChZPUkRFUl9UWVBFX1VOU1BFQ0lGSUVEEAASBwoDR1RDEAESBwoDSU9DEAISBwoDRk9LEAMSDgoKRk9LX0JVREdFVBAEKlYKC09yZGVyQW5zd2VyEhwKGE9SREVSX0FOU1dFUl9VTlNQRUNJRklFRBAAEgwKCEFDQ0VQVEVEEAESDAoIUkVKRUNURUQQAhINCglDQU5DRUxMRUQQAzKPBQoMT3JkZXJTZXJ2aWNlEk0KClBsYWNlT3JkZXISHi5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVxdWVzdBofLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXNwb25zZRJQCgtQbGFjZU9yZGVycxIfLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJzUmVxdWVzdBogLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJzUmVzcG9uc2USUAoLQ2FuY2VsT3JkZXISHy5leGNoYW5nZS52MS5DYW5jZWxPcmRlclJlcXVlc3QaIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlclJlc3BvbnNlElMKDENhbmNlbE9yZGVycxIgLmV4Y2hhbmdlLnYxLkNhbmNlbE9yZGVyc1JlcXVlc3QaIS5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXNwb25zZRJKCglNb3ZlT3JkZXISHS5leGNoYW5nZS52MS5Nb3ZlT3JkZXJSZXF1ZXN0Gh4uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVzcG9uc2USUAoLQW1lbmRPcmRlcnMSHy5leGNoYW5nZS52MS5BbWVuZE9yZGVyc1JlcXVlc3QaIC5leGNoYW5nZS52MS5BbWVuZE9yZGVyc1Jlc3BvbnNlElAKC1JlZHVjZU9yZGVyEh8uZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXNwb25zZRJHCghHZXRPcmRlchIcLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVxdWVzdBodLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxItoCChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCRIoCglwb3N0X29ubHkYDCABKA4yFS5leGNoYW5nZS52MS5Qb3N0T25seRIXCg9jbGllbnRfb3JkZXJfaWQYDSABKAkSEgoKd2l0aF9maWxscxgOIAEoCCJPCg1QbGFjZW1lbnRGaWxsEhAKCHRyYWRlX2lkGAEgASgJEg0KBXByaWNlGAIgASgDEhAKCHF1YW50aXR5GAMgASgDEgsKA2ZlZRgEIAEoCSKJAwoSUGxhY2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQSEQoJdGltZXN0YW1wGAcgASgDEhAKCG5vdGlvbmFsGAggASgJEgsKA2ZlZRgJIAEoCRIaChJpc19vcmRlcl9jb21wbGV0ZWQYCiABKAgSFgoOYWNjZXB0ZWRfcHJpY2UYCyABKAMSGQoRYWNjZXB0ZWRfcXVhbnRpdHkYDCABKAMSKQoFZmlsbHMYDSADKAsyGi5leGNoYW5nZS52MS5QbGFjZW1lbnRGaWxsEhcKD2ZpbGxzX3RydW5jYXRlZBgOIAEoCBIWCg5jb25mbGljdGluZ19pZBgPIAEoCSJEChJQbGFjZU9yZGVyc1JlcXVlc3QSLgoGb3JkZXJzGAEgAygLMh4uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlcXVlc3QiRgoTUGxhY2VPcmRlcnNSZXNwb25zZRIvCgZvcmRlcnMYASADKAsyHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVzcG9uc2UiYwoSQ2FuY2VsT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCSKUAQoTQ2FuY2VsT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIaChJjYW5jZWxsZWRfcXVhbnRpdHkYBCABKAMSEAoIc2VxdWVuY2UYBSABKAQidAoTQ2FuY2VsT3JkZXJzUmVxdWVzdBIWCg5wYXJ0aWNpcGFudF9pZBgBIAEoCRIOCgZzeW1ib2wYAiABKAkSHwoEc2lkZRgDIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSFAoMZXh0ZXJuYWxfaWRzGAQgAygJImUKDkNhbmNlbGxlZE9yZGVyEhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJEhoKEmNhbmNlbGxlZF9xdWFudGl0eRgDIAEoAxIQCghzZXF1ZW5jZRgEIAEoBCKXAQoUQ2FuY2VsT3JkZXJzUmVzcG9uc2USKAoGc3RhdHVzGAEgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAiABKAkSKwoGb3JkZXJzGAMgAygLMhsuZXhjaGFuZ2UudjEuQ2FuY2VsbGVkT3JkZXISEwoLbW9yZV9yZW1haW4YBCABKAgiWwoQTW92ZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSDQoFcHJpY2UYBCABKAMiqwEKEU1vdmVPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQibgoRQW1lbmRPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEg0KBXByaWNlGAQgASgDEhAKCHF1YW50aXR5GAUgASgDIkQKEkFtZW5kT3JkZXJzUmVxdWVzdBIuCgZvcmRlcnMYASADKAsyHi5leGNoYW5nZS52MS5BbWVuZE9yZGVyUmVxdWVzdCLgAQoSQW1lbmRPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQSEQoJdGltZXN0YW1wGAcgASgDEg0KBXByaWNlGAggASgDEhAKCHF1YW50aXR5GAkgASgDIkYKE0FtZW5kT3JkZXJzUmVzcG9uc2USLwoGb3JkZXJzGAEgAygLMh8uZXhjaGFuZ2UudjEuQW1lbmRPcmRlclJlc3BvbnNlImAKElJlZHVjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSEAoIcXVhbnRpdHkYBCABKAMilAEKE1JlZHVjZU9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSGgoScmVtYWluaW5nX3F1YW50aXR5GAQgASgDEhAKCHNlcXVlbmNlGAUgASgEIjgKD0dldE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBITCgtleHRlcm5hbF9pZBgCIAEoCSLeAQoQR2V0T3JkZXJSZXNwb25zZRINCgVmb3VuZBgBIAEoCBIQCghvcmRlcl9pZBgCIAEoBBITCgtleHRlcm5hbF9pZBgDIAEoCRIWCg5wYXJ0aWNpcGFudF9pZBgEIAEoCRIOCgZzeW1ib2wYBSABKAkSHwoEc2lkZRgGIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSDgoGc3RhdHVzGAcgASgJEg0KBXByaWNlGAggASgDEhAKCHF1YW50aXR5GAkgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgKIAEoAyovCgRTaWRlEhQKEFNJREVfVU5TUEVDSUZJRUQQABIHCgNCVVkQARIICgRTRUxMEAIqUgoJT3JkZXJUeXBlEhoKFk9SREVSX1RZUEVfVU5TUEVDSUZJRUQQABIHCgNHVEMQARIHCgNJT0MQAhIHCgNGT0sQAxIOCgpGT0tfQlVER0VUEAQqLwoIUG9zdE9ubHkSDAoITUFZX1RBS0UQABIKCgZSRUZVU0UQARIJCgVTTElERRACKlYKC09yZGVyQW5zd2VyEhwKGE9SREVSX0FOU1dFUl9VTlNQRUNJRklFRBAAEgwKCEFDQ0VQVEVEEAESDAoIUkVKRUNURUQQAhINCglDQU5DRUxMRUQQAzKPBQoMT3JkZXJTZXJ2aWNlEk0KClBsYWNlT3JkZXISHi5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVxdWVzdBofLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXNwb25zZRJQCgtQbGFjZU9yZGVycxIfLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJzUmVxdWVzdBogLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJzUmVzcG9uc2USUAoLQ2FuY2VsT3JkZXISHy5leGNoYW5nZS52MS5DYW5jZWxPcmRlclJlcXVlc3QaIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlclJlc3BvbnNlElMKDENhbmNlbE9yZGVycxIgLmV4Y2hhbmdlLnYxLkNhbmNlbE9yZGVyc1JlcXVlc3QaIS5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXNwb25zZRJKCglNb3ZlT3JkZXISHS5leGNoYW5nZS52MS5Nb3ZlT3JkZXJSZXF1ZXN0Gh4uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVzcG9uc2USUAoLQW1lbmRPcmRlcnMSHy5leGNoYW5nZS52MS5BbWVuZE9yZGVyc1JlcXVlc3QaIC5leGNoYW5nZS52MS5BbWVuZE9yZGVyc1Jlc3BvbnNlElAKC1JlZHVjZU9yZGVyEh8uZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXNwb25zZRJHCghHZXRPcmRlchIcLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVxdWVzdBodLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVzcG9uc2ViBnByb3RvMw");
 
 /**
  * @generated from message exchange.v1.PlaceOrderRequest
@@ -59,7 +59,8 @@ export type PlaceOrderRequest = Message<"exchange.v1.PlaceOrderRequest"> & {
   reservePrice: bigint;
 
   /**
-   * FOK_BUDGET only: a decimal in the quote asset.
+   * FOK_BUDGET: a decimal in the quote asset. An IOC with a budget trades the most whole lots, at most `quantity`, whose
+   * notional is at most the budget; a SELL sells no more than the participant has.
    *
    * @generated from field: string budget = 9;
    */
@@ -78,6 +79,28 @@ export type PlaceOrderRequest = Message<"exchange.v1.PlaceOrderRequest"> & {
    * @generated from field: string metadata = 11;
    */
   metadata: string;
+
+  /**
+   * GTC only.
+   *
+   * @generated from field: exchange.v1.PostOnly post_only = 12;
+   */
+  postOnly: PostOnly;
+
+  /**
+   * If it is given, no other open order of the participant may have it, else DUPLICATE_CLIENT_ORDER_ID. An order that
+   * came without it here does not count, whatever its metadata says.
+   *
+   * @generated from field: string client_order_id = 13;
+   */
+  clientOrderId: string;
+
+  /**
+   * Whether the response lists the order's fills.
+   *
+   * @generated from field: bool with_fills = 14;
+   */
+  withFills: boolean;
 };
 
 /**
@@ -86,6 +109,42 @@ export type PlaceOrderRequest = Message<"exchange.v1.PlaceOrderRequest"> & {
  */
 export const PlaceOrderRequestSchema: GenMessage<PlaceOrderRequest> = /*@__PURE__*/
   messageDesc(file_exchange_v1_orders, 0);
+
+/**
+ * A fill of an order at once, in which it was the taker.
+ *
+ * @generated from message exchange.v1.PlacementFill
+ */
+export type PlacementFill = Message<"exchange.v1.PlacementFill"> & {
+  /**
+   * @generated from field: string trade_id = 1;
+   */
+  tradeId: string;
+
+  /**
+   * @generated from field: int64 price = 2;
+   */
+  price: bigint;
+
+  /**
+   * @generated from field: int64 quantity = 3;
+   */
+  quantity: bigint;
+
+  /**
+   * Decimal: the order's fee, in the quote asset.
+   *
+   * @generated from field: string fee = 4;
+   */
+  fee: string;
+};
+
+/**
+ * Describes the message exchange.v1.PlacementFill.
+ * Use `create(PlacementFillSchema)` to create a new message.
+ */
+export const PlacementFillSchema: GenMessage<PlacementFill> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 1);
 
 /**
  * @generated from message exchange.v1.PlaceOrderResponse
@@ -153,6 +212,37 @@ export type PlaceOrderResponse = Message<"exchange.v1.PlaceOrderResponse"> & {
    * @generated from field: bool is_order_completed = 10;
    */
   isOrderCompleted: boolean;
+
+  /**
+   * The limit and the quantity with which the order was accepted, if the engine changed them; else 0.
+   *
+   * @generated from field: int64 accepted_price = 11;
+   */
+  acceptedPrice: bigint;
+
+  /**
+   * @generated from field: int64 accepted_quantity = 12;
+   */
+  acceptedQuantity: bigint;
+
+  /**
+   * If they were asked for: the fills, oldest first, at most 100 of them.
+   *
+   * @generated from field: repeated exchange.v1.PlacementFill fills = 13;
+   */
+  fills: PlacementFill[];
+
+  /**
+   * @generated from field: bool fills_truncated = 14;
+   */
+  fillsTruncated: boolean;
+
+  /**
+   * Of a refusal with DUPLICATE_CLIENT_ORDER_ID: the external id of the open order that has the client order id.
+   *
+   * @generated from field: string conflicting_id = 15;
+   */
+  conflictingId: string;
 };
 
 /**
@@ -160,7 +250,7 @@ export type PlaceOrderResponse = Message<"exchange.v1.PlaceOrderResponse"> & {
  * Use `create(PlaceOrderResponseSchema)` to create a new message.
  */
 export const PlaceOrderResponseSchema: GenMessage<PlaceOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 1);
+  messageDesc(file_exchange_v1_orders, 2);
 
 /**
  * @generated from message exchange.v1.PlaceOrdersRequest
@@ -177,7 +267,7 @@ export type PlaceOrdersRequest = Message<"exchange.v1.PlaceOrdersRequest"> & {
  * Use `create(PlaceOrdersRequestSchema)` to create a new message.
  */
 export const PlaceOrdersRequestSchema: GenMessage<PlaceOrdersRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 2);
+  messageDesc(file_exchange_v1_orders, 3);
 
 /**
  * @generated from message exchange.v1.PlaceOrdersResponse
@@ -194,7 +284,7 @@ export type PlaceOrdersResponse = Message<"exchange.v1.PlaceOrdersResponse"> & {
  * Use `create(PlaceOrdersResponseSchema)` to create a new message.
  */
 export const PlaceOrdersResponseSchema: GenMessage<PlaceOrdersResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 3);
+  messageDesc(file_exchange_v1_orders, 4);
 
 /**
  * @generated from message exchange.v1.CancelOrderRequest
@@ -228,7 +318,7 @@ export type CancelOrderRequest = Message<"exchange.v1.CancelOrderRequest"> & {
  * Use `create(CancelOrderRequestSchema)` to create a new message.
  */
 export const CancelOrderRequestSchema: GenMessage<CancelOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 4);
+  messageDesc(file_exchange_v1_orders, 5);
 
 /**
  * @generated from message exchange.v1.CancelOrderResponse
@@ -267,7 +357,7 @@ export type CancelOrderResponse = Message<"exchange.v1.CancelOrderResponse"> & {
  * Use `create(CancelOrderResponseSchema)` to create a new message.
  */
 export const CancelOrderResponseSchema: GenMessage<CancelOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 5);
+  messageDesc(file_exchange_v1_orders, 6);
 
 /**
  * @generated from message exchange.v1.CancelOrdersRequest
@@ -305,7 +395,7 @@ export type CancelOrdersRequest = Message<"exchange.v1.CancelOrdersRequest"> & {
  * Use `create(CancelOrdersRequestSchema)` to create a new message.
  */
 export const CancelOrdersRequestSchema: GenMessage<CancelOrdersRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 6);
+  messageDesc(file_exchange_v1_orders, 7);
 
 /**
  * An order that the call cancelled.
@@ -341,7 +431,7 @@ export type CancelledOrder = Message<"exchange.v1.CancelledOrder"> & {
  * Use `create(CancelledOrderSchema)` to create a new message.
  */
 export const CancelledOrderSchema: GenMessage<CancelledOrder> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 7);
+  messageDesc(file_exchange_v1_orders, 8);
 
 /**
  * @generated from message exchange.v1.CancelOrdersResponse
@@ -379,7 +469,7 @@ export type CancelOrdersResponse = Message<"exchange.v1.CancelOrdersResponse"> &
  * Use `create(CancelOrdersResponseSchema)` to create a new message.
  */
 export const CancelOrdersResponseSchema: GenMessage<CancelOrdersResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 8);
+  messageDesc(file_exchange_v1_orders, 9);
 
 /**
  * @generated from message exchange.v1.MoveOrderRequest
@@ -411,7 +501,7 @@ export type MoveOrderRequest = Message<"exchange.v1.MoveOrderRequest"> & {
  * Use `create(MoveOrderRequestSchema)` to create a new message.
  */
 export const MoveOrderRequestSchema: GenMessage<MoveOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 9);
+  messageDesc(file_exchange_v1_orders, 10);
 
 /**
  * @generated from message exchange.v1.MoveOrderResponse
@@ -453,7 +543,7 @@ export type MoveOrderResponse = Message<"exchange.v1.MoveOrderResponse"> & {
  * Use `create(MoveOrderResponseSchema)` to create a new message.
  */
 export const MoveOrderResponseSchema: GenMessage<MoveOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 10);
+  messageDesc(file_exchange_v1_orders, 11);
 
 /**
  * @generated from message exchange.v1.AmendOrderRequest
@@ -494,7 +584,7 @@ export type AmendOrderRequest = Message<"exchange.v1.AmendOrderRequest"> & {
  * Use `create(AmendOrderRequestSchema)` to create a new message.
  */
 export const AmendOrderRequestSchema: GenMessage<AmendOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 11);
+  messageDesc(file_exchange_v1_orders, 12);
 
 /**
  * @generated from message exchange.v1.AmendOrdersRequest
@@ -511,7 +601,7 @@ export type AmendOrdersRequest = Message<"exchange.v1.AmendOrdersRequest"> & {
  * Use `create(AmendOrdersRequestSchema)` to create a new message.
  */
 export const AmendOrdersRequestSchema: GenMessage<AmendOrdersRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 12);
+  messageDesc(file_exchange_v1_orders, 13);
 
 /**
  * @generated from message exchange.v1.AmendOrderResponse
@@ -576,7 +666,7 @@ export type AmendOrderResponse = Message<"exchange.v1.AmendOrderResponse"> & {
  * Use `create(AmendOrderResponseSchema)` to create a new message.
  */
 export const AmendOrderResponseSchema: GenMessage<AmendOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 13);
+  messageDesc(file_exchange_v1_orders, 14);
 
 /**
  * @generated from message exchange.v1.AmendOrdersResponse
@@ -593,7 +683,7 @@ export type AmendOrdersResponse = Message<"exchange.v1.AmendOrdersResponse"> & {
  * Use `create(AmendOrdersResponseSchema)` to create a new message.
  */
 export const AmendOrdersResponseSchema: GenMessage<AmendOrdersResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 14);
+  messageDesc(file_exchange_v1_orders, 15);
 
 /**
  * @generated from message exchange.v1.ReduceOrderRequest
@@ -627,7 +717,7 @@ export type ReduceOrderRequest = Message<"exchange.v1.ReduceOrderRequest"> & {
  * Use `create(ReduceOrderRequestSchema)` to create a new message.
  */
 export const ReduceOrderRequestSchema: GenMessage<ReduceOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 15);
+  messageDesc(file_exchange_v1_orders, 16);
 
 /**
  * @generated from message exchange.v1.ReduceOrderResponse
@@ -664,7 +754,7 @@ export type ReduceOrderResponse = Message<"exchange.v1.ReduceOrderResponse"> & {
  * Use `create(ReduceOrderResponseSchema)` to create a new message.
  */
 export const ReduceOrderResponseSchema: GenMessage<ReduceOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 16);
+  messageDesc(file_exchange_v1_orders, 17);
 
 /**
  * @generated from message exchange.v1.GetOrderRequest
@@ -686,7 +776,7 @@ export type GetOrderRequest = Message<"exchange.v1.GetOrderRequest"> & {
  * Use `create(GetOrderRequestSchema)` to create a new message.
  */
 export const GetOrderRequestSchema: GenMessage<GetOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 17);
+  messageDesc(file_exchange_v1_orders, 18);
 
 /**
  * @generated from message exchange.v1.GetOrderResponse
@@ -750,7 +840,7 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
  * Use `create(GetOrderResponseSchema)` to create a new message.
  */
 export const GetOrderResponseSchema: GenMessage<GetOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 18);
+  messageDesc(file_exchange_v1_orders, 19);
 
 /**
  * @generated from enum exchange.v1.Side
@@ -815,6 +905,38 @@ export const OrderTypeSchema: GenEnum<OrderType> = /*@__PURE__*/
   enumDesc(file_exchange_v1_orders, 1);
 
 /**
+ * Whether a GTC order may take.
+ *
+ * @generated from enum exchange.v1.PostOnly
+ */
+export enum PostOnly {
+  /**
+   * @generated from enum value: MAY_TAKE = 0;
+   */
+  MAY_TAKE = 0,
+
+  /**
+   * Refused with POST_ONLY_WOULD_CROSS if it would match at once.
+   *
+   * @generated from enum value: REFUSE = 1;
+   */
+  REFUSE = 1,
+
+  /**
+   * If it would match at once, it goes one tick behind the best opposite price.
+   *
+   * @generated from enum value: SLIDE = 2;
+   */
+  SLIDE = 2,
+}
+
+/**
+ * Describes the enum exchange.v1.PostOnly.
+ */
+export const PostOnlySchema: GenEnum<PostOnly> = /*@__PURE__*/
+  enumDesc(file_exchange_v1_orders, 2);
+
+/**
  * @generated from enum exchange.v1.OrderAnswer
  */
 export enum OrderAnswer {
@@ -845,7 +967,7 @@ export enum OrderAnswer {
  * Describes the enum exchange.v1.OrderAnswer.
  */
 export const OrderAnswerSchema: GenEnum<OrderAnswer> = /*@__PURE__*/
-  enumDesc(file_exchange_v1_orders, 2);
+  enumDesc(file_exchange_v1_orders, 3);
 
 /**
  * Order entry of the matching engine (facts B4.4-18 to B4.4-24). Prices and quantities are scaled integers:

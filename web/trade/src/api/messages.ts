@@ -49,6 +49,18 @@ const CODES: Readonly<Record<string, Words>> = {
     "Not enough funds",
     "Lower the amount, cancel an open order that holds funds, or deposit more.",
   ],
+  POST_ONLY_WOULD_CROSS: [
+    "The order would have traded at once",
+    "It is post-only, so it was not placed. Choose a price that meets no order of the other side.",
+  ],
+  DUPLICATE_CLIENT_ORDER_ID: [
+    "An open order has this reference",
+    "Choose another reference, or cancel the order that has it.",
+  ],
+  BUDGET_NOT_FILLABLE: [
+    "Nothing could be traded for this amount",
+    "The book has nothing within your slippage that it pays for. Raise the amount or place a limit order.",
+  ],
   ORDER_REJECTED: ["The order was not placed", "Change what the reason names, and send it again."],
   AMENDMENT_REJECTED: [
     "The order was not changed",

@@ -18,6 +18,7 @@ const FAIR_PRICES_MS = 3_000;
 export type Market = Schemas["Market"];
 export type AssetPrice = Schemas["AssetFairPrice"];
 export type Ticker = Schemas["Ticker"];
+export type TradingRules = Schemas["TradingResponse"];
 export type Network = Schemas["NetworkFeeResponse"];
 export type Order = Schemas["OrderRecord"];
 export type Balance = Schemas["Balance"];
@@ -31,6 +32,17 @@ export function useMarkets(isShown = false) {
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/markets", { signal })),
     staleTime: isShown ? SHOWN_MARKETS_MS : MARKETS_MS,
     refetchInterval: isShown && SHOWN_MARKETS_MS,
+    meta: PUBLIC,
+  });
+}
+
+/** The rules of orders that are on, and what an order may ask for. They change only when the exchange restarts. */
+export function useTradingRules() {
+  const { rest } = useExchange();
+  return useQuery({
+    queryKey: ["tradingRules"],
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/settings/trading", { signal })),
+    staleTime: Infinity,
     meta: PUBLIC,
   });
 }

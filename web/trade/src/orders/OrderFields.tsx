@@ -1,13 +1,15 @@
-import { SegmentedControl, Select } from "@mantine/core";
+import { Checkbox, SegmentedControl, Select } from "@mantine/core";
 import { type KeyboardEvent, memo } from "react";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
-import type { Market } from "../api/queries.ts";
+import type { Market, TradingRules } from "../api/queries.ts";
 import { PercentButtons } from "../parts/PercentButtons.tsx";
 import classes from "./OrderForm.module.css";
 import type { Draft } from "./review.ts";
 
 interface OrderFieldsProps {
   market: Market;
+  /** What an order may ask for; undefined before it is known. */
+  rules: TradingRules | undefined;
   draft: Draft;
   priceFault: string | undefined;
   amountFault: string | undefined;
@@ -28,7 +30,7 @@ const TYPES = [
   { value: "limit", label: "Limit" },
   { value: "market", label: "Market" },
 ];
-const DURATIONS = [
+const DURATIONS: readonly { value: Draft["timeInForce"]; label: string }[] = [
   { value: "gtc", label: "Good till cancelled (GTC)" },
   { value: "ioc", label: "Immediate or cancel (IOC)" },
   { value: "fok", label: "Fill or kill (FOK)" },
@@ -42,6 +44,7 @@ const MEANINGS: Readonly<Record<Draft["timeInForce"], string>> = {
 /** The fields of the order form. They take nothing of the book, so they are not drawn again when it changes. */
 export const OrderFields = memo(function OrderFields({
   market,
+  rules,
   draft,
   priceFault,
   amountFault,
@@ -52,6 +55,7 @@ export const OrderFields = memo(function OrderFields({
   onPart,
 }: OrderFieldsProps) {
   const { baseAsset, quoteAsset } = market;
+  const times = DURATIONS.filter(({ value }) => rules?.timesInForce.includes(value));
   const stepKeys = (field: "price" | "amount") => (event: KeyboardEvent) => {
     const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
     if (by === undefined) return;
@@ -121,13 +125,28 @@ export const OrderFields = memo(function OrderFields({
         disabled={!hasFunds}
         onPercent={(percent) => onPart(draft, percent)}
       />
-      {draft.type === "limit" && (
+      {draft.type === "limit" && times.length > 1 && (
         <Select
           label="Time in force"
           description={MEANINGS[draft.timeInForce]}
-          data={DURATIONS}
+          data={times}
           value={draft.timeInForce}
-          onChange={(value) => onDraft({ timeInForce: value === "ioc" || value === "fok" ? value : "gtc" })}
+          onChange={(value) =>
+            onDraft(
+              value === "ioc" || value === "fok"
+                ? { timeInForce: value, postOnly: false }
+                : { timeInForce: "gtc" },
+            )
+          }
+        />
+      )}
+      {draft.type === "limit" && rules?.postOnly && (
+        <Checkbox
+          label="Post-only"
+          description="The order never takes. If it would trade at once, it is refused."
+          checked={draft.postOnly}
+          disabled={draft.timeInForce !== "gtc"}
+          onChange={(event) => onDraft({ postOnly: event.currentTarget.checked })}
         />
       )}
     </>

@@ -6,7 +6,7 @@ import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { scaledText } from "#lib/scaled.ts";
 import { Link } from "wouter";
 import { useLink } from "../api/live.ts";
-import type { Balance, Market, Ticker } from "../api/queries.ts";
+import { type Balance, type Market, type Ticker, useTradingRules } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
 import { Panel } from "../market/Panel.tsx";
 import { explain } from "../api/messages.ts";
@@ -14,6 +14,7 @@ import type { BookState } from "../stream/feeds.ts";
 import classes from "./OrderForm.module.css";
 import { OrderFields } from "./OrderFields.tsx";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { kindOf } from "./labels.tsx";
 import { usePlaceOrder } from "./placing.ts";
 import { type Draft, type Estimate, partOfFunds, review, stepped } from "./review.ts";
 
@@ -36,6 +37,7 @@ export const OrderForm = memo(function OrderForm({
   onDraft,
 }: OrderFormProps) {
   const { session } = useSession();
+  const { data: rules } = useTradingRules();
   const link = useLink();
   const hint = useId();
   const [asks, setAsks] = useState(false);
@@ -91,6 +93,7 @@ export const OrderForm = memo(function OrderForm({
       >
         <OrderFields
           market={market}
+          rules={rules}
           draft={draft}
           priceFault={found.faults.price}
           amountFault={found.faults.amount}
@@ -224,6 +227,9 @@ function Figures({
         "–"
       ),
     ],
+    ...(draft.type === "limit" && (draft.postOnly || draft.timeInForce !== "gtc")
+      ? [["Type", kindOf(draft.type, draft.timeInForce, draft.postOnly)] satisfies [string, ReactNode]]
+      : []),
     ["Amount", estimate ? `${formatDecimal(scaledText(estimate.quantity))} ${baseAsset}` : "–"],
     [
       draft.type === "market" ? "Average price" : "Fills at once",

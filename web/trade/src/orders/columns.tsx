@@ -8,7 +8,7 @@ import { divideScaled, toScaled } from "#lib/scaled.ts";
 import { type Fill, type Market, type Order, useMarkets } from "../api/queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
-import { SideBadge, StatusBadge } from "./labels.tsx";
+import { kindOf, SideBadge, StatusBadge } from "./labels.tsx";
 import classes from "./OrdersPanel.module.css";
 
 type Places = (symbol: string) => { price: number; quantity: number };
@@ -37,7 +37,11 @@ export function orderColumns(places: Places): Column<Order>[] {
       cell: ({ symbol }) => <PageLink href={`/${symbol}`}>{symbol}</PageLink>,
     },
     { id: "side", title: "Side", cell: ({ side }) => <SideBadge side={side} /> },
-    { id: "type", title: "Type", cell: ({ type, timeInForce }) => typeText(type, timeInForce) },
+    {
+      id: "type",
+      title: "Type",
+      cell: ({ type, timeInForce, postOnly }) => kindOf(type, timeInForce, postOnly),
+    },
     {
       id: "price",
       title: "Price",
@@ -70,11 +74,6 @@ export function orderColumns(places: Places): Column<Order>[] {
         averagePrice ? <Amount value={averagePrice} places={places(symbol).price} /> : "–",
     },
   ];
-}
-
-function typeText(type: string, timeInForce: string): string {
-  const name = type === "limit" ? "Limit" : type === "market" ? "Market" : type.replace("_", " ");
-  return timeInForce === "gtc" ? name : `${name}, ${timeInForce.toUpperCase()}`;
 }
 
 function percentOf(part: string, whole: string): string {

@@ -36,3 +36,10 @@ export function StatusBadge({ status }: { status: string }) {
     </Badge>
   );
 }
+
+/** The type of an order with its time in force, in the words of traders: "Limit, IOC", "Limit, post-only". */
+export function kindOf(type: string, timeInForce: string, postOnly = false): string {
+  const name = type === "limit" ? "Limit" : type === "market" ? "Market" : type.replace("_", " ");
+  if (postOnly) return `${name}, post-only`;
+  return timeInForce === "gtc" ? name : `${name}, ${timeInForce.toUpperCase()}`;
+}

@@ -23,6 +23,7 @@ const market: Market = {
   slippageBpsMax: null,
   priceReference: "last_trade",
   referencePrice: null,
+  rules: "complete",
 };
 const level = (price: string, quantity: string) => ({
   price,
@@ -44,11 +45,22 @@ const draft: Draft = {
   unit: "base",
   slippage: "1",
   timeInForce: "gtc",
+  postOnly: false,
 };
 const of = (changes: Partial<Draft>, about: Partial<Facts> = {}) =>
   review({ ...draft, ...changes }, { ...facts, ...about });
 
 describe("an order of the form", () => {
+  it("says of a post-only order that it would be refused, and is sent as one", () => {
+    const crossing = of({ price: "100", amount: "1", postOnly: true });
+    expect(crossing.warnings).toEqual([
+      "At this price the order would trade at once. It is post-only, so the exchange will refuse it.",
+    ]);
+    expect(crossing.body).toMatchObject({ price: "100", timeInForce: "gtc", postOnly: true });
+    expect(of({ price: "99", amount: "1", postOnly: true }).warnings).toEqual([]);
+    expect(of({ price: "99", amount: "1" }).body).not.toHaveProperty("postOnly");
+  });
+
   it("costs what fills at once with the taker's fee, and what rests with the maker's", () => {
     const { estimate, blocked, body } = of({ price: "102", amount: "3" });
     expect(blocked).toBeNull();

@@ -29,6 +29,8 @@ export interface Draft {
   /** How far a market order may go from the last price, in percent. */
   slippage: string;
   timeInForce: "gtc" | "ioc" | "fok";
+  /** A limit order that is refused rather than trade at once. */
+  postOnly: boolean;
 }
 
 export interface Facts {
@@ -254,6 +256,12 @@ const short = (value: bigint) => formatDecimal(scaledText(value));
 
 function warningsOf(draft: Draft, estimate: Estimate, distance: bigint, market: Market): string[] {
   const found: string[] = [];
+  if (draft.type === "limit" && draft.postOnly && estimate.filledNow > 0n) {
+    found.push(
+      "At this price the order would trade at once. It is post-only, so the exchange will refuse it.",
+    );
+    return found;
+  }
   const percent = (bps: bigint) =>
     `${formatDecimal(`${bps / 100n}.${(bps % 100n).toString().padStart(2, "0")}`)} %`;
   if (draft.type === "market" && estimate.filledNow < estimate.quantity) {
@@ -275,7 +283,8 @@ function bodyOf(draft: Draft, facts: Facts, estimate: Estimate): OrderBody {
   const shared = { symbol: market.symbol, side: draft.side, type: draft.type };
   const quantity = scaledText(estimate.quantity);
   if (draft.type === "limit") {
-    return { ...shared, price: draft.price.trim(), quantity, timeInForce: draft.timeInForce };
+    const body = { ...shared, price: draft.price.trim(), quantity, timeInForce: draft.timeInForce };
+    return draft.postOnly ? { ...body, postOnly: true } : body;
   }
   const maxSlippageBps = scaledText((readScaled(draft.slippage.trim()) ?? 0n) * 100n);
   return draft.side === "buy" && draft.unit === "quote"

@@ -32,6 +32,7 @@ const EMPTY: Draft = {
   unit: "base",
   slippage: "1",
   timeInForce: "gtc",
+  postOnly: false,
 };
 const VIEWS = ["Chart", "Book", "Trades"];
 const PHONE = "(max-width: 48em)";

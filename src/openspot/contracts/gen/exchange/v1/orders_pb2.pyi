@@ -21,6 +21,12 @@ class OrderType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FOK: _ClassVar[OrderType]
     FOK_BUDGET: _ClassVar[OrderType]
 
+class PostOnly(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    MAY_TAKE: _ClassVar[PostOnly]
+    REFUSE: _ClassVar[PostOnly]
+    SLIDE: _ClassVar[PostOnly]
+
 class OrderAnswer(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     ORDER_ANSWER_UNSPECIFIED: _ClassVar[OrderAnswer]
@@ -35,13 +41,16 @@ GTC: OrderType
 IOC: OrderType
 FOK: OrderType
 FOK_BUDGET: OrderType
+MAY_TAKE: PostOnly
+REFUSE: PostOnly
+SLIDE: PostOnly
 ORDER_ANSWER_UNSPECIFIED: OrderAnswer
 ACCEPTED: OrderAnswer
 REJECTED: OrderAnswer
 CANCELLED: OrderAnswer
 
 class PlaceOrderRequest(_message.Message):
-    __slots__ = ("order_id", "participant_id", "symbol", "side", "type", "price", "quantity", "reserve_price", "budget", "external_id", "metadata")
+    __slots__ = ("order_id", "participant_id", "symbol", "side", "type", "price", "quantity", "reserve_price", "budget", "external_id", "metadata", "post_only", "client_order_id", "with_fills")
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
     SYMBOL_FIELD_NUMBER: _ClassVar[int]
@@ -53,6 +62,9 @@ class PlaceOrderRequest(_message.Message):
     BUDGET_FIELD_NUMBER: _ClassVar[int]
     EXTERNAL_ID_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
+    POST_ONLY_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    WITH_FILLS_FIELD_NUMBER: _ClassVar[int]
     order_id: int
     participant_id: str
     symbol: str
@@ -64,10 +76,25 @@ class PlaceOrderRequest(_message.Message):
     budget: str
     external_id: str
     metadata: str
-    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., type: _Optional[_Union[OrderType, str]] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., reserve_price: _Optional[int] = ..., budget: _Optional[str] = ..., external_id: _Optional[str] = ..., metadata: _Optional[str] = ...) -> None: ...
+    post_only: PostOnly
+    client_order_id: str
+    with_fills: bool
+    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., type: _Optional[_Union[OrderType, str]] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., reserve_price: _Optional[int] = ..., budget: _Optional[str] = ..., external_id: _Optional[str] = ..., metadata: _Optional[str] = ..., post_only: _Optional[_Union[PostOnly, str]] = ..., client_order_id: _Optional[str] = ..., with_fills: _Optional[bool] = ...) -> None: ...
+
+class PlacementFill(_message.Message):
+    __slots__ = ("trade_id", "price", "quantity", "fee")
+    TRADE_ID_FIELD_NUMBER: _ClassVar[int]
+    PRICE_FIELD_NUMBER: _ClassVar[int]
+    QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    FEE_FIELD_NUMBER: _ClassVar[int]
+    trade_id: str
+    price: int
+    quantity: int
+    fee: str
+    def __init__(self, trade_id: _Optional[str] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., fee: _Optional[str] = ...) -> None: ...
 
 class PlaceOrderResponse(_message.Message):
-    __slots__ = ("order_id", "status", "result_code", "filled_quantity", "remaining_quantity", "sequence", "timestamp", "notional", "fee", "is_order_completed")
+    __slots__ = ("order_id", "status", "result_code", "filled_quantity", "remaining_quantity", "sequence", "timestamp", "notional", "fee", "is_order_completed", "accepted_price", "accepted_quantity", "fills", "fills_truncated", "conflicting_id")
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
@@ -78,6 +105,11 @@ class PlaceOrderResponse(_message.Message):
     NOTIONAL_FIELD_NUMBER: _ClassVar[int]
     FEE_FIELD_NUMBER: _ClassVar[int]
     IS_ORDER_COMPLETED_FIELD_NUMBER: _ClassVar[int]
+    ACCEPTED_PRICE_FIELD_NUMBER: _ClassVar[int]
+    ACCEPTED_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    FILLS_FIELD_NUMBER: _ClassVar[int]
+    FILLS_TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    CONFLICTING_ID_FIELD_NUMBER: _ClassVar[int]
     order_id: int
     status: OrderAnswer
     result_code: str
@@ -88,7 +120,12 @@ class PlaceOrderResponse(_message.Message):
     notional: str
     fee: str
     is_order_completed: bool
-    def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ..., timestamp: _Optional[int] = ..., notional: _Optional[str] = ..., fee: _Optional[str] = ..., is_order_completed: _Optional[bool] = ...) -> None: ...
+    accepted_price: int
+    accepted_quantity: int
+    fills: _containers.RepeatedCompositeFieldContainer[PlacementFill]
+    fills_truncated: bool
+    conflicting_id: str
+    def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ..., timestamp: _Optional[int] = ..., notional: _Optional[str] = ..., fee: _Optional[str] = ..., is_order_completed: _Optional[bool] = ..., accepted_price: _Optional[int] = ..., accepted_quantity: _Optional[int] = ..., fills: _Optional[_Iterable[_Union[PlacementFill, _Mapping]]] = ..., fills_truncated: _Optional[bool] = ..., conflicting_id: _Optional[str] = ...) -> None: ...
 
 class PlaceOrdersRequest(_message.Message):
     __slots__ = ("orders",)

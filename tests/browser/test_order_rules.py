@@ -1,0 +1,77 @@
+"""The order form under the complete rules: time in force and post-only, and neither where the rules do not say so."""
+
+import json
+import re
+from pathlib import Path
+
+from playwright.sync_api import Route, expect
+
+from tests.support.trading_screen import Exchange, NewWindow
+
+SYMBOL = "SOL-USD"
+
+
+def test_a_post_only_order_that_would_trade_is_refused_in_plain_words(
+    new_window: NewWindow, exchange: Exchange, tmp_path: Path
+) -> None:
+    maker, trader = exchange.register("poster@example.com"), exchange.register("careful-poster@example.com")
+    exchange.deposit([(maker, "SOL", "10"), (trader, "USD", "10000")])
+    order = {"symbol": SYMBOL, "side": "sell", "type": "limit", "quantity": "1", "price": "150"}
+    exchange.call("POST", "orders", order, token=maker.tokens["accessToken"])
+    screen = new_window(trader)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    expect(screen.link("Live")).to_be_visible()
+    form = screen.page.get_by_role("form", name="Order form")
+    screen.fill_order("Buy", "Limit", "1", "150")
+    box = form.get_by_role("checkbox", name="Post-only")
+    box.check()
+    expect(form.get_by_text("Limit, post-only")).to_be_visible()
+    expect(form.get_by_text("It is post-only, so the exchange will refuse it.")).to_be_visible()
+    screen.assert_accessible("a post-only order")
+    # The page is looked at by people, too.
+    screen.page.screenshot(path=tmp_path / "post-only.png")
+    screen.expect_complaint("status of 400")
+    form.get_by_role("button", name="Buy SOL, limit").click()
+    expect(form.get_by_text("The order would have traded at once")).to_be_visible()
+    form.get_by_role("textbox", name="Price").fill("149")
+    form.get_by_role("button", name="Buy SOL, limit").click()
+    expect(screen.toast("Buy: Order placed")).to_be_visible()
+    expect(screen.row("Open orders", "Buy", "Limit, post-only")).to_be_visible()
+
+
+def test_an_immediate_order_takes_what_is_there_and_leaves_nothing(new_window: NewWindow, exchange: Exchange) -> None:
+    maker, trader = exchange.register("ioc-maker@example.com"), exchange.register("ioc-taker@example.com")
+    exchange.deposit([(maker, "SOL", "10"), (trader, "USD", "10000")])
+    # Between the orders that another test may have left here.
+    order = {"symbol": SYMBOL, "side": "sell", "type": "limit", "quantity": "1", "price": "149.5"}
+    exchange.call("POST", "orders", order, token=maker.tokens["accessToken"])
+    screen = new_window(trader)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    expect(screen.link("Live")).to_be_visible()
+    form = screen.page.get_by_role("form", name="Order form")
+    screen.fill_order("Buy", "Limit", "3", "149.5")
+    form.get_by_role("combobox", name="Time in force").click()
+    screen.page.get_by_role("option", name="Immediate or cancel (IOC)").click()
+    expect(form.get_by_text("What can fill at once does; the rest is cancelled.")).to_be_visible()
+    expect(form.get_by_role("checkbox", name="Post-only")).to_be_disabled()
+    form.get_by_role("button", name="Buy SOL, limit").click()
+    expect(screen.toast("Buy: Partly filled")).to_be_visible()
+    screen.tab("History")
+    expect(screen.row("History", "Buy", "Limit, IOC")).to_be_visible()
+
+
+def test_under_other_rules_the_form_offers_neither(new_window: NewWindow, exchange: Exchange) -> None:
+    rules = exchange.call("GET", "settings/trading") | {"timesInForce": ["gtc"], "postOnly": False}
+    screen = new_window(exchange.register("plain@example.com"))
+
+    def answer(route: Route) -> None:
+        route.fulfill(
+            body=json.dumps(rules), content_type="application/json", headers={"Access-Control-Allow-Origin": "*"}
+        )
+
+    screen.page.route(re.compile("/api/v1/settings/trading$"), answer)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    form = screen.page.get_by_role("form", name="Order form")
+    expect(form.get_by_role("textbox", name="Amount")).to_be_visible()
+    expect(form.get_by_role("combobox", name="Time in force")).to_have_count(0)
+    expect(form.get_by_role("checkbox", name="Post-only")).to_have_count(0)
