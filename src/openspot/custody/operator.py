@@ -21,7 +21,6 @@ from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
 from openspot.kit.database import TRANSIENT_ERRORS, DatabaseUnavailableError, Pool, create_pool, text_of
 
-CONNECT_TIMEOUT_S = 5.0
 LIST_MAX = 200
 
 
@@ -94,7 +93,7 @@ class Operator:
 async def operator(settings: CustodySettings) -> AsyncIterator[Operator]:
     """The commands on the running platform's database. Raises OperatorError."""
     try:
-        pool = await create_pool(settings, connections_max=2, timeout_s=CONNECT_TIMEOUT_S)
+        pool = await create_pool(settings, connections_max=2, timeout_s=settings.request_timeout_s)
     except DatabaseUnavailableError as error:
         raise OperatorError(f"the platform is not running here ({error}); `openspot up` starts it") from error
     try:

@@ -21,7 +21,6 @@ from openspot.kit.clock import iso_of
 from openspot.kit.database import TRANSIENT_ERRORS, DatabaseUnavailableError, Pool, create_pool, text_of
 from openspot.kit.settings import Settings
 
-CONNECT_TIMEOUT_S = 5.0
 DURATION_MAX = timedelta(days=30)
 LIST_MAX = 1000
 TEXT_LENGTH_MAX = 500
@@ -188,7 +187,7 @@ class PriceOperator:
 async def price_operator(settings: Settings) -> AsyncIterator[PriceOperator]:
     """The operator's commands on the database of `settings`. Raises PriceOperatorError if it does not answer."""
     try:
-        pool = await create_pool(settings, connections_max=1, timeout_s=CONNECT_TIMEOUT_S)
+        pool = await create_pool(settings, connections_max=1, timeout_s=settings.request_timeout_s)
     except DatabaseUnavailableError as error:
         raise PriceOperatorError(f"the platform is not running here ({error}); `openspot up` starts it") from error
     try:

@@ -21,9 +21,6 @@ from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.settings import RestEdgeSettings
 
-CONNECT_TIMEOUT_S = 5.0
-TELL_TIMEOUT_S = 10.0
-
 
 class RoleError(Exception):
     """A command was not carried out, or not wholly. The message says what holds now, and what to do."""
@@ -67,7 +64,7 @@ def _record(change: RoleChange) -> AuditRecord:
 
 async def _pool(settings: RestEdgeSettings, stack: AsyncExitStack) -> Pool:
     try:
-        pool = await create_pool(settings, connections_max=2, timeout_s=CONNECT_TIMEOUT_S)
+        pool = await create_pool(settings, connections_max=2, timeout_s=settings.request_timeout_s)
     except DatabaseUnavailableError as error:
         raise RoleError(f"the platform is not running here ({error}); `openspot up` starts it") from error
     stack.push_async_callback(pool.close)
@@ -79,7 +76,7 @@ async def _tell(settings: RestEdgeSettings, change: RoleChange) -> None:
     life_s = settings.ended_session_life_s
     try:
         async with AsyncExitStack() as stack:
-            async with asyncio.timeout(TELL_TIMEOUT_S):
+            async with asyncio.timeout(settings.nested_timeout_s):
                 # `Bus.connect` would wait for a server without limit.
                 bus = await Bus.connect(settings, "users")
                 stack.push_async_callback(bus.close)
