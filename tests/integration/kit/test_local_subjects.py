@@ -72,7 +72,7 @@ async def two(settings: Settings, nats_url: str) -> AsyncIterator[Two]:
 
 
 async def granted(request: LedgerLock) -> LedgerLockReply:
-    return LedgerLockReply(True, request.user_id)
+    return LedgerLockReply(True, error=request.user_id)
 
 
 async def failing(_: LedgerLock) -> LedgerLockReply:
@@ -256,7 +256,7 @@ async def test_a_handler_runs_in_the_context_of_its_service(two: Two) -> None:
     service.set("provider")
 
     async def tell(_: LedgerLock) -> LedgerLockReply:
-        return LedgerLockReply(True, service.get())
+        return LedgerLockReply(True, error=service.get())
 
     await two.serve(tell)
     service.set("caller")

@@ -5,7 +5,8 @@ from typing import Annotated, Self
 import msgspec
 
 from openspot.contracts.messages.message import DecimalText, Message, TimeText, listed
-from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.contracts.messages.reply import RefusableReply
+from openspot.contracts.refusals import Refusal
 from openspot.domain.ids import ORDER_ID_LENGTH
 from openspot.domain.order import OrderStatus, OrderType, TimeInForce
 
@@ -75,18 +76,16 @@ class SubmitOrder(Message, frozen=True):
     is_immediate: bool = False
 
 
-class SubmitOrderReply(Message, frozen=True):
+class SubmitOrderReply(RefusableReply, frozen=True):
     """Reply of `orders.submit`. A refusal has `error` and `code`, and the rejected `order` if it was recorded."""
 
     success: bool
     order: OrderRecord | None = None
-    error: str | None = None
-    code: RefusalCode | None = None
 
     @classmethod
     def refused(cls, refusal: Refusal, order: OrderRecord | None = None) -> Self:
         """A reply with this refusal."""
-        return cls(False, order, refusal.message, refusal.code)
+        return cls(False, order, error=refusal.message, code=refusal.code)
 
 
 class CancelOrder(Message, frozen=True):
@@ -97,18 +96,16 @@ class CancelOrder(Message, frozen=True):
     symbol: str = ""
 
 
-class CancelOrderReply(Message, frozen=True):
+class CancelOrderReply(RefusableReply, frozen=True):
     """Reply of `orders.cancel`. A refusal has `error` and `code`. `order` is the order as the router knows it."""
 
     success: bool
-    error: str | None = None
     order: OrderRecord | None = None
-    code: RefusalCode | None = None
 
     @classmethod
     def refused(cls, refusal: Refusal, order: OrderRecord | None = None) -> Self:
         """A reply with this refusal."""
-        return cls(False, refusal.message, order, refusal.code)
+        return cls(False, order=order, error=refusal.message, code=refusal.code)
 
 
 class CancelOpenOrders(Message, frozen=True):
@@ -122,22 +119,17 @@ class CancelOpenOrders(Message, frozen=True):
     side: str = ""
 
 
-class CancelOpenOrdersReply(Message, frozen=True):
+class CancelOpenOrdersReply(RefusableReply, frozen=True):
     """Reply of `orders.cancel_open`: the ids of the cancelled orders, and whether more such orders remain.
 
     A refusal has `error` and `code`.
     """
 
+    NOTHING = (False,)
+
     success: bool
     cancelled: tuple[str, ...] = ()
     more_remain: bool = False
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(False, error=refusal.message, code=refusal.code)
 
 
 class GetOrder(Message, frozen=True):
@@ -147,17 +139,10 @@ class GetOrder(Message, frozen=True):
     order_id: str
 
 
-class GetOrderReply(Message, frozen=True):
+class GetOrderReply(RefusableReply, frozen=True):
     """Reply of `orders.get`. If it has neither order nor error, the order is unknown or another user's."""
 
     order: OrderRecord | None = None
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(error=refusal.message, code=refusal.code)
 
 
 class OrderEvent(Message, frozen=True):
