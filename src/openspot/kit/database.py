@@ -4,6 +4,8 @@ Amounts are sent as text and are `numeric` in SQL, so no amount ever becomes a f
 """
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from decimal import Decimal
 
 import asyncpg
@@ -73,6 +75,24 @@ async def create_pool(
                 raise DatabaseUnavailableError(repr(error)) from error
             log.info("waiting for the database", error=repr(error))
             await asyncio.sleep(0.25)
+
+
+@asynccontextmanager
+async def pool_of_command(settings: Settings, error_type: type[Exception], advice: str = "") -> AsyncIterator[Pool]:
+    """A pool for one command of the operator.
+
+    Raises `error_type` if the database does not answer, at first or later; the message ends with `advice` then.
+    """
+    try:
+        pool = await create_pool(settings, connections_max=2, timeout_s=settings.request_timeout_s)
+    except DatabaseUnavailableError as error:
+        raise error_type(f"the platform is not running here ({error}); `openspot up` starts it") from error
+    try:
+        yield pool
+    except TRANSIENT_ERRORS as error:
+        raise error_type(f"the database does not answer: {error!r}{advice}") from error
+    finally:
+        await pool.close()
 
 
 async def create_idle_pool(settings: Settings, connections_max: int) -> Pool:
