@@ -51,9 +51,9 @@ async def back_after_kill(platform: Platform, pid: int) -> float:
     host, port = engine.listening_host(platform.settings), engine.ready_port(platform.settings)
     os.kill(pid, signal.SIGKILL)
     began = time.monotonic()
-    while await is_ready(host, port):
+    while await is_ready(host, port, platform.settings.readiness_timeout_s):
         await asyncio.sleep(0.005)
-    while not await is_ready(host, port):
+    while not await is_ready(host, port, platform.settings.readiness_timeout_s):
         await asyncio.sleep(0.005)
     return time.monotonic() - began
 

@@ -279,7 +279,7 @@ async def measure(folder: Path, names: Sequence[str], seconds: float, rounds: in
             running_edge(folder / "control", nats.url) as (control_settings, _),
         ):
             for port in (settings.ws_port, control_settings.ws_port):
-                while not await is_ready(HOST, port):
+                while not await is_ready(HOST, port, settings.readiness_timeout_s):
                     await asyncio.sleep(0.05)
             bus = await Bus.connect(settings, "benchmark")
             ordinary = Ordinary()

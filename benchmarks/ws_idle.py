@@ -119,7 +119,7 @@ async def measure(count: int, folder: Path) -> None:
         }  # fmt: skip
         settings = WsEdgeSettings(database_url="").model_copy(update=changes)
         with running(["openspot.cli", "run", "ws-edge"], environment_of(settings)) as pid:
-            while not await is_ready(HOST, settings.ws_port):
+            while not await is_ready(HOST, settings.ws_port, settings.readiness_timeout_s):
                 await asyncio.sleep(0.05)
             edge = await growth(pid, settings.ws_port, count)
         port = free_port()

@@ -57,7 +57,7 @@ def test_an_api_key_is_created_given_a_new_secret_and_revoked(new_window: NewWin
     expect(screen.dialog("The key is made").get_by_role("note")).to_contain_text("shown this once")
     screen.look_over("a secret", OPPOSITE_LOOKS)
     screen.dialog("The key is made").get_by_role("button", name=f"Copy secret {secret}").click()
-    assert page.evaluate("navigator.clipboard.readText()") == secret
+    page.wait_for_function("async secret => await navigator.clipboard.readText() === secret", arg=secret)
     page.get_by_role("button", name="I have kept the secret").click()
     expect(screen.row("API keys", "trading bot", "Withdraw", "10.0.0.0/16", "never")).to_be_visible()
     (key,) = exchange.call("GET", "api-keys", token=access)

@@ -35,6 +35,7 @@ from openspot.engine.core.snapshot_records import (
     state_of,
 )
 from tests.support.core_commands import generate
+from tests.support.waiting import stretched
 
 SNAPSHOTS = 12
 DAMAGED_COPIES = 400
@@ -211,7 +212,7 @@ def outcome(core: MatchingCore, snapshot: bytes) -> str:
     return core.state_hash()
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(stretched(300))
 def test_both_cores_accept_and_refuse_the_same_snapshots_for_the_same_reasons(rust: CoreFactory) -> None:
     reference, twin = ReferenceCore(), rust()
     reasons: Counter[str] = Counter()

@@ -7,12 +7,8 @@ import pytest
 
 from openspot.positions.app import PREFIX
 from openspot.up.child_platform import ChildPlatform
-from tests.support.money_user import MoneyUser, money_user, openspot
-from tests.support.waiting import eventually
-
-
-async def log_in_again(user: MoneyUser) -> None:
-    user.client.token = (await user.client("POST", "/auth/login", user.credentials)).body["accessToken"]
+from tests.support.money_user import MoneyUser, log_in, money_user, openspot
+from tests.support.waiting import eventually, unstarved
 
 
 @pytest.mark.spec("A5-11", "B4.5-10")
@@ -26,13 +22,18 @@ async def test_a_promoted_user_completes_transfers_adjusts_and_sees_everybody_an
     ):
 
         async def ask(who: MoneyUser, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-            headers = {"Authorization": f"Bearer {who.client.token}"}
-            async with session.request(method, f"{PREFIX}{path}", json=body, headers=headers) as response:
-                return response.status, await response.json()
+            async def attempt() -> aiohttp.ClientResponse:
+                headers = {"Authorization": f"Bearer {who.client.token}"}
+                async with session.request(method, f"{PREFIX}{path}", json=body, headers=headers) as response:
+                    await response.read()
+                    return response
+
+            response = await unstarved(attempt)
+            return response.status, await response.json()
 
         email = boss.credentials["email"]
         assert "is an administrator" in await openspot(platform, "users", "promote", email)
-        await log_in_again(boss)
+        boss.client.token = await log_in(boss.client, boss.credentials)
         assert boss.user_id in await openspot(platform, "users", "list", "--role", "admin")
         assert user.user_id not in await openspot(platform, "users", "list", "--role", "admin")
 
@@ -63,5 +64,5 @@ async def test_a_promoted_user_completes_transfers_adjusts_and_sees_everybody_an
             return (await ask(boss, "GET", "/transfers"))[0] == 401
 
         await eventually(is_refused)
-        await log_in_again(boss)
+        boss.client.token = await log_in(boss.client, boss.credentials)
         assert (await ask(boss, "POST", "/transfers/adjustment", adjustment))[0] == 403

@@ -107,10 +107,12 @@ async def equal(run: Run, heard: Heard, begins: int, engine: EngineClient) -> No
         new = {row["trade_id"] for row in rows if row["sequence"] > begins}
         assert len(new) > 50
         await eventually(lambda: {trade.trade_id for trade in heard.trades[SYMBOL]} == new, 60)
-        counted = await connection.fetchval(
-            "SELECT sum(trades) FROM market_candles WHERE symbol = $1 AND interval = '1h'", SYMBOL
-        )
-        assert counted == len(rows)
+        counted = "SELECT sum(trades) FROM market_candles WHERE symbol = $1 AND interval = '1h'"
+
+        async def all_are_counted() -> bool:
+            return bool(await connection.fetchval(counted, SYMBOL) == len(rows))
+
+        await eventually(all_are_counted, 60, 0.1)
     finally:
         await connection.close()
     async with aiohttp.ClientSession(f"{run.settings.rest_url}") as session:

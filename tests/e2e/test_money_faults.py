@@ -36,7 +36,7 @@ async def kill_and_heal(platform: ChildPlatform, name: str) -> None:
 
     async def healed() -> bool:
         return platform.state.pids.get(name, killed) != killed and await is_ready(
-            settings.host, service.ready_port(settings)
+            settings.host, service.ready_port(settings), settings.readiness_timeout_s
         )
 
     await eventually(healed, HEALED_S_MAX, 0.05)

@@ -79,13 +79,13 @@ async def edges(request: pytest.FixtureRequest) -> AsyncIterator[Edges]:
 
 
 async def ask(client: RestClient, token: str | None, method: str, path: str, body: Any = None, **headers: str) -> Reply:
-    """Send a request, again while the throttle refuses it."""
+    """Send a request, again while the throttle refuses it or a starved platform does nothing."""
     sent = headers if token is None else headers | {"Authorization": f"Bearer {token}"}
 
     async def attempt() -> Reply | None:
         reply = await client(method, path, body, headers=sent)
-        is_throttled = reply.status == 429 and reply.code == "TOO_MANY_REQUESTS"
-        return None if is_throttled else reply
+        is_later = reply.status == 503 or (reply.status == 429 and reply.code == "TOO_MANY_REQUESTS")
+        return None if is_later else reply
 
     return await eventually(attempt, WAIT_S, 0.2)
 

@@ -9,8 +9,8 @@ import pytest
 
 from openspot.up.child_platform import ChildPlatform
 from tests.e2e.test_money_guides import pasted
-from tests.support.money_user import assert_every_book_agrees, money_user
-from tests.support.waiting import eventually
+from tests.support.money_user import assert_every_book_agrees, log_in, money_user
+from tests.support.waiting import eventually, unstarved
 
 
 @pytest.mark.spec("A1.1-07", "A1.1-17", "B4.6-05", "B4.6-06", "B4.6-08", "B4.6-11", "A7-08", "A8-21")
@@ -18,10 +18,15 @@ async def test_a_user_with_a_stake_subscribes_upgrades_and_cancels(platform: Chi
     async with money_user(platform) as user, aiohttp.ClientSession(platform.settings.subscriptions_url) as session:
 
         async def ask(method: str, path: str, body: Any = None, status: int = 200) -> Any:
-            headers = {"Authorization": f"Bearer {user.client.token}"}
-            async with session.request(method, f"/api{path}", json=body, headers=headers) as response:
-                assert response.status == status, await response.text()
-                return await response.json()
+            async def attempt() -> aiohttp.ClientResponse:
+                headers = {"Authorization": f"Bearer {user.client.token}"}
+                async with session.request(method, f"/api{path}", json=body, headers=headers) as response:
+                    await response.read()
+                    return response
+
+            response = await unstarved(attempt)
+            assert response.status == status, await response.text()
+            return await response.json()
 
         await user.credit("USDT", "1000")
         await user.has("USDT", "1000")
@@ -31,8 +36,7 @@ async def test_a_user_with_a_stake_subscribes_upgrades_and_cancels(platform: Chi
         assert (charged["payment"]["discountBps"], charged["payment"]["amount"]) == (1000, "8.1")
         assert (await ask("POST", "/subscribe", {"planId": "pro"}, 409))["code"] == "SUBSCRIPTION_ACTIVE"
 
-        credentials = user.credentials
-        user.client.token = (await user.client("POST", "/auth/login", credentials)).body["accessToken"]
+        user.client.token = await log_in(user.client, user.credentials)
         upgraded = await ask("POST", "/upgrade", {"planId": "premium"})
         payment = upgraded["payment"]
         # On the first day the whole price is credited.

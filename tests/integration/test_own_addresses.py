@@ -63,7 +63,7 @@ async def are_ready(settings: Settings, children: dict[str, subprocess.Popen[byt
     for name, child in children.items():
         assert child.poll() is None, (folder / f"{name}.log").read_text("utf-8")
     ports = {name: process.ready_port(settings) for name, process in enabled(settings).items()}
-    return all(await asyncio.gather(*(is_ready(ADDRESSES[name], port) for name, port in ports.items())))
+    return all(await asyncio.gather(*(is_ready(ADDRESSES[name], port, stretched(3)) for name, port in ports.items())))
 
 
 def listening(child: subprocess.Popen[bytes]) -> set[tuple[str, int]]:

@@ -202,7 +202,7 @@ def unknown_is_refused() -> Fault:
     async def certain(submission: Any, request: Any) -> SubmitOrderReply:
         reply = await submit(submission, request)
         code = None if reply.code is None else RefusalCode.ENGINE
-        return SubmitOrderReply(reply.success, reply.order, reply.error, code)
+        return SubmitOrderReply(reply.success, reply.order, error=reply.error, code=code)
 
     return patch.object(Submission, "submit", certain)
 

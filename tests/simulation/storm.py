@@ -80,7 +80,7 @@ def administer(world: "World") -> None:
         elif kind == 1:
             work = intake.reduce(order.order_id, owner, "", chance.choice((order.remaining, 500_000)))
         else:
-            work = intake.cancel_as_administrator(order.order_id, "")
+            work = intake.cancel_as_administrator(order.order_id)
     else:
         user = chance.choice(USERS)
         account = machine.directory.account(user)

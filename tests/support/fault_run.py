@@ -153,7 +153,7 @@ class Run:
         ports = [self._port(name) for name in (*enabled(self.settings), *self.beside)]
 
         async def ready() -> bool:
-            return all(await asyncio.gather(*(is_ready(self.settings.host, port) for port in ports)))
+            return all(await asyncio.gather(*(is_ready(self.settings.host, port, stretched(3)) for port in ports)))
 
         await eventually(ready, HEALED_S_MAX, 0.1)
 

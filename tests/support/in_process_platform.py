@@ -33,7 +33,9 @@ async def _ready(settings: Settings, process: Process, task: asyncio.Task[None])
         if task.done():
             task.result()
             raise AssertionError(f"{process.name} ended before it was ready")
-        return await is_ready(process.listening_host(settings), process.ready_port(settings))
+        return await is_ready(
+            process.listening_host(settings), process.ready_port(settings), settings.readiness_timeout_s
+        )
 
     try:
         await eventually(is_ready_now, START_S_MAX)

@@ -30,7 +30,7 @@ class MarginChild:
         """Start it. Waits until it is ready, unless `dies_after` names a step: it may be dead by then."""
         self._launch([dies_after] if dies_after else [])
         if not dies_after:
-            await eventually(lambda: is_ready(self.settings.host, self.settings.margin_port), START_S_MAX)
+            await eventually(lambda: is_ready(self.settings.host, self.settings.margin_port, stretched(3)), START_S_MAX)
 
     def _launch(self, steps: list[str]) -> None:
         environment = os.environ | environment_of(self.settings)

@@ -16,7 +16,7 @@ from openspot.kit.settings import Settings
 from openspot.market_data.service import run
 from openspot.up.supervisor import is_ready
 from tests.support.service_process import ServiceProcess
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 Levels = list[tuple[str, str]]
 
@@ -138,7 +138,7 @@ async def market_data_ready(settings: Settings, task: asyncio.Task[None] | None 
     async def ready() -> bool:
         if task is not None and task.done():
             task.result()
-        return await is_ready(settings.host, settings.market_data_port)
+        return await is_ready(settings.host, settings.market_data_port, stretched(3))
 
     await eventually(ready, 60)
 

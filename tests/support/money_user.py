@@ -5,7 +5,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from typing import Any
@@ -14,7 +14,7 @@ from openspot.deposit.deposit import deposit
 from openspot.up.child_platform import ChildPlatform
 from tests.support.engine_client import EngineClient
 from tests.support.rest_client import Reply, RestClient
-from tests.support.waiting import eventually, stretched
+from tests.support.waiting import STARVED, eventually, stretched, unstarved
 
 WAIT_S = 60.0
 """A platform on a machine that does much else may take this long."""
@@ -56,6 +56,13 @@ async def credit(platform: ChildPlatform, account: str, asset: str, amount: str)
     await deposit(platform.settings, account, asset, amount, secrets.token_hex(32))
 
 
+async def log_in(client: RestClient, credentials: dict[str, str]) -> str:
+    """The access token of a new session."""
+    reply = await unstarved(lambda: client("POST", "/auth/login", credentials))
+    assert reply.status == 200, reply.body
+    return str(reply.body["accessToken"])
+
+
 class MoneyUser:
     """A user who has registered and logged in. Made with `money_user`."""
 
@@ -67,8 +74,12 @@ class MoneyUser:
         """What the user logs in with."""
 
     async def __call__(self, method: str, path: str, body: Any = None, *, status: int = 200, **headers: str) -> Any:
-        """The body of the reply, which must have that status."""
-        reply: Reply = await self.client(method, path, body, headers=headers)
+        """The body of the reply, which must have that status. Repeated while a starved platform says "later"."""
+
+        def ask() -> Awaitable[Reply]:
+            return self.client(method, path, body, headers=headers)
+
+        reply = await (ask() if status in STARVED else unstarved(ask))
         assert reply.status == status, f"{method} {path}: {reply.status} {reply.body}"
         return reply.body
 
@@ -100,7 +111,7 @@ class MoneyUser:
         """A quote of a conversion, as soon as the orders that it needs have stood for long enough."""
 
         async def given() -> Any:
-            reply: Reply = await self.client("POST", "/conversions/quote", wanted)
+            reply = await unstarved(lambda: self.client("POST", "/conversions/quote", wanted))
             assert reply.status in (201, 409), reply.body
             return reply.body if reply.status == 201 else None
 
@@ -122,9 +133,9 @@ async def money_user(platform: ChildPlatform) -> AsyncIterator[MoneyUser]:
     client = RestClient(platform.settings)
     try:
         credentials = {"email": f"{secrets.token_hex(6)}@money.example", "password": secrets.token_urlsafe(16)}
-        registered = await client("POST", "/auth/register", credentials)
+        registered = await unstarved(lambda: client("POST", "/auth/register", credentials))
         assert registered.status == 201, registered.body
-        client.token = (await client("POST", "/auth/login", credentials)).body["accessToken"]
+        client.token = await log_in(client, credentials)
         yield MoneyUser(platform, client, registered.body["userId"], credentials)
     finally:
         await client.close()

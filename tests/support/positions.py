@@ -16,7 +16,7 @@ from openspot.positions.app import PREFIX
 from openspot.up.supervisor import is_ready
 from tests.support.in_process_platform import running
 from tests.support.rest_client import Reply, RestClient
-from tests.support.waiting import START_S_MAX, eventually
+from tests.support.waiting import START_S_MAX, eventually, stretched
 
 ADMIN = "an-admin"
 SERVICE_HEADERS = {"x-api-key": "test-key", "x-api-secret": "test-api-secret", "x-participant-type": "SYSTEM"}
@@ -95,7 +95,7 @@ class PositionProcess:
     async def start(self) -> None:
         """Start it and wait until it is ready."""
         self._launch()
-        await eventually(lambda: is_ready(self.settings.host, self.settings.positions_port), START_S_MAX)
+        await eventually(lambda: is_ready(self.settings.host, self.settings.positions_port, stretched(3)), START_S_MAX)
 
     def _launch(self) -> None:
         code = (

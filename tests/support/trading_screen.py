@@ -18,6 +18,7 @@ from tests.support.mailbox import token_of
 from tests.support.money_user import credit
 from tests.support.operator_prices import set_operator_price
 from tests.support.own_thread import in_own_thread
+from tests.support.waiting import STARVED
 
 PASSWORD = "correct horse battery"
 
@@ -39,12 +40,20 @@ class Exchange:
         self.url = f"{platform.settings.rest_url}/api/v1"
 
     def call(self, method: str, path: str, body: Any = None, token: str = "") -> Any:
-        """The response of a route. Raises urllib.error.HTTPError for a refusal."""
+        """The response of a route. Raises urllib.error.HTTPError for a refusal, for "later" only when that lasts."""
         headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}/{path}", data, headers, method=method)
-        with urllib.request.urlopen(request, timeout=WAIT_MS / 1000) as response:
-            return json.loads(response.read())
+        deadline = time.monotonic() + WAIT_MS / 1000
+        while True:
+            try:
+                with urllib.request.urlopen(request, timeout=WAIT_MS / 1000) as response:
+                    return json.loads(response.read())
+            except urllib.error.HTTPError as error:
+                # A starved platform does nothing and says so.
+                if error.code not in STARVED or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.1)
 
     def quoted(self, wanted: dict[str, str], token: str) -> Any:
         """A quote of a conversion, as soon as the orders that it needs have stood for long enough."""

@@ -7,7 +7,7 @@ import os
 import statistics
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from nats.aio.client import Client
 
@@ -106,6 +106,28 @@ async def eventually_served(
         if last is not None:
             error.add_note(f"the last request failed: {last!r}")
         raise
+
+
+class HasStatus(Protocol):
+    """A reply of a platform."""
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+
+
+Answer = TypeVar("Answer", bound=HasStatus)
+
+
+async def unstarved(ask: Callable[[], Awaitable[Answer]], timeout_s: float = 60.0, pause_s: float = 0.1) -> Answer:
+    """The first reply of `ask` whose status is not of STARVED, which say that nothing was done.
+
+    It is the last reply, whatever it is, when `timeout_s`, stretched, has passed.
+    """
+    deadline = time.monotonic() + stretched(timeout_s)
+    while (reply := await ask()).status in STARVED and time.monotonic() < deadline:
+        await asyncio.sleep(pause_s)
+    return reply
 
 
 async def subscribed(client: Client) -> None:

@@ -160,6 +160,9 @@ async def _readiness(settings: Settings, state: "PlatformState") -> dict[str, bo
 
     services = enabled(PlatformSettings.model_validate(state.settings))
     answers = await asyncio.gather(
-        *(is_ready(service.listening_host(settings), service.ready_port(settings)) for service in services.values())
+        *(
+            is_ready(service.listening_host(settings), service.ready_port(settings), settings.readiness_timeout_s)
+            for service in services.values()
+        )
     )
     return dict(zip(services, answers, strict=True))

@@ -35,8 +35,6 @@ from openspot.kit.log import get_logger
 
 log = get_logger("custody")
 
-FUNDS_WAIT_S = 3.0
-"""The reply to a new withdrawal waits this long for the engine's decision on the funds."""
 _FUNDS_POLL_INTERVAL_S = 0.03
 LIMIT_CENTS_MAX = 2**62
 _UNAVAILABLE = Refusal(RefusalCode.UNAVAILABLE, "the custody's database does not answer")
@@ -56,7 +54,10 @@ class RequestHandlers:
         progress: WithdrawalProgress,
         networks: Mapping[str, Network],
         assets: Mapping[str, AssetScale],
+        funds_wait_s: float,
     ) -> None:
+        """The reply to a new withdrawal waits `funds_wait_s` for the engine's decision on the funds."""
+        self._funds_wait_s = funds_wait_s
         self._pool = pool
         self._addresses = addresses
         self._withdrawals = withdrawals
@@ -177,7 +178,7 @@ class RequestHandlers:
         return network
 
     async def _with_funds_decided(self, created: Withdrawal) -> Withdrawal:
-        deadline = asyncio.get_running_loop().time() + FUNDS_WAIT_S
+        deadline = asyncio.get_running_loop().time() + self._funds_wait_s
         current = created
         while current.funds in (Funds.NEW, Funds.REQUESTED) and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(_FUNDS_POLL_INTERVAL_S)

@@ -19,9 +19,8 @@ from openspot.custody.withdrawal_store import Withdrawal
 from openspot.custody.withdrawals import WithdrawalError, Withdrawals
 from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
-from openspot.kit.database import TRANSIENT_ERRORS, DatabaseUnavailableError, Pool, create_pool, text_of
+from openspot.kit.database import Pool, pool_of_command, text_of
 
-CONNECT_TIMEOUT_S = 5.0
 LIST_MAX = 200
 
 
@@ -93,18 +92,11 @@ class Operator:
 @asynccontextmanager
 async def operator(settings: CustodySettings) -> AsyncIterator[Operator]:
     """The commands on the running platform's database. Raises OperatorError."""
-    try:
-        pool = await create_pool(settings, connections_max=2, timeout_s=CONNECT_TIMEOUT_S)
-    except DatabaseUnavailableError as error:
-        raise OperatorError(f"the platform is not running here ({error}); `openspot up` starts it") from error
-    try:
-        yield Operator(pool, settings)
-    except (WithdrawalError, ChainDepositError) as error:
-        raise OperatorError(str(error)) from error
-    except TRANSIENT_ERRORS as error:
-        raise OperatorError(f"the database does not answer: {error!r}; look with `openspot custody list`") from error
-    finally:
-        await pool.close()
+    async with pool_of_command(settings, OperatorError, "; look with `openspot custody list`") as pool:
+        try:
+            yield Operator(pool, settings)
+        except (WithdrawalError, ChainDepositError) as error:
+            raise OperatorError(str(error)) from error
 
 
 def _line(withdrawal: Withdrawal, approvers: list[str], signers: list[str]) -> str:

@@ -84,13 +84,14 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
         application = make_app(
             operator_routes(pool, withdrawals, progress, seed),
             frame.health,
-            EngineSessions(client, settings.engine_url),
+            EngineSessions(client, settings.engine_url, settings.request_timeout_s),
             audit,
         )
         await frame.serve(http_server(application, settings, settings.custody_port, settings.custody_host))
 
         await fair_prices.follow()
-        await RequestHandlers(pool, addresses, withdrawals, progress, networks, assets).serve(bus)
+        funds_wait_s = settings.request_timeout_s * 0.6
+        await RequestHandlers(pool, addresses, withdrawals, progress, networks, assets, funds_wait_s).serve(bus)
         frame.start("prices", _approve_at_sure_prices(withdrawals, progress, stop), finishes=True)
         frame.start("withdrawals", progress.run(stop), finishes=True)
         frame.at_end(progress.wake)

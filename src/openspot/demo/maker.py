@@ -9,7 +9,7 @@ from openspot.demo.bot import Bot, Surroundings
 from openspot.demo.inventory import appetite
 from openspot.demo.market import DemoMarket, QuoteSide
 from openspot.demo.quoting import QuotingRules, StandingOrder, changes, quotes
-from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.clock import utc_now
 from openspot.rest_edge.common.demo_account_names import DEMO_MAKER
 
 
@@ -28,13 +28,11 @@ class Maker(Bot):
         *,
         level_dollars: Decimal,
         refresh_s: float,
-        now: DateClock = utc_now,
     ) -> None:
         super().__init__(client, DEMO_MAKER, password, surroundings, stop)
         self._rules = rules
         self._level_dollars = level_dollars
         self._refresh_s = refresh_s
-        self._now = now
         self.quoting = asyncio.Event()
         """Set once every market has had its first quotes."""
 
@@ -54,7 +52,7 @@ class Maker(Bot):
         found: dict[str, list[StandingOrder]] = {}
         for order in await self._open_orders():
             if order.price is not None:
-                found.setdefault(order.symbol, []).append(_open_order(order, order.price, self._now()))
+                found.setdefault(order.symbol, []).append(_open_order(order, order.price, utc_now()))
         return found
 
     async def _quote(self, market: DemoMarket, imbalance: dict[str, Decimal], standing: list[StandingOrder]) -> None:

@@ -11,8 +11,6 @@ from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.database import DatabaseUnavailableError, Pool, create_pool, text_of
 from openspot.kit.settings import Settings
 
-CONNECT_TIMEOUT_S = 5.0
-DEPOSIT_TIMEOUT_S = 15.0
 _POLL_S = 0.05
 
 
@@ -28,10 +26,10 @@ async def deposit(settings: Settings, user: str, asset: str, amount: str, tx_has
     async with AsyncExitStack() as stack:
         try:
             # `Bus.connect` would wait for a server without limit.
-            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            async with asyncio.timeout(settings.request_timeout_s):
                 bus = await Bus.connect(settings, "deposit")
             stack.push_async_callback(bus.close)
-            pool = await create_pool(settings, connections_max=1, timeout_s=CONNECT_TIMEOUT_S)
+            pool = await create_pool(settings, connections_max=1, timeout_s=settings.request_timeout_s)
             stack.push_async_callback(pool.close)
         except (BusError, DatabaseUnavailableError, TimeoutError) as error:
             reason = str(error) or "no NATS server answers"
@@ -42,7 +40,7 @@ async def deposit(settings: Settings, user: str, asset: str, amount: str, tx_has
             await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{tx_hash}")
         except BusError as error:
             raise DepositError(f"the deposit was not published: {error}") from error
-        balance = await _credited_balance(pool, tx_hash)
+        balance = await _credited_balance(pool, tx_hash, settings.request_timeout_s * 3)
         return f"credited {amount} {asset} to {user_id}, balance {balance} ({tx_hash})"
 
 
@@ -55,13 +53,13 @@ async def _user_id(pool: Pool, user: str) -> str:
     return user_id
 
 
-async def _credited_balance(pool: Pool, tx_hash: str) -> str:
+async def _credited_balance(pool: Pool, tx_hash: str, timeout_s: float) -> str:
     query = "SELECT balance FROM ledger_entries WHERE transaction_id = $1"
-    deadline = time.monotonic() + DEPOSIT_TIMEOUT_S
+    deadline = time.monotonic() + timeout_s
     while (balance := await pool.fetchval(query, tx_hash)) is None:
         if time.monotonic() > deadline:
             raise DepositError(
-                f"published ({tx_hash}), but not credited within {DEPOSIT_TIMEOUT_S:.0f} s: "
+                f"published ({tx_hash}), but not credited within {timeout_s:g} s: "
                 "see the log for the reason (unknown currency, too many decimals, a service that is down)"
             )
         await asyncio.sleep(_POLL_S)

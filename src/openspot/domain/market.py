@@ -71,9 +71,9 @@ class MarketConfiguration:
     assets: dict[str, AssetScale]
 
 
-def load_markets(text: str | None = None) -> MarketConfiguration:
-    """Parse `text` (TOML), or by default the file of the package. Raises ValueError or KeyError if it is invalid."""
-    document = tomllib.loads(text or files("openspot.domain").joinpath("markets.toml").read_text("utf-8"))
+def load_markets() -> MarketConfiguration:
+    """Parse the file of the package."""
+    document = tomllib.loads(files("openspot.domain").joinpath("markets.toml").read_text("utf-8"))
     assets = {asset: AssetScale(asset, row["currency_id"], row["places"]) for asset, row in document["assets"].items()}
     limits, seeds = {}, []
     for symbol, row in document["markets"].items():

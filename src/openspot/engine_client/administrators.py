@@ -17,7 +17,6 @@ from openspot.http.policy import NOBODY, Access
 ADMINISTRATORS = frozenset({"SUPER_ADMIN", "SYSTEM"})
 """Types of participants whose sessions may administer (facts A5-24, A5-25)."""
 TOKEN_LENGTH_MAX = 4096
-TIMEOUT_S = 3.0
 
 
 class EngineSilentError(Exception):
@@ -40,8 +39,10 @@ class _Validation(msgspec.Struct, rename="camel"):
 class EngineSessions:
     """Asks the engine for the sessions of tokens."""
 
-    def __init__(self, client: aiohttp.ClientSession, engine_url: str) -> None:
+    def __init__(self, client: aiohttp.ClientSession, engine_url: str, timeout_s: float) -> None:
+        """The engine counts as silent after `timeout_s`."""
         self._client = client
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s)
         self._url = f"{engine_url}/exchange.v1.AdminService/ValidateToken"
 
     async def find(self, token: str) -> EngineSession | None:
@@ -49,9 +50,7 @@ class EngineSessions:
         if not 0 < len(token) <= TOKEN_LENGTH_MAX:
             return None
         try:
-            async with self._client.post(
-                self._url, json={"token": token}, timeout=aiohttp.ClientTimeout(total=TIMEOUT_S)
-            ) as response:
+            async with self._client.post(self._url, json={"token": token}, timeout=self._timeout) as response:
                 response.raise_for_status()
                 found = msgspec.json.decode(await response.read(), type=_Validation)
         except (aiohttp.ClientError, TimeoutError, msgspec.MsgspecError) as error:

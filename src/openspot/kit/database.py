@@ -4,6 +4,8 @@ Amounts are sent as text and are `numeric` in SQL, so no amount ever becomes a f
 """
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from decimal import Decimal
 
 import asyncpg
@@ -75,6 +77,24 @@ async def create_pool(
             await asyncio.sleep(0.25)
 
 
+@asynccontextmanager
+async def pool_of_command(settings: Settings, error_type: type[Exception], advice: str = "") -> AsyncIterator[Pool]:
+    """A pool for one command of the operator.
+
+    Raises `error_type` if the database does not answer, at first or later; the message ends with `advice` then.
+    """
+    try:
+        pool = await create_pool(settings, connections_max=2, timeout_s=settings.request_timeout_s)
+    except DatabaseUnavailableError as error:
+        raise error_type(f"the platform is not running here ({error}); `openspot up` starts it") from error
+    try:
+        yield pool
+    except TRANSIENT_ERRORS as error:
+        raise error_type(f"the database does not answer: {error!r}{advice}") from error
+    finally:
+        await pool.close()
+
+
 async def create_idle_pool(settings: Settings, connections_max: int) -> Pool:
     """Return a pool on `settings.database_url` that connects at its first use. The server need not be up before."""
     return await asyncpg.create_pool(
@@ -97,9 +117,9 @@ async def close(pool: Pool) -> None:
 
 
 async def check(pool: Pool) -> None:
-    """Raise DatabaseUnavailableError unless the server answers within a second."""
+    """Raise DatabaseUnavailableError if the server does not answer. The caller limits the time."""
     try:
-        await asyncio.wait_for(pool.fetchval("SELECT 1"), 1)
+        await pool.fetchval("SELECT 1")
     except Exception as error:
         raise DatabaseUnavailableError(repr(error)) from error
 

@@ -14,7 +14,6 @@ from openspot.kit.metrics import Shows
 Check = Callable[[], Awaitable[None]]
 Checks = Callable[[], Mapping[str, Check]]
 """Returns checks by name, for parts that come and go."""
-CHECK_TIMEOUT_S = 2.0
 
 
 class DegradedError(Exception):
@@ -28,6 +27,8 @@ class Health:
         self._checks: dict[str, Check] = {}
         self._vital: set[str] = set()
         self._sources: list[Checks] = []
+        self.timeout_s = 2.0
+        """A check that takes longer than this many seconds fails."""
         self.shows: Shows | None = None
         """Which of the metrics of the process belong to this service; None: all."""
 
@@ -47,19 +48,20 @@ class Health:
         if not vital_only:
             for source in self._sources:
                 checks.update(source())
-        results = await asyncio.gather(*(_result_of(check) for check in checks.values()))
+        results = await asyncio.gather(*(self._result_of(check) for check in checks.values()))
         details = dict(zip(checks, results, strict=True))
         info = {name: result for name, result in details.items() if result["status"] != "down"}
         error = {name: result for name, result in details.items() if result["status"] == "down"}
         body = {"status": "error" if error else "ok", "info": info, "error": error, "details": details}
         return (503 if error else 200), body
 
-
-async def _result_of(check: Check) -> dict[str, str]:
-    try:
-        await asyncio.wait_for(check(), CHECK_TIMEOUT_S)
-    except DegradedError as error:
-        return {"status": "degraded", "message": str(error)}
-    except Exception as error:
-        return {"status": "down", "message": str(error) or type(error).__name__}
-    return {"status": "up"}
+    async def _result_of(self, check: Check) -> dict[str, str]:
+        try:
+            async with asyncio.timeout(self.timeout_s) as limit:
+                await check()
+        except DegradedError as error:
+            return {"status": "degraded", "message": str(error)}
+        except Exception as error:
+            late = f"no answer within {self.timeout_s:g} s" if limit.expired() else ""
+            return {"status": "down", "message": late or str(error) or type(error).__name__}
+        return {"status": "up"}

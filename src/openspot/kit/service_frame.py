@@ -66,6 +66,7 @@ class ServiceFrame:
         """
         self.settings = settings
         self.health = health or Health()
+        self.health.timeout_s = settings.check_timeout_s
         """The service adds its own checks to those of the frame."""
         self.disk = Disk(settings.data_dir, settings.disk_reserve_mib * MEBIBYTE)
         """The disk of the data directory. The health shows when it is full or nearly full."""

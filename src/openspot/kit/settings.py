@@ -121,7 +121,8 @@ class Settings(BaseSettings):
         default=5.0,
         gt=0,
         description="A request to another process or to the database that has no reply after this time fails; one that "
-        "only reads from another process after two fifths of it",
+        "only reads from another process after two fifths of it, and one whose receiver asks others itself after twice "
+        "it; checks of health have two fifths of it, but two seconds at least",
     )
     breaker_failures: int = Field(default=5, ge=1, description="Failed publishes that open a subject's breaker")
     breaker_window_s: float = Field(default=30.0, gt=0, description="… within this time; it stays open as long")
@@ -138,6 +139,21 @@ class Settings(BaseSettings):
     def read_timeout_s(self) -> float:
         """A request that only reads from another process fails after this many seconds: a person waits for it."""
         return self.request_timeout_s * 0.4
+
+    @property
+    def nested_timeout_s(self) -> float:
+        """A request fails after this many seconds if its receiver sends requests of its own before it replies."""
+        return self.request_timeout_s * 2
+
+    @property
+    def check_timeout_s(self) -> float:
+        """One check of a service's health fails after this many seconds."""
+        return max(2.0, self.read_timeout_s)
+
+    @property
+    def readiness_timeout_s(self) -> float:
+        """A service counts as silent that has not said after this many seconds whether its checks pass."""
+        return self.check_timeout_s * 1.5
 
     @property
     def nats_servers(self) -> list[str]:

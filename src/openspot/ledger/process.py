@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from openspot.http.server import serve_health
-from openspot.kit.clock import Clock, system_clock
+from openspot.kit.clock import system_clock
 from openspot.kit.service_frame import ServiceFrame
 from openspot.ledger.consumer import INTERVAL_S, Settle, trade_consumer
 from openspot.ledger.handlers import RequestHandlers
@@ -31,7 +31,6 @@ async def run_process(
     runner: Runner,
     *,
     interval_s: float = INTERVAL_S,
-    clock: Clock = system_clock,
 ) -> None:
     """Run one ledger process until `stop` is set. It serves health on `host`:`port`; no `host` means OPENSPOT_HOST.
 
@@ -42,9 +41,9 @@ async def run_process(
         bus = await frame.connect_bus()
         await bus.ensure_streams()
         store = LedgerStore(pool)
-        events = BalanceEvents(bus, store, clock)
+        events = BalanceEvents(bus, store, system_clock)
         frame.at_end(events.close)
-        settlement = Settlement(store, events, bus, clock)
+        settlement = Settlement(store, events, bus, system_clock)
         await settlement.start()
         consumer = trade_consumer(bus, await frame.enter(runner(settlement)), interval_s)
         transfers = transfer_consumer(bus, TransferPosting(store, events))

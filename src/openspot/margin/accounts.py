@@ -49,18 +49,16 @@ class LockedAccount:
 
 
 @asynccontextmanager
-async def lock_and_settle(
-    dependencies: Dependencies, account_id: str, *, skip_locked: bool = False
-) -> AsyncIterator[LockedAccount | None]:
+async def lock_and_settle(dependencies: Dependencies, account_id: str) -> AsyncIterator[LockedAccount | None]:
     """Lock the account in a transaction of its own, and settle its transfers.
 
-    Yields None if there is no such account, or with `skip_locked` if another transaction has locked it. Raises
-    EngineError if the outcome of a transfer or the balances are not known.
+    Yields None if there is no such account. Raises EngineError if the outcome of a transfer or the balances are not
+    known.
     """
     async with dependencies.pool.acquire() as connection:
         # The outcomes of transfers stay, even if a later statement fails.
         async with connection.transaction():
-            account = await store.lock_account(connection, account_id, skip_locked=skip_locked)
+            account = await store.lock_account(connection, account_id)
             if account is None:
                 yield None
                 return

@@ -12,8 +12,6 @@ from openspot.market_data_client.errors import MarketDataUnavailableError
 from openspot.market_data_client.fair_prices import FairPrices
 from openspot.market_data_client.requests import MarketDataClient
 
-REQUEST_TIMEOUT_S = 1.5
-
 
 class StaleMarksError(Exception):
     """There are no current mark prices. The message says why."""
@@ -23,7 +21,8 @@ class MarkPrices:
     """The mark prices as this process knows them. `monotonic` returns the monotonic clock's seconds."""
 
     def __init__(self, bus: Bus, valuation_asset: str, stale_s: float, monotonic: Callable[[], float]) -> None:
-        self._market_data = MarketDataClient(bus, REQUEST_TIMEOUT_S)
+        # A check of the health gives its reason before the time of the check is over.
+        self._market_data = MarketDataClient(bus, bus.read_timeout_s * 0.75)
         self._valuation_asset = valuation_asset
         self._fair_prices = FairPrices(bus, monotonic, stale_s)
 

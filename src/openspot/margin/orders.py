@@ -14,10 +14,6 @@ from openspot.kit.bus import BusError
 from openspot.kit.database import Connection, text_of
 from openspot.margin.dependencies import Dependencies
 
-DEADLINE_MS = 3_000
-"""The router does not place an order that reaches it later than this."""
-LATE_MS = 7_000
-"""An order that the router accepted before its deadline reaches the engine within this time, or never."""
 _REFUSED_BY_ROUTER = frozenset({RefusalCode.VALIDATION, RefusalCode.PRE_TRADE_CHECK})
 _ENDED = frozenset({OrderStatus.FILLED, OrderStatus.CANCELLED, OrderStatus.REJECTED})
 
@@ -79,7 +75,7 @@ async def fill_of(dependencies: Dependencies, connection: Connection, order: Mar
             margin_mode="cross",
             max_slippage_bps=None if order.slippage_bps is None else str(order.slippage_bps),
         ),
-        dependencies.now_ms() + DEADLINE_MS,
+        dependencies.now_ms() + dependencies.settings.order_deadline_ms,
         is_immediate=True,
     )
     try:
@@ -129,9 +125,9 @@ async def was_never_placed(dependencies: Dependencies, connection: Connection, o
 async def refused_fill(dependencies: Dependencies, connection: Connection, order_id: str, reason: str) -> OrderFill:
     """The end of an order that the router refused: nothing was filled, unless an earlier attempt reaches the engine.
 
-    Waits LATE_MS for such an attempt, and raises OrderUndecidedError if there is one. Raises EngineError.
+    Waits `order_late_ms` for such an attempt, and raises OrderUndecidedError if there is one. Raises EngineError.
     """
-    await asyncio.sleep(LATE_MS / 1000)
+    await asyncio.sleep(dependencies.settings.order_late_ms / 1000)
     if not await was_never_placed(dependencies, connection, order_id):
         raise OrderUndecidedError("an earlier attempt was placed")
     return nothing_filled(reason)

@@ -29,7 +29,6 @@ from openspot.margin.loans import Loans, MarginRefusedError
 from openspot.margin.opening import MarginDecision, OpeningRequest, RefusalReason, borrowing, check_margin, price_of
 from openspot.margin.order_sizes import cost_price, lot_of, smallest_market_order
 from openspot.margin.orders import (
-    LATE_MS,
     MarginOrder,
     OrderFill,
     OrderRefusedError,
@@ -242,7 +241,7 @@ class Positions:
                 if is_first:
                     return nothing_filled(str(error))
                 raise
-        if age_ms <= OPENING_MS_MAX + LATE_MS:
+        if age_ms <= OPENING_MS_MAX + dependencies.settings.order_late_ms:
             raise OrderUndecidedError("an earlier attempt may still be on its way")
         return nothing_filled("its order could not be placed in time")
 

@@ -47,6 +47,16 @@ class MarginSettings(EngineConnectionSettings):
     )
 
     @property
+    def order_deadline_ms(self) -> int:
+        """The router does not place an order of this service that reaches it later than this."""
+        return round(self.request_timeout_s * 600)
+
+    @property
+    def order_late_ms(self) -> int:
+        """An order that the router accepted before its deadline reaches the engine within this time, or never."""
+        return round(self.request_timeout_s * 1400)
+
+    @property
     def margin_url(self) -> str:
         """Address of health and metrics."""
         return f"http://{address_for_clients(self.margin_host or self.host, self.margin_port)}"

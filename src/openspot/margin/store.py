@@ -47,15 +47,10 @@ async def account_of_user(connection: Connection | Pool, user_id: str) -> Margin
     return None if row is None else _account_of(row)
 
 
-async def lock_account(
-    connection: Connection, account_id: str, *, skip_locked: bool = False
-) -> MarginAccountRow | None:
-    """An account, locked until the transaction ends. None if there is none, or with `skip_locked` if it is locked."""
-    row = await connection.fetchrow(
-        f"SELECT {_ACCOUNT} FROM margin_accounts WHERE account_id = $1"  # noqa: S608
-        f" FOR UPDATE {'SKIP LOCKED' if skip_locked else ''}",
-        account_id,
-    )
+async def lock_account(connection: Connection, account_id: str) -> MarginAccountRow | None:
+    """An account, locked until the transaction ends. None if there is none."""
+    query = f"SELECT {_ACCOUNT} FROM margin_accounts WHERE account_id = $1 FOR UPDATE"  # noqa: S608
+    row = await connection.fetchrow(query, account_id)
     return None if row is None else _account_of(row)
 
 

@@ -18,10 +18,9 @@ from openspot.domain.market import load_markets
 from openspot.domain.money import AMOUNT_SCALE, MoneyError, decimal_to_text, parse_decimal, to_amount
 from openspot.domain.owners import LINKS_MAX
 from openspot.kit.clock import iso_of
-from openspot.kit.database import TRANSIENT_ERRORS, DatabaseUnavailableError, Pool, create_pool, text_of
+from openspot.kit.database import Pool, pool_of_command, text_of
 from openspot.kit.settings import Settings
 
-CONNECT_TIMEOUT_S = 5.0
 DURATION_MAX = timedelta(days=30)
 LIST_MAX = 1000
 TEXT_LENGTH_MAX = 500
@@ -187,16 +186,8 @@ class PriceOperator:
 @asynccontextmanager
 async def price_operator(settings: Settings) -> AsyncIterator[PriceOperator]:
     """The operator's commands on the database of `settings`. Raises PriceOperatorError if it does not answer."""
-    try:
-        pool = await create_pool(settings, connections_max=1, timeout_s=CONNECT_TIMEOUT_S)
-    except DatabaseUnavailableError as error:
-        raise PriceOperatorError(f"the platform is not running here ({error}); `openspot up` starts it") from error
-    try:
+    async with pool_of_command(settings, PriceOperatorError) as pool:
         yield PriceOperator(pool)
-    except TRANSIENT_ERRORS as error:
-        raise PriceOperatorError(f"the database does not answer: {error!r}") from error
-    finally:
-        await pool.close()
 
 
 def _price(text: str) -> Decimal:

@@ -17,7 +17,6 @@ from openspot.engine_client.stream import EngineStream, StreamEndedError
 from openspot.kit.database import Pool
 from openspot.reconcile.records import OrderFacts, TradeFacts
 
-REQUEST_TIMEOUT_S = 10.0
 EVENTS_AT_A_TIME = 4096
 STREAM_END = 2**62
 """Beyond every event: a stream opened from here reports its position and sends nothing."""
@@ -35,7 +34,7 @@ class EngineReader:
         self._queries: EngineQueries | None = None
 
     async def __aenter__(self) -> Self:
-        self._queries = EngineQueries(self._settings, REQUEST_TIMEOUT_S)
+        self._queries = EngineQueries(self._settings, self._settings.nested_timeout_s)
         return self
 
     async def __aexit__(
@@ -72,7 +71,7 @@ class EngineReader:
             following, last = from_sequence, stream.hello.last_seq if until is None else until
             while following <= last:
                 try:
-                    async with asyncio.timeout(REQUEST_TIMEOUT_S):
+                    async with asyncio.timeout(self._settings.nested_timeout_s):
                         await stream.arrived()
                         events = stream.take(EVENTS_AT_A_TIME)
                 except TimeoutError as error:

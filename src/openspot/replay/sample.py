@@ -26,9 +26,9 @@ _FAR = Decimal("0.25")
 """A price at this fraction of the middle price looks like a typing error (fat finger): such an order is rejected."""
 
 
-def sample_events(seed: int, count: int = EVENTS) -> Iterator[BookEvent]:
-    """`count` events of a flow that depends on `seed` alone."""
-    return islice(_Flow(random.Random(seed)).events(), count)  # noqa: S311  (a repeatable flow, not a secret)
+def sample_events(seed: int) -> Iterator[BookEvent]:
+    """The EVENTS events of a flow that depends on `seed` alone."""
+    return islice(_Flow(random.Random(seed)).events(), EVENTS)  # noqa: S311  (a repeatable flow, not a secret)
 
 
 class _Flow:

@@ -18,10 +18,10 @@ class EmbeddedServerError(Exception):
     """An embedded server did not start; the message says why and where its log is."""
 
 
-def free_port(host: str = "127.0.0.1") -> int:
+def free_port() -> int:
     """A TCP port that nobody listens on now."""
     with socket.socket() as probe:
-        probe.bind((host, 0))
+        probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
 

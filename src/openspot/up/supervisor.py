@@ -23,7 +23,6 @@ STEADY_S = 30.0
 STOP_TIMEOUT_S = 15.0
 RESTARTS_BEFORE_READY_MAX = 2
 """If a child ends more often than this before it is ready, the start fails."""
-_HTTP_TIMEOUT_S = 3.0
 
 
 class ChildFailedError(Exception):
@@ -60,11 +59,11 @@ def child_settings(name: str, settings: Settings, bus_urls: Mapping[str, str]) -
     return kind.model_validate(given)
 
 
-async def is_ready(host: str, port: int, path: str = "/ready") -> bool:
-    """Whether `GET` of the path returns 200 now, from a process that listens on that address."""
+async def is_ready(host: str, port: int, timeout_s: float, path: str = "/ready") -> bool:
+    """Whether `GET` of the path returns 200 within `timeout_s`, from a process that listens on that address."""
     host = host_for_clients(host)
     try:
-        async with asyncio.timeout(_HTTP_TIMEOUT_S):
+        async with asyncio.timeout(timeout_s):
             reader, writer = await asyncio.open_connection(host, port)
             try:
                 writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
@@ -148,7 +147,7 @@ class Child:
         for service in self.services:
             settings = self._settings[service.name]
             host, port = service.listening_host(settings), service.ready_port(settings)
-            while not await is_ready(host, port, service.started_path):
+            while not await is_ready(host, port, settings.readiness_timeout_s, service.started_path):
                 if self.restarts > RESTARTS_BEFORE_READY_MAX:
                     raise ChildFailedError(f"{self.title} ends again and again")
                 await asyncio.sleep(0.05)

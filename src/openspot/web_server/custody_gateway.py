@@ -12,7 +12,6 @@ from starlette.responses import JSONResponse, Response
 
 from openspot.web_server.bounded_body import whole_body
 
-TIMEOUT_S = 15.0
 BODY_BYTES_MAX = 4096
 _WITHDRAWAL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -20,8 +19,10 @@ _WITHDRAWAL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class CustodyGateway:
     """Calls custody at an address."""
 
-    def __init__(self, client: aiohttp.ClientSession, custody_url: str) -> None:
+    def __init__(self, client: aiohttp.ClientSession, custody_url: str, timeout_s: float) -> None:
+        """A call fails after `timeout_s`."""
         self._client = client
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s)
         self._url = f"{custody_url}/operator/withdrawals"
 
     async def list_open(self, request: Request) -> Response:
@@ -49,7 +50,7 @@ class CustodyGateway:
                 data=body or None,
                 headers=headers,
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=TIMEOUT_S),
+                timeout=self._timeout,
             ) as response:
                 return Response(await whole_body(response), response.status, media_type=response.content_type)
         except TimeoutError:

@@ -14,7 +14,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from openspot.web_server.bounded_body import whole_body
 from openspot.web_server.reconciliation import Reconciliation
 
-TIMEOUT_S = 3.0
 REUSED_S = 1.0
 """A report is at most this old, so that several open pages share one."""
 RECONCILE_FILE = "reconcile.json"
@@ -79,9 +78,12 @@ class HealthReporter:
         session: aiohttp.ClientSession,
         watched: Mapping[str, str],
         data_dir: Path,
+        timeout_s: float,
         reconciliation: Reconciliation | None = None,
     ) -> None:
+        """A service counts as silent after `timeout_s`."""
         self._session = session
+        self._timeout_s = timeout_s
         self._watched = watched
         self._reconciliation = reconciliation
         self._path = data_dir / RECONCILE_FILE
@@ -110,11 +112,11 @@ class HealthReporter:
 
     async def _ask(self, title: str, url: str) -> ServiceHealth:
         try:
-            async with asyncio.timeout(TIMEOUT_S):
+            async with asyncio.timeout(self._timeout_s):
                 readiness, metrics = await asyncio.gather(self._get(f"{url}/ready"), self._get(f"{url}/metrics"))
             return ServiceHealth(title, *readiness_of(readiness), lags=lags_of(metrics))
         except TimeoutError:
-            reason = f"no response from {url} within {TIMEOUT_S:.0f} s"
+            reason = f"no response from {url} within {self._timeout_s:g} s"
         except (aiohttp.ClientError, OSError, ValueError) as error:
             reason = f"no readable response from {url}: {error}"
         return ServiceHealth(title, "SILENT", [Check("response", reason)])

@@ -38,13 +38,15 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
         client = await frame.enter(aiohttp.ClientSession())
         reconciliation = Reconciliation(settings.data_dir)
         frame.at_end(reconciliation.stop)
+        # Longer than a service needs that asks another: it replies itself that it waited too long.
+        wait_s = settings.request_timeout_s * 3
         console = console_routes(
-            HealthReporter(client, settings.watched, settings.data_dir, reconciliation),
-            Operators(EngineSessions(client, settings.engine_url)),
+            HealthReporter(client, settings.watched, settings.data_dir, settings.readiness_timeout_s, reconciliation),
+            Operators(EngineSessions(client, settings.engine_url, settings.request_timeout_s)),
             reconciliation,
-            CustodyGateway(client, settings.custody_url),
+            CustodyGateway(client, settings.custody_url, wait_s),
             otherwise=pages,
-            deposits=SimulatedDeposits(client, settings.rest_url, settings.data_dir)
+            deposits=SimulatedDeposits(client, settings.rest_url, settings.data_dir, wait_s)
             if settings.simulates_deposits
             else None,
         )

@@ -24,7 +24,6 @@ from openspot.web_server.operator_command import PROGRAM, end, environment_for, 
 log = get_logger("web")
 
 BODY_BYTES_MAX = 1024
-EDGE_TIMEOUT_S = 15.0
 COMMAND_TIMEOUT_S = 120.0
 _ASSET = re.compile(r"[A-Z0-9]{2,10}")
 _NETWORK = re.compile(r"[a-z][a-z0-9-]{1,31}")
@@ -48,10 +47,13 @@ class SimulatedDeposits:
         client: aiohttp.ClientSession,
         rest_url: str,
         data_dir: Path,
+        edge_timeout_s: float,
         program: tuple[str, ...] = PROGRAM,
         timeout_s: float = COMMAND_TIMEOUT_S,
     ) -> None:
+        """A request to the REST edge fails after `edge_timeout_s`, a command after `timeout_s`."""
         self._client = client
+        self._edge_timeout = aiohttp.ClientTimeout(total=edge_timeout_s)
         self._accounts_url = f"{rest_url}/api/v1/accounts"
         self._data_dir = data_dir
         self._program = program
@@ -100,7 +102,7 @@ class SimulatedDeposits:
                 params=parameters,
                 headers={"authorization": authorization},
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=EDGE_TIMEOUT_S),
+                timeout=self._edge_timeout,
             ) as response:
                 content = await whole_body(response)
                 if response.status != HTTPStatus.OK:

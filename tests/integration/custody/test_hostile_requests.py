@@ -20,6 +20,7 @@ from openspot.custody.withdrawal_states import Funds, Status
 from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
 from tests.support.custody import BITCOIN_ADDRESS, NO_LIMIT_CENTS, SEED, CustodyBench
+from tests.support.waiting import stretched
 
 GOOD: dict[str, Any] = {
     "withdrawal_id": "w1", "user_id": "alice", "asset": "BTC", "network": "bitcoin", "amount": "0.01", "fee": "0.0001",
@@ -57,7 +58,13 @@ def handlers(custody: CustodyBench) -> RequestHandlers:
     networks = load_networks()
     addresses = DepositAddressBook(custody.pool, SEED, networks, custody.time)
     return RequestHandlers(
-        custody.pool, addresses, custody.withdrawals, custody.progress(), networks, load_markets().assets
+        custody.pool,
+        addresses,
+        custody.withdrawals,
+        custody.progress(),
+        networks,
+        load_markets().assets,
+        funds_wait_s=stretched(3),
     )
 
 

@@ -30,6 +30,7 @@ from tests.support.engine_faults import (
 from tests.support.engine_nursery import Nursery, forked_engine
 from tests.support.engine_witness import Witness
 from tests.support.parts import first_then_proof
+from tests.support.waiting import stretched
 
 KILLS = int(os.environ.get("OPENSPOT_ENGINE_KILLS", "50"))
 """How often an engine with each core is killed at random times; `make test` does the first ten, nightly runs 200."""
@@ -52,7 +53,7 @@ async def restart(child: EngineProcess, engine: EngineClient) -> None:
 
 
 @pytest.mark.spec("A6.4-05")
-@pytest.mark.timeout(60 + 4 * KILLS)
+@pytest.mark.timeout(stretched(60 + 4 * KILLS))
 @pytest.mark.parametrize("kills_wanted", first_then_proof(KILLS_OF_A_JOURNAL, KILLS - KILLS_OF_A_JOURNAL))
 @pytest.mark.parametrize("core", CORES)
 async def test_kills_at_random_times_under_load_lose_and_repeat_nothing(

@@ -114,7 +114,7 @@ async def test_a_failing_handler_is_told_apart_from_a_refusal_and_the_provider_g
 
 async def test_a_refusal_of_the_provider_itself_is_a_reply(bus: Bus) -> None:
     async def answer(request: LedgerLock) -> LedgerLockReply:
-        return LedgerLockReply(False, "insufficient balance", RefusalCode.INSUFFICIENT_BALANCE)
+        return LedgerLockReply(False, error="insufficient balance", code=RefusalCode.INSUFFICIENT_BALANCE)
 
     await bus.serve(subjects.LEDGER_LOCK, "q", LedgerLock, answer, LedgerLockReply.refused)
     await bus.check()

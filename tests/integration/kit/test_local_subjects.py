@@ -25,7 +25,7 @@ from openspot.kit.bus import (
 from openspot.kit.bus import provider as bus_provider
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
-from tests.support.waiting import eventually, subscribed
+from tests.support.waiting import eventually, stretched, subscribed
 
 SUBJECT = "ledger.lock.local"
 LOCK = LedgerLock("u1", "BTC", "1", "r1")
@@ -72,7 +72,7 @@ async def two(settings: Settings, nats_url: str) -> AsyncIterator[Two]:
 
 
 async def granted(request: LedgerLock) -> LedgerLockReply:
-    return LedgerLockReply(True, request.user_id)
+    return LedgerLockReply(True, error=request.user_id)
 
 
 async def failing(_: LedgerLock) -> LedgerLockReply:
@@ -167,7 +167,7 @@ async def test_a_handler_goes_on_when_its_caller_has_given_up(two: Two) -> None:
     with pytest.raises(asyncio.CancelledError):
         await leaving
     go.set()
-    await asyncio.wait_for(done.wait(), 10)
+    await asyncio.wait_for(done.wait(), stretched(10))
     assert not was_cancelled
 
 
@@ -183,7 +183,9 @@ async def test_requests_from_here_and_from_the_bus_share_one_bound(two: Two, mon
 
     await two.serve(slow)
     here = asyncio.create_task(two.ask(LedgerLock("here", "BTC", "1", "r1")))
-    there = asyncio.create_task(two.stranger.request(SUBJECT, encode(LedgerLock("there", "BTC", "1", "r")), timeout=30))
+    there = asyncio.create_task(
+        two.stranger.request(SUBJECT, encode(LedgerLock("there", "BTC", "1", "r")), timeout=stretched(30))
+    )
     await eventually(lambda: sorted(handled) == ["here", "there"])
     with pytest.raises(BusyError, match="too many requests are waiting") as failed:
         await two.ask()
@@ -254,7 +256,7 @@ async def test_a_handler_runs_in_the_context_of_its_service(two: Two) -> None:
     service.set("provider")
 
     async def tell(_: LedgerLock) -> LedgerLockReply:
-        return LedgerLockReply(True, service.get())
+        return LedgerLockReply(True, error=service.get())
 
     await two.serve(tell)
     service.set("caller")

@@ -107,7 +107,7 @@ async def test_replies_go_to_those_who_asked_and_a_late_one_to_nobody(bus: Bus) 
     async def answer(request: LedgerLock) -> LedgerLockReply:
         asked.append(request.user_id)
         await gates[request.user_id].wait()
-        return LedgerLockReply(False, request.user_id)
+        return LedgerLockReply(False, error=request.user_id)
 
     await bus.serve(SUBJECT, "q", LedgerLock, answer, LedgerLockReply.refused)
     await bus.check()

@@ -21,9 +21,9 @@ from tests.support.margin_child import MarginChild
 from tests.support.ports import free_port
 from tests.support.router_client import listening
 from tests.support.suspension import frozen
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(stretched(900))]
 
 WAIT_S = 120.0
 RANDOM_KILLS = 4

@@ -16,7 +16,7 @@ from openspot.positions.app import PREFIX
 from openspot.replay.run import ReplayOptions, replay
 from tests.support.in_process_platform import running
 from tests.support.positions import PositionClient, PositionProcess, position_process
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 EVENTS = 200
 LINES = int(os.environ.get("OPENSPOT_IMPORT_LINES", "40000"))
@@ -39,7 +39,7 @@ async def connection(database_url: str) -> AsyncIterator[asyncpg.Connection]:
 
 
 @pytest.mark.proof
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(stretched(600))
 async def test_followed_fills_equal_the_ledger_after_kills(
     settings: Settings, bus: Bus, connection: asyncpg.Connection
 ) -> None:
@@ -125,7 +125,7 @@ def history(lines: int) -> bytes:
 
 
 @pytest.mark.proof
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(stretched(600))
 async def test_a_killed_import_goes_on_when_it_is_sent_again_in_bounded_memory(
     settings: Settings, bus: Bus, connection: asyncpg.Connection
 ) -> None:

@@ -89,7 +89,7 @@ async def test_without_the_engine_balances_are_the_ledgers_and_say_so(edge: Rest
 
 async def test_balances_that_nobody_can_tell_answer_503(edge: RestClient, bus: Bus) -> None:
     assert (await edge("GET", "/accounts/balances")).status == 503
-    await serve_balances(bus, LedgerBalancesReply([], "the database does not answer"))
+    await serve_balances(bus, LedgerBalancesReply([], error="the database does not answer"))
     assert (await edge("GET", "/accounts/balances")).status == 503
 
 

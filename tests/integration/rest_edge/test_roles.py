@@ -84,11 +84,9 @@ async def test_a_demotion_that_the_bus_does_not_take_says_so_and_is_told_by_a_re
     await register(edge, ADA)
     await change_role(command_settings, ADA, Role.ADMIN)
     token = (await log_in(edge, ADA)).body["accessToken"]
-    without_bus = command_settings.model_copy(update={"nats_url": "nats://127.0.0.1:1"})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("openspot.rest_edge.identity.users.role_command.TELL_TIMEOUT_S", 0.2)
-        with pytest.raises(RoleError, match="the bus does not answer: access tokens that are out keep the role"):
-            await change_role(without_bus, ADA, Role.USER)
+    without_bus = command_settings.model_copy(update={"nats_url": "nats://127.0.0.1:1", "request_timeout_s": 0.1})
+    with pytest.raises(RoleError, match="the bus does not answer: access tokens that are out keep the role"):
+        await change_role(without_bus, ADA, Role.USER)
     assert not await is_refused(edge, token)
     assert "no administrator already" in await change_role(command_settings, ADA, Role.USER)
     await eventually(lambda: is_refused(edge, token))

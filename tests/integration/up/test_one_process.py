@@ -36,7 +36,7 @@ ORDER = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "1", "
 
 async def ready(settings: Settings) -> bool:
     ports = [SERVICES[name].ready_port(settings) for name in SHARING]
-    return all([await is_ready(settings.host, port) for port in ports])
+    return all([await is_ready(settings.host, port, stretched(3)) for port in ports])
 
 
 @asynccontextmanager
@@ -137,7 +137,7 @@ async def test_if_one_of_them_fails_the_other_stops_in_order_and_the_process_fai
     for mains in ({"rest_edge": serve, "router": fail}, {"rest_edge": fail, "router": serve}):
         ended.clear()
         with services_that(**mains), pytest.raises(RuntimeError, match="broken"):  # type: ignore[arg-type]
-            await asyncio.wait_for(together(dict.fromkeys(SHARING, settings))(None, asyncio.Event()), 30)
+            await asyncio.wait_for(together(dict.fromkeys(SHARING, settings))(None, asyncio.Event()), stretched(30))
         assert ended == ["stopped"]
 
 
@@ -152,7 +152,7 @@ async def test_a_fault_at_the_end_is_the_processes_fault(settings: Settings) -> 
     stop = asyncio.Event()
     stop.set()
     with services_that(rest_edge=serve, router=fail), pytest.raises(RuntimeError, match="at the end"):
-        await asyncio.wait_for(together(dict.fromkeys(SHARING, settings))(None, stop), 30)
+        await asyncio.wait_for(together(dict.fromkeys(SHARING, settings))(None, stop), stretched(30))
 
 
 async def test_the_edge_stops_before_the_router_that_it_asks(settings: Settings) -> None:
@@ -172,7 +172,7 @@ async def test_the_edge_stops_before_the_router_that_it_asks(settings: Settings)
         task = asyncio.ensure_future(together(dict.fromkeys(SHARING, settings))(None, stop))
         await asyncio.sleep(0)
         stop.set()
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, stretched(30))
     assert ended == ["edge begins to stop", "edge has stopped", "router begins to stop", "router has stopped"]
 
 
@@ -187,7 +187,7 @@ async def test_both_servers_together_leave_the_process_files_of_its_own(settings
     stop.set()
     few = settings.model_copy(update={"http_connections_max": 10})
     with services_that(rest_edge=note, router=note), patch("openspot.http.server.raise_file_limit", lambda: 1024):
-        await asyncio.wait_for(together({"rest-edge": settings, "router": few})(None, stop), 30)
+        await asyncio.wait_for(together({"rest-edge": settings, "router": few})(None, stop), stretched(30))
     assert list(bounds.values()) == [(1024 - FILES_RESERVED) // 2, 10]
 
 

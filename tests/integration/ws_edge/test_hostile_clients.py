@@ -18,7 +18,7 @@ from openspot.ws_edge.connection import EdgeConnection
 from openspot.ws_edge.metrics import CONNECTIONS, SUBSCRIPTIONS
 from tests.support.book_provider import CHANNEL, BookProvider, book_of, subscribe_to_book
 from tests.support.raw_websocket import CONTINUATION, PING, TEXT, Crowd, RawClient, frame
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 from tests.support.websocket_edge import Publish, ask, open_client, receive, running_edge
 
 TRADES = 400
@@ -118,7 +118,7 @@ def edge_connections() -> int:
     return sum(type(thing) is EdgeConnection for thing in gc.get_objects())
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(stretched(600))
 @pytest.mark.proof
 @pytest.mark.spec("A6.3-17")
 async def test_who_behaves_receives_everything_beside_hostile_clients(

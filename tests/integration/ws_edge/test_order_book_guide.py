@@ -14,7 +14,7 @@ from openspot.kit.settings import Settings
 from tests.support.book_client import GuideClient, Sides, ended
 from tests.support.engine_client import EngineClient, running_engine
 from tests.support.market_data import MarketDataProcess, market_data_process, market_data_ready
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 from tests.support.websocket_edge import running_edge
 
 SYMBOL = "BTC-USD"
@@ -64,7 +64,7 @@ def sides_of(feed: BookFeed) -> Sides:
     return bids, [(str(price), str(quantity)) for price, quantity in book.asks()]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(stretched(600))
 @pytest.mark.spec("A6.3-16", "A6.3-06")
 async def test_a_client_by_the_guide_has_the_engines_book_at_equal_sequences(settings: Settings) -> None:
     chance = random.Random(7)

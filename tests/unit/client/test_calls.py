@@ -13,8 +13,10 @@ from typing import Any
 import msgspec
 import pytest
 
+import openspot.client
 from openspot.client import Beneficiary, MfaChallenge, OpenSpotClient, Session
 from openspot.client.calls import Number, exact, iso_time, milliseconds
+from openspot.client.gen import records
 from openspot.client.transport import Answer
 
 DOCUMENT = json.loads((Path(__file__).parents[3] / "docs/protocol/openapi/rest-edge.json").read_text("utf-8"))
@@ -180,6 +182,11 @@ async def test_every_property_of_a_reply_is_in_its_record() -> None:
         shape = resolved(shape["anyOf"][0]) if "anyOf" in shape else shape
         known = {field.encode_name for field in msgspec.structs.fields(record)}
         assert shape["properties"].keys() - known <= {"tokenType", "mfaRequired"}, name
+
+
+def test_programs_can_name_every_record_that_a_call_returns() -> None:
+    written = {name for name, found in vars(records).items() if getattr(found, "__module__", "") == records.__name__}
+    assert written - {*openspot.client.__all__} == set()
 
 
 def test_numbers_and_times_are_sent_exactly() -> None:

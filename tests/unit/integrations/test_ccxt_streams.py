@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import WSMsgType, web
 
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 from tests.unit.integrations.conftest import MARKETS, NETWORKS
 
 
@@ -189,7 +189,7 @@ async def test_a_watcher_ends_with_its_subscription_and_nothing_is_kept(
     # What was still on its way arrives, and finds both watchers between two messages when the subscription ends.
     for each in watchers:
         with pytest.raises(UnsubscribeError):
-            await asyncio.wait_for(each, 10)
+            await asyncio.wait_for(each, stretched(10))
     assert (seen, edge.asked("subscribe")) == (["2", "2"], ["trades:BTC-USD"])
     assert (edge.asked("unsubscribe"), exchange.trades) == (["trades:BTC-USD"], {})
     again = await watching(edge, exchange, exchange.watch_trades_for_symbols(["BTC/USD", "ETH/USD"]), "trades:ETH-USD")
@@ -212,7 +212,7 @@ async def test_a_watcher_that_is_cancelled_leaves_the_others_waiting(
         await edge.push(channel, {"symbol": "BTC-USD", "lastPrice": "100", "timestamp": 1})
     else:
         await edge.push(channel, book("BTC-USD", ["99", "1"], ["101", "2"]), "snapshot")
-    assert (await asyncio.wait_for(second, 10))["symbol"] == "BTC/USD"
+    assert (await asyncio.wait_for(second, stretched(10)))["symbol"] == "BTC/USD"
     assert edge.asked("subscribe") == [channel]
 
 

@@ -91,7 +91,7 @@ async def test_a_stream_that_does_not_answer_delays_no_other() -> None:
     await publisher.publish([order_event("ann", 0)])
     bus.gates["orders.created.ann"] = asyncio.Event()
     for number in range(1, 4):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(stretched(5)):
             await publisher.publish([order_event("bob", number), trade(number)])
     assert own(bus.taken, "trade") == ["trade-1", "trade-2", "trade-3"]
     bus.failing = set()

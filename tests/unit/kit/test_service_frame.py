@@ -8,6 +8,7 @@ import pytest
 from openspot.kit import service_frame
 from openspot.kit.service_frame import ServiceFrame
 from openspot.kit.settings import Settings
+from tests.support.waiting import eventually, stretched
 
 
 class Log:
@@ -50,6 +51,10 @@ async def fail() -> None:
     raise OSError("the disk is full")
 
 
+async def is_degraded(frame: ServiceFrame) -> bool:
+    return any(shown["status"] == "degraded" for shown in (await details(frame))[1].values())
+
+
 async def details(frame: ServiceFrame) -> tuple[int, dict[str, Any]]:
     status, body = await frame.health.report(vital_only=False)
     return status, body["details"]
@@ -67,10 +72,9 @@ async def test_parts_end_in_the_reverse_order_of_their_making() -> None:
             await frame.until_stopped()
 
     running = asyncio.create_task(service())
-    await asyncio.sleep(0.01)
-    assert log.lines == ["server starts"]
+    await eventually(lambda: log.lines == ["server starts"])
     stop.set()
-    await asyncio.wait_for(running, 5)
+    await asyncio.wait_for(running, stretched(5))
     assert sorted(log.lines[1:3]) == ["consumer finishes", "server stops"]
     assert log.lines[3:] == ["clean-up ends", "client closes"]
 
@@ -94,12 +98,12 @@ async def test_the_failure_of_other_work_is_shown_as_degraded_and_the_service_go
     async with ServiceFrame("test", Settings(), stop) as frame:
         frame.start("clean up", fail(), is_essential=False)
         waiting = asyncio.create_task(frame.until_stopped())
-        await asyncio.sleep(0.01)
+        await eventually(lambda: is_degraded(frame))
         assert not waiting.done()
         message = "the work has ended: OSError('the disk is full')"
         assert await details(frame) == (200, UP | {"clean up": {"status": "degraded", "message": message}})
         stop.set()
-        await asyncio.wait_for(waiting, 5)
+        await asyncio.wait_for(waiting, stretched(5))
 
 
 async def test_work_that_ends_well_is_no_failure() -> None:
@@ -107,11 +111,13 @@ async def test_work_that_ends_well_is_no_failure() -> None:
     async with ServiceFrame("test", Settings(), stop) as frame:
         frame.start("once", log.note("done"))
         waiting = asyncio.create_task(frame.until_stopped())
+        await eventually(lambda: log.lines == ["done"])
+        # The frame sees in a later turn of the loop that the work has ended.
         await asyncio.sleep(0.01)
-        assert (waiting.done(), log.lines) == (False, ["done"])
+        assert not waiting.done()
         assert await details(frame) == (200, UP)
         stop.set()
-        await asyncio.wait_for(waiting, 5)
+        await asyncio.wait_for(waiting, stretched(5))
 
 
 async def test_work_that_does_not_finish_in_time_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:

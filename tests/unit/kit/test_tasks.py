@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from openspot.kit.tasks import TaskSet, cancellable, end_tasks, first_ended, is_set_within, run_until
+from tests.support.waiting import stretched
 
 
 class Library:
@@ -29,7 +30,7 @@ async def test_a_cancellation_arrives_although_the_library_loses_it() -> None:
     await asyncio.sleep(0)
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(caller, 1)
+        await asyncio.wait_for(caller, stretched(1))
     await asyncio.sleep(0)
     assert library.cancellations_lost == 1
     library.answer.set_result("late")
@@ -102,7 +103,7 @@ async def test_work_runs_until_the_stop_and_is_ended_then() -> None:
     await asyncio.sleep(0)
     assert not running.done()
     stop.set()
-    await asyncio.wait_for(running, 1)
+    await asyncio.wait_for(running, stretched(1))
     assert ended.is_set()
 
 

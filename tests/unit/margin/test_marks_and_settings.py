@@ -111,6 +111,14 @@ def test_the_intervals_are_those_of_the_specification_and_interest_counts_whole_
     assert settings.margin_interest_s == 60 == MINUTE_MS / 1000
 
 
+@pytest.mark.parametrize(("request_timeout_s", "deadline_ms", "late_ms"), [(5, 3_000, 7_000), (60, 36_000, 84_000)])
+def test_an_order_may_be_on_its_way_for_longer_where_requests_may_take_longer(
+    request_timeout_s: float, deadline_ms: int, late_ms: int
+) -> None:
+    settings = MarginSettings(request_timeout_s=request_timeout_s)
+    assert (settings.order_deadline_ms, settings.order_late_ms) == (deadline_ms, late_ms)
+
+
 def test_a_liquidation_trades_within_two_percent_and_pauses_ten_seconds_between_slices() -> None:
     settings = MarginSettings()
     assert (settings.margin_liquidation_bps, settings.margin_liquidation_pause_s) == (200, 10)

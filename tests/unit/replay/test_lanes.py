@@ -114,7 +114,9 @@ async def test_the_first_failure_ends_everything_and_is_raised_as_it_is() -> Non
         await asyncio.sleep(0)
 
     with pytest.raises(ValueError, match="seven"):
-        await asyncio.wait_for(run_lanes([created(n) for n in range(100)], LANES, 8, work, lambda _: None), 5)
+        await asyncio.wait_for(
+            run_lanes([created(n) for n in range(100)], LANES, 8, work, lambda _: None), stretched(5)
+        )
 
 
 async def test_a_fault_in_the_file_ends_everything_and_is_raised_as_it_is() -> None:

@@ -1,8 +1,12 @@
 """What users are told of their money, event by event."""
 
+import re
+from pathlib import Path
+
 import msgspec
 import pytest
 
+import openspot
 from openspot.contracts.messages import (
     DepositConfirmed,
     ExecutedTransfer,
@@ -24,6 +28,8 @@ from openspot.rest_edge.notifications.preferences import (
 )
 from openspot.rest_edge.notifications.rules import checked
 from tests.support.order_records import order_record
+
+SOURCES = Path(openspot.__file__).parent
 
 NOW_MS = 1_700_000_000_000
 ASSETS = {"BTC", "USD"}
@@ -164,6 +170,17 @@ def test_a_refused_order_is_told_to_the_user_of_its_account(account: str) -> Non
         f"order.refused:{account}:o1", "ada", "order.refused", "Order refused: BTC-USD",
         "Order o1 was not placed: the price is 20 % away.", NOW_MS,
     )  # fmt: skip
+
+
+def test_every_event_that_users_can_choose_is_the_kind_of_a_notification_that_somebody_sends() -> None:
+    """A kind has a dot, `order.filled`, so it stands in the sources apart from the name of its event."""
+    kinds = {
+        kind
+        for path in SOURCES.rglob("*.py")
+        if "contracts" not in path.parts
+        for kind in re.findall(r'"([a-z_]+\.[a-z_]+)"', path.read_text("utf-8"))
+    }
+    assert {*NotificationEvent} - {event_of_kind(kind) for kind in kinds} == set()
 
 
 def test_only_what_a_program_has_thousands_of_is_off_until_the_user_asks_for_it() -> None:

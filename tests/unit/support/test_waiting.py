@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from openspot.client import ApiError, UnreachableError
-from tests.support.waiting import STARVED, eventually_served
+from tests.support.waiting import STARVED, eventually_served, unstarved
 
 
 def in_turn(*outcomes: Exception | str) -> tuple[Callable[[], Awaitable[str]], list[Exception | str]]:
@@ -47,3 +47,29 @@ async def test_the_failure_at_the_deadline_names_the_last_refusal() -> None:
     with pytest.raises(AssertionError) as failure:
         await eventually_served(condition, timeout_s=0.01, pause_s=0)
     assert "the database does not respond now" in "".join(failure.value.__notes__)
+
+
+class Status(int):
+    """A reply that is nothing but its status."""
+
+    @property
+    def status(self) -> int:
+        return int(self)
+
+
+@pytest.mark.parametrize("wanted", [200, 201, 400, 409, 504])
+async def test_a_reply_that_says_later_is_asked_for_again_and_no_other(wanted: int) -> None:
+    left = [503, 429, wanted, 200]
+
+    async def ask() -> Status:
+        return Status(left.pop(0))
+
+    assert await unstarved(ask, pause_s=0) == wanted
+    assert left == [200]
+
+
+async def test_a_platform_that_says_later_until_the_deadline_is_quoted() -> None:
+    async def ask() -> Status:
+        return Status(503)
+
+    assert await unstarved(ask, timeout_s=0.01, pause_s=0) == 503

@@ -71,10 +71,14 @@ class Console:
 
     def __init__(self, client: aiohttp.ClientSession, url: str, folder: Path, command: str, timeout_s: float) -> None:
         self.reconciliation = Reconciliation(folder, program(command), timeout_s)
-        self.reporter = HealthReporter(client, {}, folder, self.reconciliation)
-        operators = Operators(EngineSessions(client, url))
+        self.reporter = HealthReporter(client, {}, folder, stretched(3), self.reconciliation)
+        operators = Operators(EngineSessions(client, url, stretched(3)))
         self.application = console_routes(
-            self.reporter, operators, self.reconciliation, CustodyGateway(client, url), otherwise=self._nothing
+            self.reporter,
+            operators,
+            self.reconciliation,
+            CustodyGateway(client, url, stretched(15)),
+            otherwise=self._nothing,
         )
 
     async def _nothing(self, scope: Any, receive: Any, send: Any) -> None:

@@ -19,6 +19,7 @@ from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.service import by_path
 from openspot.web_server.settings import WebServerSettings
 from tests.support.asgi import ask
+from tests.support.waiting import stretched
 
 METRICS = """# TYPE openspot_router_translator_lag_events gauge
 openspot_router_translator_lag_events 7.0
@@ -78,7 +79,7 @@ async def test_each_service_is_shown_with_its_checks_and_what_it_has_still_to_do
     server: TestServer, session: aiohttp.ClientSession, tmp_path: Path
 ) -> None:
     watched = {name: str(server.make_url(f"/{name}")) for name in ("good", "bad", "other", "missing")}
-    report = json.loads(await HealthReporter(session, watched, tmp_path).report())
+    report = json.loads(await HealthReporter(session, watched, tmp_path, stretched(3)).report())
     good, bad, other, missing = report["services"]
     assert (good["title"], good["state"], bad["state"]) == ("good", "READY", "NOT_READY")
     assert [check["message"] for check in bad["checks"]] == ["", "gone"]
@@ -95,7 +96,7 @@ async def test_a_degraded_service_is_ready_and_says_what_is_wrong(
     server: TestServer, session: aiohttp.ClientSession, tmp_path: Path
 ) -> None:
     watched = {"slow": str(server.make_url("/slow"))}
-    (slow,) = json.loads(await HealthReporter(session, watched, tmp_path).report())["services"]
+    (slow,) = json.loads(await HealthReporter(session, watched, tmp_path, stretched(3)).report())["services"]
     assert slow["state"] == "READY"
     assert slow["checks"] == [{"name": "bus", "message": ""}, {"name": "ledger-transfers", "message": "stuck"}]
 
@@ -105,7 +106,7 @@ async def test_a_service_that_is_gone_is_silent(
 ) -> None:
     address = str(server.make_url("/good"))
     await server.close()
-    report = json.loads(await HealthReporter(session, {"good": address}, tmp_path).report())
+    report = json.loads(await HealthReporter(session, {"good": address}, tmp_path, stretched(3)).report())
     assert [service["state"] for service in report["services"]] == ["SILENT"]
 
 
@@ -123,14 +124,14 @@ async def test_only_administrators_see_the_report(
     server: TestServer, session: aiohttp.ClientSession, tmp_path: Path
 ) -> None:
     address = str(server.make_url("")).rstrip("/")
-    operators = Operators(EngineSessions(session, address))
-    reporter = HealthReporter(session, {}, tmp_path)
+    operators = Operators(EngineSessions(session, address, stretched(3)))
+    reporter = HealthReporter(session, {}, tmp_path, stretched(3))
 
     async def no_pages(scope: object, receive: object, send: object) -> None:
         raise AssertionError("the report has a path of its own")
 
     nothing_runs = Reconciliation(tmp_path)
-    custody = CustodyGateway(session, address)
+    custody = CustodyGateway(session, address, stretched(15))
     application = by_path(console_routes(reporter, operators, nothing_runs, custody, otherwise=no_pages), Health())
     statuses = {}
     for value in ("Bearer operator", "Bearer robot", "Bearer trader", "Bearer nobody", "operator", "Bearer ", ""):
@@ -152,7 +153,7 @@ async def test_only_administrators_see_the_report(
 async def test_while_the_engine_is_silent_only_sessions_that_it_knew_may_look(
     server: TestServer, session: aiohttp.ClientSession
 ) -> None:
-    operators = Operators(EngineSessions(session, str(server.make_url("")).rstrip("/")))
+    operators = Operators(EngineSessions(session, str(server.make_url("")).rstrip("/"), stretched(3)))
     assert await operators.may_look("Bearer operator")
     await server.close()
     assert await operators.may_look("Bearer operator")

@@ -19,6 +19,7 @@ from openspot.web_server.loopback import is_private
 from openspot.web_server.settings import WebServerSettings
 from openspot.web_server.simulated_deposits import SimulatedDeposits
 from tests.support.asgi import ask
+from tests.support.waiting import stretched
 
 TRADER = {"authorization": "Bearer trader", "content-type": "application/json"}
 COINS = {"asset": "SOL", "network": "solana", "amount": "12.5"}
@@ -56,7 +57,7 @@ async def play(
     async with aiohttp.ClientSession() as client:
         program = (sys.executable, "-c", command or NOTES_ITS_ARGUMENTS)
         url = edge if isinstance(edge, str) else str(edge.make_url("")).rstrip("/")
-        deposits = SimulatedDeposits(client, url, folder, program)
+        deposits = SimulatedDeposits(client, url, folder, stretched(15), program)
         application = Starlette(routes=[Route("/simulated-deposits", deposits.deposit, methods=["POST"])])
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         return await ask(application, "POST", "/simulated-deposits", headers=headers, body=content)

@@ -1,9 +1,9 @@
 """Custody: the events `custody.deposit.*` and `custody.withdrawal.*` (facts A1.5-01, A1.5-09), and its requests."""
 
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, get_args
 
 from openspot.contracts.messages.message import DecimalText, Message, TimeText, listed
-from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.contracts.messages.reply import RefusableReply
 
 
 class DepositConfirmed(Message, frozen=True):
@@ -71,17 +71,10 @@ class AssignAddress(Message, frozen=True):
     network: str
 
 
-class AssignAddressReply(Message, frozen=True):
+class AssignAddressReply(RefusableReply, frozen=True):
     """Reply of `custody.user.addresses.assign`: the address, or `error` and `code`."""
 
     address: CustodyAddress | None = None
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(error=refusal.message, code=refusal.code)
 
 
 class GetUserAddresses(Message, frozen=True):
@@ -91,17 +84,12 @@ class GetUserAddresses(Message, frozen=True):
     asset: str | None = None
 
 
-class GetUserAddressesReply(Message, frozen=True):
+class GetUserAddressesReply(RefusableReply, frozen=True):
     """Reply of `custody.user.addresses.get`, by asset and network; a refusal has `error` and `code`."""
 
-    addresses: list[CustodyAddress]
-    error: str | None = None
-    code: RefusalCode | None = None
+    NOTHING = ([],)
 
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls([], error=refusal.message, code=refusal.code)
+    addresses: list[CustodyAddress]
 
 
 class GetAddress(Message, frozen=True):
@@ -113,7 +101,7 @@ class GetAddress(Message, frozen=True):
     tag: str | None = None
 
 
-class GetAddressReply(Message, frozen=True):
+class GetAddressReply(RefusableReply, frozen=True):
     """Reply of `custody.address.get`. `address` has the form in which custody stores it.
 
     `user_id` is the user who has this deposit address; None for an address outside the platform. An invalid
@@ -123,13 +111,6 @@ class GetAddressReply(Message, frozen=True):
     address: str | None = None
     tag: str | None = None
     user_id: str | None = None
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(error=refusal.message, code=refusal.code)
 
 
 class CreateWithdrawal(Message, frozen=True, kw_only=True):
@@ -186,14 +167,7 @@ class WithdrawalRecord(Message, frozen=True, kw_only=True):
     updated_at: TimeText
 
 
-class WithdrawalReply(Message, frozen=True):
+class WithdrawalReply(RefusableReply, frozen=True):
     """Reply of `custody.withdrawals.*`: the withdrawal, or `error` and `code`."""
 
     withdrawal: WithdrawalRecord | None = None
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(error=refusal.message, code=refusal.code)

@@ -1,11 +1,9 @@
 """Entitlements: what a user's plan allows, for services that hold a limit of it."""
 
-from typing import Self
-
 import msgspec
 
 from openspot.contracts.messages.message import Message
-from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.contracts.messages.reply import RefusableReply
 
 
 class GetEntitlements(Message, frozen=True):
@@ -14,7 +12,7 @@ class GetEntitlements(Message, frozen=True):
     user_id: str
 
 
-class GetEntitlementsReply(Message, frozen=True):
+class GetEntitlementsReply(RefusableReply, frozen=True):
     """Reply of `entitlements.get`. Without a plan, `plan_id` is None and the limits are those of everybody.
 
     A refusal has `error` and `code`, and no limits.
@@ -22,10 +20,3 @@ class GetEntitlementsReply(Message, frozen=True):
 
     plan_id: str | None = None
     limits: dict[str, int] = msgspec.field(default_factory=dict)
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(error=refusal.message, code=refusal.code)

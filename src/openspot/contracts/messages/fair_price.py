@@ -1,9 +1,9 @@
 """Fair prices: the event `marketdata.fairprice.*`, and the request for all of them."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from openspot.contracts.messages.message import Count, DecimalText, Message, listed
-from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.contracts.messages.reply import RefusableReply
 
 
 class FairPriceEvent(Message, frozen=True):
@@ -30,14 +30,9 @@ class GetFairPrices(Message, frozen=True):
     """Request `marketdata.fairprices.get`: the fair prices of all markets."""
 
 
-class GetFairPricesReply(Message, frozen=True):
+class GetFairPricesReply(RefusableReply, frozen=True):
     """Reply of `marketdata.fairprices.get`, by symbol; a refusal has `error` and `code`."""
 
-    prices: list[FairPriceEvent]
-    error: str | None = None
-    code: RefusalCode | None = None
+    NOTHING = ([],)
 
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls([], error=refusal.message, code=refusal.code)
+    prices: list[FairPriceEvent]

@@ -1,9 +1,7 @@
 """The ledger: its requests `ledger.*`, and the event `balances.updated.<userId>`."""
 
-from typing import Self
-
 from openspot.contracts.messages.message import DecimalText, Message, TimeText
-from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.contracts.messages.reply import RefusableReply
 
 
 class LedgerBalancesRequest(Message, frozen=True):
@@ -21,17 +19,12 @@ class LedgerBalance(Message, frozen=True):
     locked: str
 
 
-class LedgerBalancesReply(Message, frozen=True):
+class LedgerBalancesReply(RefusableReply, frozen=True):
     """Reply of `ledger.balances.get`. A refusal has `error` and `code`, and an empty list."""
 
-    balances: list[LedgerBalance]
-    error: str | None = None
-    code: RefusalCode | None = None
+    NOTHING = ([],)
 
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls([], refusal.message, refusal.code)
+    balances: list[LedgerBalance]
 
 
 class LedgerPosting(Message, frozen=True):
@@ -52,18 +45,13 @@ class LedgerPosting(Message, frozen=True):
     already_moved: bool = False
 
 
-class LedgerPostingReply(Message, frozen=True):
+class LedgerPostingReply(RefusableReply, frozen=True):
     """Reply of `ledger.credit` and `ledger.debit`. `new_balance` is the available balance."""
+
+    NOTHING = (False,)
 
     success: bool
     new_balance: str | None = None
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(False, error=refusal.message, code=refusal.code)
 
 
 class LedgerLock(Message, frozen=True):
@@ -75,17 +63,12 @@ class LedgerLock(Message, frozen=True):
     reference_id: str
 
 
-class LedgerLockReply(Message, frozen=True):
+class LedgerLockReply(RefusableReply, frozen=True):
     """Reply of `ledger.lock` and `ledger.unlock`."""
 
-    success: bool
-    error: str | None = None
-    code: RefusalCode | None = None
+    NOTHING = (False,)
 
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(False, refusal.message, refusal.code)
+    success: bool
 
 
 class LedgerHistoryRequest(Message, frozen=True):
@@ -114,18 +97,13 @@ class LedgerHistoryEntry(Message, frozen=True, kw_only=True):
     created_at: TimeText
 
 
-class LedgerHistoryReply(Message, frozen=True):
+class LedgerHistoryReply(RefusableReply, frozen=True):
     """Reply of `ledger.history.get`. The last page has no `next_cursor`; a refusal has `error` and `code`."""
+
+    NOTHING = ([],)
 
     entries: list[LedgerHistoryEntry]
     next_cursor: str | None = None
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls([], error=refusal.message, code=refusal.code)
 
 
 class BalanceUpdated(Message, frozen=True):

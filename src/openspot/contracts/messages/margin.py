@@ -7,7 +7,8 @@ A request with the `request_id` of an earlier one does nothing, and gets the rep
 from typing import Annotated, Self
 
 from openspot.contracts.messages.message import DecimalText, Message, TimeText, listed
-from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.contracts.messages.reply import RefusableReply
+from openspot.contracts.refusals import Refusal
 
 
 class CheckMargin(Message, frozen=True):
@@ -20,7 +21,7 @@ class CheckMargin(Message, frozen=True):
     leverage: str | int
 
 
-class CheckMarginReply(Message, frozen=True):
+class CheckMarginReply(RefusableReply, frozen=True):
     """Reply of `risk.margin.check`. Margins are in the valuation asset, the price in the quote asset of the symbol.
 
     `reason` says why a check is not approved. A request that could not be checked has `error` and `code` as well.
@@ -31,8 +32,6 @@ class CheckMarginReply(Message, frozen=True):
     liquidation_price: str | None = None
     required_margin: str | None = None
     available_margin: str | None = None
-    error: str | None = None
-    code: RefusalCode | None = None
 
     @classmethod
     def refused(cls, refusal: Refusal) -> Self:
@@ -48,18 +47,13 @@ class CheckBalance(Message, frozen=True):
     amount: str
 
 
-class CheckBalanceReply(Message, frozen=True):
+class CheckBalanceReply(RefusableReply, frozen=True):
     """Reply of `risk.balance.check`. A refusal has `error` and `code`, and nothing is available."""
+
+    NOTHING = (False, "0")
 
     sufficient: bool
     available: str
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(False, "0", refusal.message, refusal.code)
 
 
 class GetMarginLevel(Message, frozen=True):
@@ -69,23 +63,18 @@ class GetMarginLevel(Message, frozen=True):
     margin_account_id: str | None = None
 
 
-class MarginLevelReply(Message, frozen=True):
+class MarginLevelReply(RefusableReply, frozen=True):
     """Reply of `risk.margin.level`: 1.5 is a level of 150 %. An account without debt has no level.
 
     `equity` and `debt` are in the valuation asset. A refusal has `error` and `code`.
     """
 
+    NOTHING = (None, "0", "0", False)
+
     margin_level: str | None
     equity: str
     debt: str
     is_at_risk: bool
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(None, "0", "0", False, refusal.message, refusal.code)
 
 
 class GetMarginAccount(Message, frozen=True):
@@ -243,24 +232,19 @@ class MarginAccount(Message, frozen=True):
     prices: list[MarginPrice]
 
 
-class MarginReply(Message, frozen=True):
+class MarginReply(RefusableReply, frozen=True):
     """Reply of the requests that change a margin account, and of `risk.margin.account`.
 
     `account` is the account after the request. `position_id` and `loan_id` are those of the request's position and
     loan. A refusal has `error` and `code`.
     """
 
+    NOTHING = (False,)
+
     success: bool
     account: MarginAccount | None = None
     position_id: str | None = None
     loan_id: str | None = None
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(False, error=refusal.message, code=refusal.code)
 
 
 class MarginWarning(Message, frozen=True):

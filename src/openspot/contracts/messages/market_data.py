@@ -5,12 +5,12 @@ subject, so that a receiver notices a gap. Sequences do not rise by one, and the
 engine.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import msgspec
 
 from openspot.contracts.messages.message import Count, DecimalText, Message, listed
-from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.contracts.messages.reply import RefusableReply
 
 Level = Annotated[tuple[DecimalText, DecimalText], msgspec.Meta(description="[price, quantity]")]
 """In an update, quantity "0" removes the level."""
@@ -124,17 +124,10 @@ class GetBook(Message, frozen=True):
     depth: int | None = None
 
 
-class GetBookReply(Message, frozen=True):
+class GetBookReply(RefusableReply, frozen=True):
     """Reply of `marketdata.books.get`; a refusal has `error` and `code`, and no book."""
 
     book: OrderBookEvent | None = None
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(error=refusal.message, code=refusal.code)
 
 
 class GetTickers(Message, frozen=True):
@@ -143,17 +136,12 @@ class GetTickers(Message, frozen=True):
     symbol: str | None = None
 
 
-class GetTickersReply(Message, frozen=True):
+class GetTickersReply(RefusableReply, frozen=True):
     """Reply of `marketdata.tickers.get`, by symbol; a refusal has `error` and `code`."""
 
-    tickers: list[TickerEvent]
-    error: str | None = None
-    code: RefusalCode | None = None
+    NOTHING = ([],)
 
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls([], error=refusal.message, code=refusal.code)
+    tickers: list[TickerEvent]
 
 
 class GetMarketTrades(Message, frozen=True):
@@ -179,17 +167,12 @@ class MarketTrade(Message, frozen=True):
     sequence: Count
 
 
-class GetMarketTradesReply(Message, frozen=True):
+class GetMarketTradesReply(RefusableReply, frozen=True):
     """Reply of `marketdata.trades.get`; a refusal has `error` and `code`."""
 
-    trades: list[MarketTrade]
-    error: str | None = None
-    code: RefusalCode | None = None
+    NOTHING = ([],)
 
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls([], error=refusal.message, code=refusal.code)
+    trades: list[MarketTrade]
 
 
 class GetCandles(Message, frozen=True):
@@ -201,17 +184,12 @@ class GetCandles(Message, frozen=True):
     until: int
 
 
-class GetCandlesReply(Message, frozen=True):
+class GetCandlesReply(RefusableReply, frozen=True):
     """Reply of `marketdata.candles.get`, oldest first; a refusal has `error` and `code`.
 
     An interval without a trade has no candle.
     """
 
-    candles: list[Candle]
-    error: str | None = None
-    code: RefusalCode | None = None
+    NOTHING = ([],)
 
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls([], error=refusal.message, code=refusal.code)
+    candles: list[Candle]

@@ -5,6 +5,7 @@ from typing import Annotated, Self
 import msgspec
 
 from openspot.contracts.messages.message import DecimalText, Message, TimeText, listed
+from openspot.contracts.messages.reply import RefusableReply
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.ids import ORDER_ID_LENGTH
 from openspot.domain.order import OrderStatus, OrderType, TimeInForce
@@ -93,7 +94,7 @@ class SubmitOrder(Message, frozen=True):
     is_immediate: bool = False
 
 
-class SubmitOrderReply(Message, frozen=True):
+class SubmitOrderReply(RefusableReply, frozen=True):
     """Reply of `orders.submit`. A refusal has `error` and `code`, and the rejected `order` if it was recorded.
 
     A refusal with DUPLICATE_CLIENT_ORDER_ID names the open order that has the client order id.
@@ -101,14 +102,12 @@ class SubmitOrderReply(Message, frozen=True):
 
     success: bool
     order: OrderRecord | None = None
-    error: str | None = None
-    code: RefusalCode | None = None
     conflicting_order_id: str | None = None
 
     @classmethod
     def refused(cls, refusal: Refusal, order: OrderRecord | None = None) -> Self:
         """A reply with this refusal."""
-        return cls(False, order, refusal.message, refusal.code)
+        return cls(False, order, error=refusal.message, code=refusal.code)
 
 
 class CancelOrder(Message, frozen=True):
@@ -119,18 +118,16 @@ class CancelOrder(Message, frozen=True):
     symbol: str = ""
 
 
-class CancelOrderReply(Message, frozen=True):
+class CancelOrderReply(RefusableReply, frozen=True):
     """Reply of `orders.cancel`. A refusal has `error` and `code`. `order` is the order as the router knows it."""
 
     success: bool
-    error: str | None = None
     order: OrderRecord | None = None
-    code: RefusalCode | None = None
 
     @classmethod
     def refused(cls, refusal: Refusal, order: OrderRecord | None = None) -> Self:
         """A reply with this refusal."""
-        return cls(False, refusal.message, order, refusal.code)
+        return cls(False, order=order, error=refusal.message, code=refusal.code)
 
 
 class CancelOpenOrders(Message, frozen=True):
@@ -145,22 +142,17 @@ class CancelOpenOrders(Message, frozen=True):
     order_ids: tuple[str, ...] = ()
 
 
-class CancelOpenOrdersReply(Message, frozen=True):
+class CancelOpenOrdersReply(RefusableReply, frozen=True):
     """Reply of `orders.cancel_open`: the ids of the cancelled orders, and whether more such orders remain.
 
     A refusal has `error` and `code`.
     """
 
+    NOTHING = (False,)
+
     success: bool
     cancelled: tuple[str, ...] = ()
     more_remain: bool = False
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(False, error=refusal.message, code=refusal.code)
 
 
 class OrderAmendment(Message, frozen=True):
@@ -200,21 +192,16 @@ class AmendmentOutcome(Message, frozen=True):
         return cls(order_id, False, order, refusal.message, refusal.code)
 
 
-class AmendOrdersReply(Message, frozen=True):
+class AmendOrdersReply(RefusableReply, frozen=True):
     """Reply of `orders.amend`: the outcomes in the order of the request.
 
     A refusal of the whole request has `error` and `code`.
     """
 
+    NOTHING = (False,)
+
     success: bool
     outcomes: tuple[AmendmentOutcome, ...] = ()
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(False, error=refusal.message, code=refusal.code)
 
 
 class GetOrder(Message, frozen=True):
@@ -224,17 +211,10 @@ class GetOrder(Message, frozen=True):
     order_id: str
 
 
-class GetOrderReply(Message, frozen=True):
+class GetOrderReply(RefusableReply, frozen=True):
     """Reply of `orders.get`. If it has neither order nor error, the order is unknown or another user's."""
 
     order: OrderRecord | None = None
-    error: str | None = None
-    code: RefusalCode | None = None
-
-    @classmethod
-    def refused(cls, refusal: Refusal) -> Self:
-        """A reply with this refusal."""
-        return cls(error=refusal.message, code=refusal.code)
 
 
 class OrderEvent(Message, frozen=True):

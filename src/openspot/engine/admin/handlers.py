@@ -171,7 +171,7 @@ class Handlers:
             elif request.symbol and order.symbol not in self._machine.directory.symbol_numbers(request.symbol):
                 error = "symbol: the order is on another symbol"
             else:
-                outcome = await self._engine.intake.cancel_as_administrator(engine_order_id, "")
+                outcome = await self._engine.intake.cancel_as_administrator(engine_order_id)
                 (result,) = decode_results(outcome.results)
                 code = ResultCode(result.code)
         success = code is ResultCode.SUCCESS

@@ -326,9 +326,9 @@ class CommandIntake:
         future = self._sequencer.submit(b"".join(commands), [()] * len(chosen))
         return CancelledOrders(chosen, more_remain, future)
 
-    def cancel_as_administrator(self, engine_order_id: int, symbol: str) -> asyncio.Future[CommandOutcome]:
+    def cancel_as_administrator(self, engine_order_id: int) -> asyncio.Future[CommandOutcome]:
         """Cancel the order of any participant (fact A1.4-07). Raises IntakeRefusal, EngineStoppedError."""
-        return self.submit(Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=engine_order_id), ())
+        return self.submit(Command(CommandKind.CANCEL, order_id=engine_order_id), ())
 
     def move(
         self, engine_order_id: int, participant_id: str, symbol: str, price: int

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from openspot.contracts.gen.exchange.v1 import accounts_pb2 as pb
 from openspot.contracts.gen.exchange.v1 import accounts_pb2_grpc
@@ -15,6 +15,8 @@ from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError
 from openspot.engine.intake.transfers import TRANSFER_REFUSALS
 from openspot.engine.transport.balance_views import balance_views
 from openspot.engine.transport.order_service import Context, abort_stopped
+
+Response = TypeVar("Response", pb.DepositResponse, pb.WithdrawResponse, pb.ReserveWithdrawalResponse)
 
 
 class MoneyResult(NamedTuple):
@@ -51,35 +53,17 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
 
     async def Deposit(self, request: pb.DepositRequest, context: Context) -> pb.DepositResponse:  # noqa: N802
         """Credit an account and create it if it is missing. A repeated reference credits once."""
-        result = await self._move(CommandKind.DEPOSIT, request, context)
-        return pb.DepositResponse(
-            success=result.success,
-            result_code=result.code.name,
-            balance=result.balance,
-            sequence=result.sequence,
-        )
+        return await self._move(CommandKind.DEPOSIT, request, context, pb.DepositResponse)
 
     async def Withdraw(self, request: pb.WithdrawRequest, context: Context) -> pb.WithdrawResponse:  # noqa: N802
         """Debit an account."""
-        result = await self._move(CommandKind.WITHDRAW, request, context)
-        return pb.WithdrawResponse(
-            success=result.success,
-            result_code=result.code.name,
-            balance=result.balance,
-            sequence=result.sequence,
-        )
+        return await self._move(CommandKind.WITHDRAW, request, context, pb.WithdrawResponse)
 
     async def ReserveWithdrawal(  # noqa: N802
         self, request: pb.ReserveWithdrawalRequest, context: Context
     ) -> pb.ReserveWithdrawalResponse:
         """Hold funds for a withdrawal."""
-        result = await self._move(CommandKind.RESERVE, request, context)
-        return pb.ReserveWithdrawalResponse(
-            success=result.success,
-            result_code=result.code.name,
-            balance=result.balance,
-            sequence=result.sequence,
-        )
+        return await self._move(CommandKind.RESERVE, request, context, pb.ReserveWithdrawalResponse)
 
     async def ReleaseWithdrawal(  # noqa: N802
         self, request: pb.ReleaseWithdrawalRequest, context: Context
@@ -139,9 +123,13 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
         kind: CommandKind,
         request: pb.DepositRequest | pb.WithdrawRequest | pb.ReserveWithdrawalRequest,
         context: Context,
-    ) -> MoneyResult:
+        response: type[Response],
+    ) -> Response:
         fields = (request.participant_id, request.currency, request.amount, request.reference)
-        return await _result(lambda: self._intake.money(kind, *fields), context)
+        result = await _result(lambda: self._intake.money(kind, *fields), context)
+        return response(
+            success=result.success, result_code=result.code.name, balance=result.balance, sequence=result.sequence
+        )
 
 
 async def _result(submit: Callable[[], asyncio.Future[CommandOutcome]], context: Context) -> MoneyResult:

@@ -16,10 +16,9 @@ WRITE_INTERVAL_S = 30.0
 class UseRecorder:
     """Writes the uses that a checker has noted."""
 
-    def __init__(self, checker: ApiKeyChecker, store: ApiKeyStore, interval_s: float = WRITE_INTERVAL_S) -> None:
+    def __init__(self, checker: ApiKeyChecker, store: ApiKeyStore) -> None:
         self._checker = checker
         self._store = store
-        self._interval_s = interval_s
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -34,7 +33,7 @@ class UseRecorder:
 
     async def _write_all(self) -> None:
         while True:
-            await asyncio.sleep(self._interval_s)
+            await asyncio.sleep(WRITE_INTERVAL_S)
             await self._write()
 
     async def _write(self) -> None:

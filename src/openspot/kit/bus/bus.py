@@ -76,12 +76,17 @@ class Bus:
         return self.connection.settings.read_timeout_s
 
     @property
+    def nested_timeout_s(self) -> float:
+        """A request whose handler sends requests itself fails after this many seconds; `request` must be told so."""
+        return self.connection.settings.nested_timeout_s
+
+    @property
     def is_connected(self) -> bool:
         """Whether there is a connection now."""
         return self.connection.is_connected
 
     async def check(self) -> None:
-        """Raise BusUnavailableError unless the server answers within a second."""
+        """Raise BusUnavailableError unless the server answers within half of a check's time."""
         await self.connection.check()
 
     # Requests

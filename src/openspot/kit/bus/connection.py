@@ -33,7 +33,6 @@ PENDING_BYTES_MAX = 64 * 1024 * 1024
 """While the connection is down, at most this many bytes wait to be sent."""
 OWN_API_PREFIX = "$JS.API"
 """Where a server takes requests about the streams of the user's own account."""
-_CHECK_TIMEOUT_S = 1.0
 _REFUSED_CREDENTIALS = "authorization violation"
 
 OnGap = Callable[[str], None]
@@ -163,7 +162,7 @@ class Connection:
             subscription = await self.client.subscribe(inbox, cb=note)
             try:
                 await self.client.publish(inbox, b"")
-                async with asyncio.timeout(_CHECK_TIMEOUT_S):
+                async with asyncio.timeout(self.settings.check_timeout_s / 2):
                     await returned.wait()
             finally:
                 await subscription.unsubscribe()

@@ -11,7 +11,6 @@ from openspot.kit.log import get_logger
 
 log = get_logger("plans")
 
-WAIT_S = 1.0
 API_KEYS = "api_keys"
 SAVED_ADDRESSES = "saved_addresses"
 
@@ -26,7 +25,7 @@ class PlanLimits:
         """How many the user may have; `default` if the subscription service does not say."""
         try:
             reply = await self._bus.request(
-                subjects.ENTITLEMENTS_GET, GetEntitlements(user_id), GetEntitlementsReply, WAIT_S
+                subjects.ENTITLEMENTS_GET, GetEntitlements(user_id), GetEntitlementsReply, self._bus.read_timeout_s
             )
         except RequestFailedError as error:
             log.warning("the platform's own bound holds: the plan is not known", limit=name, error=str(error))

@@ -31,8 +31,6 @@ from openspot.rest_edge.margin.schemas import (
 
 log = get_logger("margin")
 
-TIMEOUT_S = 10.0
-"""This is longer than an order and two transfers take."""
 _STATUS = {
     RefusalCode.VALIDATION: 400,
     RefusalCode.INSUFFICIENT_BALANCE: 400,
@@ -101,7 +99,7 @@ class MarginClient:
     async def _ask(self, subject: str, message: msgspec.Struct, request_id: str | None) -> MarginResult:
         """Send one request. Without `request_id` it changes nothing, so an unknown outcome is a plain failure."""
         try:
-            reply = await self._bus.request(subject, message, MarginReply, TIMEOUT_S)
+            reply = await self._bus.request(subject, message, MarginReply, self._bus.nested_timeout_s)
         except NotSentError as error:
             raise service_unavailable("the margin service does not respond now") from error
         except RequestFailedError as error:

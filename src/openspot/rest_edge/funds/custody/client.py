@@ -26,8 +26,6 @@ log = get_logger("accounts")
 
 Reply = TypeVar("Reply", AssignAddressReply, GetAddressReply, WithdrawalReply)
 
-WITHDRAWAL_TIMEOUT_S = 10.0
-"""This is longer than custody waits for the engine's decision on the funds."""
 _STATUS = {
     RefusalCode.VALIDATION: 400,
     RefusalCode.ADDRESS_INVALID: 400,
@@ -74,7 +72,7 @@ class CustodyClient:
 
     async def _withdrawal(self, subject: str, request: msgspec.Struct, withdrawal_id: str) -> WithdrawalRecord:
         try:
-            reply = await self._bus.request(subject, request, WithdrawalReply, WITHDRAWAL_TIMEOUT_S)
+            reply = await self._bus.request(subject, request, WithdrawalReply, self._bus.nested_timeout_s)
         except NotSentError as error:
             raise service_unavailable("custody does not respond now") from error
         except RequestFailedError as error:

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from openspot.contracts.messages import SendNotification
 from openspot.http.context import RequestContext
-from openspot.kit.clock import DateClock, ms_from_datetime, utc_now
+from openspot.kit.clock import ms_from_datetime, utc_now
 from openspot.kit.database import Connection, Pool
 from openspot.kit.log import get_logger
 from openspot.kit.sql import rows_changed
@@ -123,10 +123,9 @@ def login_notice(origin: Origin) -> ActivityNotice:
 class ActivityLog:
     """The table `user_activity`."""
 
-    def __init__(self, pool: Pool, notifications: NotificationStore, now: DateClock = utc_now) -> None:
+    def __init__(self, pool: Pool, notifications: NotificationStore) -> None:
         self._pool = pool
         self._notifications = notifications
-        self._now = now
 
     async def record(
         self, user_id: str, kind: ActivityKind, origin: Origin, connection: Connection | None = None
@@ -158,7 +157,7 @@ class ActivityLog:
     async def _record(
         self, connection: Connection, user_id: str, kind: ActivityKind, origin: Origin, notice: ActivityNotice | None
     ) -> None:
-        now = self._now()
+        now = utc_now()
         activity_id = await connection.fetchval(
             """
             INSERT INTO user_activity (user_id, kind, address, user_agent, created_at)

@@ -6,7 +6,7 @@ A request for a mail does the same work and gets the same response, whether or n
 from collections.abc import Awaitable, Callable
 
 from openspot.http.errors import HttpError, service_unavailable, validation_error
-from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.clock import utc_now
 from openspot.kit.database import Pool
 from openspot.kit.passwords import Passwords
 from openspot.kit.token_hash import token_hash
@@ -36,7 +36,6 @@ class MailProof:
         ended: EndedSessions,
         activity: ActivityLog,
         revoke_keys: Callable[[str], Awaitable[None]],
-        now: DateClock = utc_now,
     ) -> None:
         self._pool = pool
         self._store = store
@@ -47,7 +46,6 @@ class MailProof:
         self._ended = ended
         self._activity = activity
         self._revoke_keys = revoke_keys
-        self._now = now
 
     async def ask_for_reset(self, email: str) -> None:
         """Queue a mail with a token, if the address has an account. 503 if too many mails wait."""
@@ -64,7 +62,7 @@ class MailProof:
         be used again. 503 if the revoked keys cannot be announced; the token can be used again later.
         """
         digest = token_hash(token)
-        user_id = await self._tokens.user_of(TokenKind.RESET_PASSWORD, digest, self._now())
+        user_id = await self._tokens.user_of(TokenKind.RESET_PASSWORD, digest, utc_now())
         user = None if user_id is None else await self._store.user_by_id(user_id)
         if user is None:
             raise _invalid_token()
@@ -75,7 +73,7 @@ class MailProof:
         # This comes first: if it fails, the lock is still there for the next attempt.
         if await self._attempts.is_account_locked(user.email):
             await self._revoke_keys(user.user_id)
-        now = self._now()
+        now = utc_now()
         async with self._pool.acquire() as connection, connection.transaction():
             # If two resets use one token at once, one of them finds here that it is used.
             if await consume_token(connection, TokenKind.RESET_PASSWORD, digest, now) is None:
@@ -97,7 +95,7 @@ class MailProof:
 
     async def verify(self, token: str, origin: Origin) -> None:
         """Mark the address as verified. 400 for a token that is unknown, used or expired."""
-        now = self._now()
+        now = utc_now()
         async with self._pool.acquire() as connection, connection.transaction():
             user_id = await consume_token(connection, TokenKind.VERIFY_EMAIL, token_hash(token), now)
             if user_id is None:

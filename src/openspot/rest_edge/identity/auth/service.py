@@ -13,7 +13,7 @@ from openspot.domain.ids import short_id
 from openspot.http.context import Identity
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.http.throttle import network_of
-from openspot.kit.clock import DateClock, iso_of, utc_now
+from openspot.kit.clock import iso_of, utc_now
 from openspot.kit.log import get_logger
 from openspot.kit.token_hash import new_token, token_hash
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
@@ -65,7 +65,6 @@ class AuthService:
         sessions: SessionStart,
         activity: ActivityLog,
         outbox: Outbox,
-        now: DateClock = utc_now,
     ) -> None:
         self._store = store
         self._attempts = attempts
@@ -76,7 +75,6 @@ class AuthService:
         self._sessions = sessions
         self._activity = activity
         self._outbox = outbox
-        self._now = now
 
     async def register(self, body: RegisterBody) -> User:
         """Create a user and send a mail that verifies the address. 400 for a password that is easy to guess.
@@ -89,7 +87,7 @@ class AuthService:
             raise validation_error([fault])
         password_hash = await self._passwords.registrations.hash(body.password)
         user_id = short_id(os.urandom(_RANDOM_BYTES))
-        user = User(user_id, body.email, password_hash, "user", self._now())
+        user = User(user_id, body.email, password_hash, "user", utc_now())
         is_new = await self._store.add_user(user)
         await self._outbox.add(MailKind.VERIFY_EMAIL if is_new else MailKind.REGISTERED_ALREADY, body.email)
         return user
@@ -102,7 +100,7 @@ class AuthService:
         user, known = await self._store.user_by_email(email, network_of(origin.address))
         keys = attempt_keys(email, origin.address, known=known)
         # The attempt counts before the password is checked, so that parallel guesses gain nothing.
-        attempt = await self._attempts.take(keys, self._now())
+        attempt = await self._attempts.take(keys, utc_now())
         if attempt.is_locked:
             raise HttpError(429, "too many failed logins: reset the password", "LOGIN_LOCKED")
         if attempt.wait_s:
@@ -122,7 +120,7 @@ class AuthService:
         await self._attempts.succeeded(keys)
         if await self._second_factor.is_enabled(user.user_id):
             return await self._challenge(user.user_id)
-        tokens = await self._sessions.begin(user, origin, self._now())
+        tokens = await self._sessions.begin(user, origin, utc_now())
         if tokens is None:
             raise _invalid_credentials()
         if queue.is_outdated(user.password_hash):
@@ -132,7 +130,7 @@ class AuthService:
 
     async def _challenge(self, user_id: str) -> Challenge:
         token = new_token()
-        expires_at = self._now() + CHALLENGE_LIFE
+        expires_at = utc_now() + CHALLENGE_LIFE
         await self._challenges.add(token_hash(token), user_id, expires_at)
         return Challenge(True, token, [method.value for method in Method], iso_of(expires_at))
 
@@ -143,7 +141,7 @@ class AuthService:
         many wrong codes.
         """
         digest = token_hash(challenge_token)
-        user_id = await self._challenges.take_attempt(digest, self._now())
+        user_id = await self._challenges.take_attempt(digest, utc_now())
         if user_id is None:
             raise _invalid_challenge()
         # The user is read before the challenge is consumed. So `begin` refuses after a password reset in between.
@@ -157,14 +155,14 @@ class AuthService:
             raise
         if user is None or not await self._challenges.consume(digest):
             raise _invalid_challenge()
-        tokens = await self._sessions.begin(user, origin, self._now())
+        tokens = await self._sessions.begin(user, origin, utc_now())
         if tokens is None:
             raise _invalid_challenge()
         return tokens
 
     async def refresh(self, refresh_token: str, origin: Origin) -> Tokens:
         """Exchange a refresh token for new tokens. 401 if it is not valid. A second use ends the session."""
-        now = self._now()
+        now = utc_now()
         token = new_token()
         rotation = await self._store.rotate(
             token_hash(refresh_token), token_hash(token), now, now + self._sessions.refresh_life
@@ -181,7 +179,7 @@ class AuthService:
     async def logout(self, identity: Identity, origin: Origin) -> None:
         """End the caller's session. 503 if it could not be announced to every process: the caller must try again."""
         if identity.session_id:
-            if await self._store.revoke_family(identity.session_id, identity.user_id, self._now()):
+            if await self._store.revoke_family(identity.session_id, identity.user_id, utc_now()):
                 await self._activity.record(identity.user_id, ActivityKind.LOGGED_OUT, origin)
             try:
                 await self._ended.end(identity.session_id)

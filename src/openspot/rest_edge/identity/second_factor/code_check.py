@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from openspot.http.errors import HttpError
 from openspot.http.throttle import network_of
-from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.clock import utc_now
 from openspot.kit.sealing import Sealer
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.credentials.attempt_store import AttemptStore
@@ -61,13 +61,11 @@ class SecondFactor:
         sealer: Sealer,
         attempts: AttemptStore,
         activity: ActivityLog,
-        now: DateClock = utc_now,
     ) -> None:
         self._store = store
         self._sealer = sealer
         self._attempts = attempts
         self._activity = activity
-        self._now = now
 
     async def is_enabled(self, user_id: str) -> bool:
         """Whether the user has enabled MFA."""
@@ -105,7 +103,7 @@ class SecondFactor:
     def step_of(self, user_id: str, factor: Factor, code: str) -> int | None:
         """The TOTP step of `code`, None if it is wrong or used. Consumes nothing."""
         secret = self._sealer.open(factor.sealed_secret, sealing_purpose(user_id)).decode()
-        return matching_step(secret, code, self._now(), factor.last_step)
+        return matching_step(secret, code, utc_now(), factor.last_step)
 
     async def count_guess(self, user_id: str) -> tuple[AttemptKey, ...]:
         """Count a guess of a session before its code is checked, so that parallel guesses gain nothing.
@@ -117,7 +115,7 @@ class SecondFactor:
         return keys
 
     async def _count(self, keys: tuple[AttemptKey, ...]) -> None:
-        wait_s = (await self._attempts.take(keys, self._now())).wait_s
+        wait_s = (await self._attempts.take(keys, utc_now())).wait_s
         if wait_s:
             message = f"too many wrong MFA codes: try again in {wait_s} s"
             raise HttpError(429, message, "TOO_MANY_MFA_ATTEMPTS", headers={"Retry-After": str(wait_s)})
@@ -132,6 +130,6 @@ class SecondFactor:
             step = self.step_of(user_id, factor, text)
             used = step is not None and await self._store.use_step(user_id, step)
             return Method.TOTP if used else None
-        if len(text) == CODE_LENGTH and await self._store.use_recovery_code(user_id, code_hash(text), self._now()):
+        if len(text) == CODE_LENGTH and await self._store.use_recovery_code(user_id, code_hash(text), utc_now()):
             return Method.RECOVERY_CODE
         return None

@@ -10,7 +10,6 @@ from openspot.http.context import caller, context_of
 from openspot.http.policy import Access, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
-from openspot.kit.clock import iso_of
 from openspot.rest_edge.common.schemas import DoneResponse
 from openspot.rest_edge.identity.activity.log import origin_of
 from openspot.rest_edge.identity.sessions.schemas import SessionsEndedResponse, UserSessionResponse
@@ -32,21 +31,8 @@ def session_routes(prefix: str, sessions: SessionList) -> Router:
 
     @router.get("", _READ, response=list[UserSessionResponse], summary="Your sessions, the last used first")
     async def list_sessions(request: Request) -> Response:
-        identity = caller(request)
-        return json_response(
-            [
-                {
-                    "sessionId": session.session_id,
-                    "current": session.session_id == identity.session_id,
-                    "address": session.address,
-                    "userAgent": session.user_agent,
-                    "createdAt": iso_of(session.created_at),
-                    "lastUsedAt": iso_of(session.last_used_at),
-                    "expiresAt": iso_of(session.expires_at),
-                }
-                for session in await sessions.all_of(identity.user_id)
-            ]
-        )
+        found = await sessions.all_of(caller(request))
+        return json_response([session.model_dump(by_alias=True) for session in found])
 
     @router.delete("", _CHANGE, response=SessionsEndedResponse, summary="End every session but this one")
     async def end_other_sessions(request: Request) -> Response:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.clock import utc_now
 from openspot.kit.database import Pool
 from openspot.rest_edge.identity.credentials.refusals import user_not_found
 
@@ -48,9 +48,8 @@ class CheckInStatus:
 class CheckIns:
     """The table `check_ins`."""
 
-    def __init__(self, pool: Pool, now: DateClock = utc_now) -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._now = now
 
     async def status(self, user_id: str) -> CheckInStatus:
         """The user's check-ins as of today."""
@@ -64,7 +63,7 @@ class CheckIns:
             if not await connection.fetchval("SELECT TRUE FROM users WHERE user_id = $1 FOR UPDATE", user_id):
                 raise user_not_found()
             row = await connection.fetchrow("SELECT day, streak, total FROM check_ins WHERE user_id = $1", user_id)
-            checked_in = next_check_in(None if row is None else CheckIn(**dict(row)), self._now().date())
+            checked_in = next_check_in(None if row is None else CheckIn(**dict(row)), utc_now().date())
             await connection.execute(
                 """
                 INSERT INTO check_ins (user_id, day, streak, total) VALUES ($1, $2, $3, $4)
@@ -79,6 +78,6 @@ class CheckIns:
         return self._status(checked_in)
 
     def _status(self, last: CheckIn | None) -> CheckInStatus:
-        today = self._now().date()
+        today = utc_now().date()
         is_done = last is not None and last.day >= today
         return CheckInStatus(today, is_done, current_streak(last, today), last.total if last is not None else 0)

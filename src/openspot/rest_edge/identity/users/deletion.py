@@ -11,7 +11,7 @@ from typing import Protocol
 
 from openspot.http.errors import HttpError
 from openspot.kit.bus import KeyValueBucket, KeyValueError
-from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.clock import utc_now
 from openspot.kit.database import Pool
 from openspot.kit.log import get_logger
 from openspot.rest_edge.identity.activity.log import Origin
@@ -55,7 +55,6 @@ class AccountDeletion:
         cancel_payments: Callable[[Sequence[str]], Awaitable[None]],
         balances: Balances,
         deleted: KeyValueBucket[bytes],
-        now: DateClock = utc_now,
     ) -> None:
         self._pool = pool
         self._balances = balances
@@ -67,7 +66,6 @@ class AccountDeletion:
         self._revoke_keys = revoke_keys
         self._cancel_payments = cancel_payments
         self._deleted = deleted
-        self._now = now
 
     async def delete(self, user_id: str, password: str, mfa_code: str | None, origin: Origin) -> None:
         """Delete the user's account, end all sessions, and cancel the payments for which no money has arrived.
@@ -83,7 +81,7 @@ class AccountDeletion:
         await self._require_nothing_remains(user_id)
         # The keys come first: every process must have dropped them when the user is deleted.
         await self._revoke_keys(user_id)
-        now = self._now()
+        now = utc_now()
         async with self._pool.acquire() as connection, connection.transaction():
             email = await connection.fetchval("SELECT email FROM users WHERE user_id = $1 FOR UPDATE", user_id)
             if email is None:

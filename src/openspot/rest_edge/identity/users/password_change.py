@@ -2,7 +2,7 @@
 
 from openspot.http.context import Identity
 from openspot.http.errors import validation_error
-from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.clock import utc_now
 from openspot.kit.database import Pool
 from openspot.kit.passwords import Passwords
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
@@ -27,7 +27,6 @@ class PasswordChange:
         passwords: Passwords,
         ended: EndedSessions,
         activity: ActivityLog,
-        now: DateClock = utc_now,
     ) -> None:
         self._pool = pool
         self._store = store
@@ -36,7 +35,6 @@ class PasswordChange:
         self._passwords = passwords
         self._ended = ended
         self._activity = activity
-        self._now = now
 
     async def change(self, identity: Identity, current: str, new: str, mfa_code: str | None, origin: Origin) -> None:
         """Set a new password and end every other session.
@@ -54,8 +52,6 @@ class PasswordChange:
         await self._second_factor.require(identity.user_id, mfa_code, origin)
         password_hash = await self._passwords.hash(new)
         async with self._pool.acquire() as connection, connection.transaction():
-            ended = await set_password(
-                connection, identity.user_id, password_hash, self._now(), kept=identity.session_id
-            )
+            ended = await set_password(connection, identity.user_id, password_hash, utc_now(), kept=identity.session_id)
             await self._activity.record(identity.user_id, ActivityKind.PASSWORD_CHANGED, origin, connection)
         await self._ended.end_as_far_as_possible(ended)

@@ -1,29 +1,13 @@
 """A user's profile and anti-phishing code: columns of the table `users`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
 
+from openspot.kit.clock import iso_of
 from openspot.kit.database import Pool
 from openspot.kit.sql import rows_changed
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.credentials.refusals import user_not_found
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """A user's account, as the user sees it."""
-
-    user_id: str
-    email: str
-    email_verified: bool
-    role: str
-    display_name: str | None
-    language: str | None
-    time_zone: str | None
-    mfa_enabled: bool
-    anti_phishing_code: str | None
-    created_at: datetime
+from openspot.rest_edge.identity.users.schemas import ProfileResponse
 
 
 class Profiles:
@@ -33,7 +17,7 @@ class Profiles:
         self._pool = pool
         self._activity = activity
 
-    async def get(self, user_id: str) -> Profile:
+    async def get(self, user_id: str) -> ProfileResponse:
         """The user's profile."""
         row = await self._pool.fetchrow(
             """
@@ -47,9 +31,9 @@ class Profiles:
         )
         if row is None:
             raise user_not_found()
-        return Profile(**dict(row))
+        return ProfileResponse(**dict(row) | {"created_at": iso_of(row["created_at"])})
 
-    async def change(self, user_id: str, given: Mapping[str, str | None], origin: Origin) -> Profile:
+    async def change(self, user_id: str, given: Mapping[str, str | None], origin: Origin) -> ProfileResponse:
         """Change those of display_name, language and time_zone that are given. None empties a field."""
         outcome = await self._pool.execute(
             """

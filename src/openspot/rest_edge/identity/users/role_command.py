@@ -14,15 +14,12 @@ from openspot.domain.ids import short_id
 from openspot.http.audit import AuditRecord
 from openspot.kit.bus import Bus, BusError, KeyValueError
 from openspot.kit.clock import utc_now
-from openspot.kit.database import TRANSIENT_ERRORS, DatabaseUnavailableError, Pool, create_pool
+from openspot.kit.database import Pool, pool_of_command
 from openspot.rest_edge.identity.activity.log import ActivityLog
 from openspot.rest_edge.identity.users.roles import Role, RoleChange, Roles, UserWithRole
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.settings import RestEdgeSettings
-
-CONNECT_TIMEOUT_S = 5.0
-TELL_TIMEOUT_S = 10.0
 
 
 class RoleError(Exception):
@@ -31,22 +28,18 @@ class RoleError(Exception):
 
 async def users_with(settings: RestEdgeSettings, role: Role | None) -> list[UserWithRole]:
     """The users with a role, or all of them. Raises RoleError."""
-    async with AsyncExitStack() as stack:
-        return await _roles(await _pool(settings, stack), settings).list(role)
+    async with pool_of_command(settings, RoleError) as pool:
+        return await _roles(pool, settings).list(role)
 
 
 async def change_role(settings: RestEdgeSettings, user: str, role: Role) -> str:
     """Give a user the role, and return a line to print. Raises RoleError."""
-    async with AsyncExitStack() as stack:
-        pool = await _pool(settings, stack)
-        try:
-            change = await _roles(pool, settings).change(user.lower() if "@" in user else user, role, _record)
-        except TRANSIENT_ERRORS as error:
-            raise RoleError(f"the database does not answer: {error!r}; look with `openspot users list`") from error
-        if change is None:
-            raise RoleError(f"USER: nobody is registered as {user}")
-        if change.ended:
-            await _tell(settings, change)
+    async with pool_of_command(settings, RoleError, "; look with `openspot users list`") as pool:
+        change = await _roles(pool, settings).change(user.lower() if "@" in user else user, role, _record)
+    if change is None:
+        raise RoleError(f"USER: nobody is registered as {user}")
+    if change.ended:
+        await _tell(settings, change)
     has_already = "" if change.is_new else " already"
     if role is Role.ADMIN:
         return f"{change.email} ({change.user_id}) is an administrator{has_already}, from the next login or refresh on"
@@ -65,21 +58,12 @@ def _record(change: RoleChange) -> AuditRecord:
     return AuditRecord(short_id(os.urandom(16)), None, "COMMAND", what, 200, "", 0.0, utc_now())
 
 
-async def _pool(settings: RestEdgeSettings, stack: AsyncExitStack) -> Pool:
-    try:
-        pool = await create_pool(settings, connections_max=2, timeout_s=CONNECT_TIMEOUT_S)
-    except DatabaseUnavailableError as error:
-        raise RoleError(f"the platform is not running here ({error}); `openspot up` starts it") from error
-    stack.push_async_callback(pool.close)
-    return pool
-
-
 async def _tell(settings: RestEdgeSettings, change: RoleChange) -> None:
     """Tell every service that the sessions have ended."""
     life_s = settings.ended_session_life_s
     try:
         async with AsyncExitStack() as stack:
-            async with asyncio.timeout(TELL_TIMEOUT_S):
+            async with asyncio.timeout(settings.nested_timeout_s):
                 # `Bus.connect` would wait for a server without limit.
                 bus = await Bus.connect(settings, "users")
                 stack.push_async_callback(bus.close)

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from openspot.http.audit import AuditRecord, add_record
-from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.clock import utc_now
 from openspot.kit.database import Pool
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.credentials.store import revoke_families
@@ -54,12 +54,11 @@ class RoleChange:
 class Roles:
     """Reads and changes `users.role`."""
 
-    def __init__(self, pool: Pool, activity: ActivityLog, token_life: timedelta, now: DateClock = utc_now) -> None:
+    def __init__(self, pool: Pool, activity: ActivityLog, token_life: timedelta) -> None:
         """A token of a session that ended longer than `token_life` ago has expired."""
         self._pool = pool
         self._activity = activity
         self._token_life = token_life
-        self._now = now
 
     async def list(self, role: Role | None = None) -> list[UserWithRole]:
         """The users with this role, or all, by email address; at most LIST_MAX."""
@@ -78,7 +77,7 @@ class Roles:
 
         With `record`, an audit record is written in the same transaction.
         """
-        now = self._now()
+        now = utc_now()
         async with self._pool.acquire() as connection, connection.transaction():
             row = await connection.fetchrow(
                 "SELECT user_id, email, role FROM users WHERE user_id = $1 OR email = $1 FOR UPDATE", user

@@ -10,14 +10,13 @@ from openspot.http.context import caller, context_of
 from openspot.http.policy import Access, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
-from openspot.kit.clock import iso_of
 from openspot.rest_edge.common.schemas import DoneResponse
 from openspot.rest_edge.identity.activity.log import origin_of
 from openspot.rest_edge.identity.auth.mail_proof import MailProof
 from openspot.rest_edge.identity.users.check_in import CheckIns, CheckInStatus
 from openspot.rest_edge.identity.users.deletion import AccountDeletion
 from openspot.rest_edge.identity.users.password_change import PasswordChange
-from openspot.rest_edge.identity.users.profile import Profile, Profiles
+from openspot.rest_edge.identity.users.profile import Profiles
 from openspot.rest_edge.identity.users.schemas import (
     AntiPhishingBody,
     AntiPhishingResponse,
@@ -48,13 +47,15 @@ def user_routes(
 
     @router.get("/profile", _READ, response=ProfileResponse, refusals=_GONE, summary="Your account")
     async def get_profile(request: Request) -> Response:
-        return _profile_response(await profiles.get(caller(request).user_id))
+        profile = await profiles.get(caller(request).user_id)
+        return json_response(profile.model_dump(by_alias=True))
 
     @router.patch("/profile", _CHANGE, response=ProfileResponse, refusals=_GONE, summary="Change your profile")
     async def change_profile(request: Request, body: ProfileBody) -> Response:
         given = body.model_dump(exclude_unset=True)
         origin = origin_of(context_of(request))
-        return _profile_response(await profiles.change(caller(request).user_id, given, origin))
+        profile = await profiles.change(caller(request).user_id, given, origin)
+        return json_response(profile.model_dump(by_alias=True))
 
     @router.get(
         "/anti-phishing-code", _READ, response=AntiPhishingResponse, refusals=_GONE,
@@ -122,22 +123,6 @@ def user_routes(
         return json_response({"success": True})
 
     return router
-
-
-def _profile_response(profile: Profile) -> Response:
-    response = ProfileResponse(
-        user_id=profile.user_id,
-        email=profile.email,
-        email_verified=profile.email_verified,
-        role=profile.role,
-        display_name=profile.display_name,
-        language=profile.language,
-        time_zone=profile.time_zone,
-        mfa_enabled=profile.mfa_enabled,
-        anti_phishing_code=profile.anti_phishing_code,
-        created_at=iso_of(profile.created_at),
-    )
-    return json_response(response.model_dump(by_alias=True))
 
 
 def _check_in_response(status: CheckInStatus) -> Response:

@@ -7,7 +7,7 @@ from typing import Any
 
 from openspot.domain.owners import Owners
 from openspot.kit.database import Connection, Pool
-from openspot.kit.sql import numeric
+from openspot.kit.sql import newest_rows, numeric
 from openspot.rest_edge.common.amounts import row_values
 
 _QUOTE = (
@@ -219,16 +219,8 @@ class ConversionStore:
 
     async def list_of(self, user_id: str, limit: int, after: tuple[datetime, str] | None) -> list[Conversion]:
         """Up to `limit` conversions of the user, newest first, after a position."""
-        rows = await self.pool.fetch(
-            f"""
-            SELECT {_CONVERSION} FROM conversions WHERE user_id = $1
-            AND ($2::timestamptz IS NULL OR (created_at, conversion_id) < ($2::timestamptz, $3::text))
-            ORDER BY created_at DESC, conversion_id DESC LIMIT $4
-            """,  # noqa: S608
-            user_id,
-            *(after or (None, None)),
-            limit,
-        )
+        query = f"SELECT {_CONVERSION} FROM conversions WHERE user_id = $1"  # noqa: S608
+        rows = await newest_rows(self.pool, query, "conversion_id", user_id, limit, after)
         return [_conversion_of(row) for row in rows]
 
     async def settle(self, connection: Connection, conversion_id: str, failure_code: str | None, now: datetime) -> None:

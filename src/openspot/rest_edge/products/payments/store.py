@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from openspot.kit.database import Connection, Pool
-from openspot.kit.sql import numeric, rows_changed
+from openspot.kit.sql import newest_rows, numeric, rows_changed
 from openspot.rest_edge.common.amounts import row_values
 
 _PAYMENT = (
@@ -99,16 +99,8 @@ class PaymentStore:
 
     async def list_of(self, user_id: str, limit: int, after: tuple[datetime, str] | None) -> list[Payment]:
         """Up to `limit` payments of the user, newest first, after a position."""
-        rows = await self.pool.fetch(
-            f"""
-            SELECT {_PAYMENT} FROM payments WHERE user_id = $1
-            AND ($2::timestamptz IS NULL OR (created_at, payment_id) < ($2::timestamptz, $3::text))
-            ORDER BY created_at DESC, payment_id DESC LIMIT $4
-            """,  # noqa: S608
-            user_id,
-            *(after or (None, None)),
-            limit,
-        )
+        query = f"SELECT {_PAYMENT} FROM payments WHERE user_id = $1"  # noqa: S608
+        rows = await newest_rows(self.pool, query, "payment_id", user_id, limit, after)
         return [_payment_of(row) for row in rows]
 
     async def note_event(

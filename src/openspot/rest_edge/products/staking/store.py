@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 from openspot.domain.money import to_amount
 from openspot.kit.database import Connection, Pool
-from openspot.kit.sql import numeric
+from openspot.kit.sql import newest_rows, numeric
 from openspot.rest_edge.common.amounts import row_values
 from openspot.rest_edge.products.staking.accrual import Accrual
 
@@ -160,16 +160,8 @@ class StakingStore:
 
     async def list_of(self, user_id: str, limit: int, after: tuple[datetime, str] | None) -> list[StakingBalance]:
         """Up to `limit` stakes of the user, newest first, after a position."""
-        rows = await self.pool.fetch(
-            f"""
-            SELECT {_BALANCE} FROM staking_balances WHERE user_id = $1
-            AND ($2::timestamptz IS NULL OR (created_at, balance_id) < ($2::timestamptz, $3::text))
-            ORDER BY created_at DESC, balance_id DESC LIMIT $4
-            """,  # noqa: S608
-            user_id,
-            *(after or (None, None)),
-            limit,
-        )
+        query = f"SELECT {_BALANCE} FROM staking_balances WHERE user_id = $1"  # noqa: S608
+        rows = await newest_rows(self.pool, query, "balance_id", user_id, limit, after)
         return [StakingBalance(**row_values(row, _AMOUNTS)) for row in rows]
 
     async def activate(self, connection: Connection, balance_id: str, starts_on: date, ends_on: date | None) -> None:
@@ -306,16 +298,8 @@ class StakingStore:
 
     async def pending_of(self, user_id: str, limit: int, after: tuple[datetime, str] | None) -> list[Unstake]:
         """Up to `limit` unstakes of the user that are not paid, newest first, after a position."""
-        rows = await self.pool.fetch(
-            f"""
-            SELECT {_UNSTAKE} FROM staking_unstakes WHERE user_id = $1 AND status <> 'paid'
-            AND ($2::timestamptz IS NULL OR (created_at, unstake_id) < ($2::timestamptz, $3::text))
-            ORDER BY created_at DESC, unstake_id DESC LIMIT $4
-            """,  # noqa: S608
-            user_id,
-            *(after or (None, None)),
-            limit,
-        )
+        query = f"SELECT {_UNSTAKE} FROM staking_unstakes WHERE user_id = $1 AND status <> 'paid'"  # noqa: S608
+        rows = await newest_rows(self.pool, query, "unstake_id", user_id, limit, after)
         return [Unstake(**row_values(row, _AMOUNTS)) for row in rows]
 
     # History
