@@ -23,11 +23,6 @@ from openspot.migrations import upgrade
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from tests.support.histories import fill, pages
 
-WITHOUT_FOREIGN_KEYS = """
-    ALTER TABLE trades DROP CONSTRAINT trades_taker_order_id_fkey, DROP CONSTRAINT trades_maker_order_id_fkey
-"""
-"""Checking them would take most of the time that the rows take to write. No page reads them."""
-
 
 class Reading(NamedTuple):
     """What one page took: seconds, and seconds of PostgreSQL's processor time."""
@@ -58,7 +53,6 @@ async def prepared(postgres: EmbeddedPostgres, name: str, rows: int) -> tuple[as
     postgres.ensure_database(name)
     upgrade(postgres.url(name))
     pool = await asyncpg.create_pool(postgres.url(name), min_size=1, max_size=1)
-    await pool.execute(WITHOUT_FOREIGN_KEYS)
     began = time.perf_counter()
     await fill(pool, rows)
     size = await pool.fetchval("SELECT pg_database_size(current_database())")

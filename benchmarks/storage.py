@@ -3,7 +3,8 @@
     .venv/bin/python -m benchmarks.storage [--seconds 20]
 
 The load of `benchmarks.rest_orders` on a platform of its own. Sizes are taken when the platform is quiet, before the
-load and after it, so that what each store takes when it is empty does not count. Tables are vacuumed first.
+load and after it, so that what each store takes when it is empty does not count. Tables are vacuumed first. At the end
+`openspot archive compact` makes the indexes of the large tables anew, and what it says of each is printed.
 """
 
 import argparse
@@ -17,6 +18,8 @@ import asyncpg
 from benchmarks.http_load import load
 from benchmarks.rest_orders import START_S_MAX, await_quiet, fund_users, streams
 from benchmarks.soak import MEGABYTE, size_of
+from openspot.archive.kinds import KINDS
+from openspot.archive.run import compact
 from openspot.up.child_platform import ChildPlatform
 
 TABLES_SHOWN = 12
@@ -76,6 +79,12 @@ async def measure(platform: ChildPlatform, seconds: float) -> None:
             print(f"{name:34} {'':8} {'':8} {size / orders:8.0f}")
     nats = sum(size for name, size in files.items() if name.startswith("stream "))
     print(f"{'NATS, all streams':34} {'':8} {'':8} {nats / orders:8.0f}")
+    print(f"\n{'bytes an order, indexes':34} {'before':>8} {'anew':>8}")
+    compacted = await compact(settings.database_url, KINDS)
+    for index in compacted:
+        print(f"{index.name:34} {index.before / orders:8.0f} {index.after / orders:8.0f}")
+    before, after = sum(index.before for index in compacted), sum(index.after for index in compacted)
+    print(f"{'together':34} {before / orders:8.0f} {after / orders:8.0f}")
 
 
 def main() -> None:

@@ -46,6 +46,7 @@ WITHOUT_MONEY = {
     "custody_audit": "a chain of hashes that custody checks itself",
     "custody_chain_transactions": "the simulated chains themselves: the world outside",
     "ledger_outbox": NEWS,
+    "archive_batches": "files and their checksums; `openspot archive verify` compares what is in them",
     "margin_accounts": "states; what an account holds is with the engine, what it owes in margin_loans",
     "margin_changes": "a counter",
     "margin_positions": "states and limits; what a position holds is the engine's balance of its account",

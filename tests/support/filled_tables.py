@@ -17,6 +17,7 @@ VALUES: dict[str, Any] = {
 """By type; a text holds its column's name, so that rows refer to each other, and every number is 1."""
 
 FINAL_STATES: dict[str, dict[str, Any]] = {
+    "archive_batches": {"state": "removed"},
     "api_keys": {"scopes": ["read"], "algorithm": "hmac-sha256", "sealed_secret": "\\x00"},
     "conversions": {"status": "completed"},
     "custody_deposits": {"confirmed_at": "2026-01-01T00:00:00Z"},

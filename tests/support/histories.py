@@ -62,7 +62,8 @@ _FILL = (
     """,
     """
     INSERT INTO ledger_accounts (user_id, asset)
-    SELECT 'trader', 'USD' WHERE $1::bigint > 0 AND $2::int > 0 AND $3::timestamptz IS NOT NULL
+    SELECT CASE n WHEN 0 THEN 'trader' ELSE 'user' || n END, 'USD' FROM generate_series(0, 999) AS n
+    WHERE $1::bigint > 0 AND $2::int > 0 AND $3::timestamptz IS NOT NULL
     """,
 )
 
@@ -72,6 +73,7 @@ class PlanNode(NamedTuple):
 
     kind: str
     table: str
+    index: str
     rows: float
 
 
@@ -151,7 +153,8 @@ async def plan_of(connection: asyncpg.Connection, query: str, arguments: Sequenc
 
 def _nodes(node: dict[str, Any]) -> list[PlanNode]:
     passed = sum(node.get(key, 0) for key in ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck"))
-    own = PlanNode(node["Node Type"], node.get("Relation Name", ""), passed * node["Actual Loops"])
+    loops = node["Actual Loops"]
+    own = PlanNode(node["Node Type"], node.get("Relation Name", ""), node.get("Index Name", ""), passed * loops)
     return [own, *(below for child in node.get("Plans", ()) for below in _nodes(child))]
 
 

@@ -18,6 +18,9 @@ log = get_logger("database")
 CLOSE_S_MAX = 5.0
 """When a pool is closed, statements under way get this many seconds to end."""
 
+REPAIR_LOCK = 0x0905_5107
+"""The key of the advisory lock that lets one repair or one run of the archive change rows at a time."""
+
 Pool = asyncpg.Pool
 Connection = asyncpg.Connection | asyncpg.pool.PoolConnectionProxy
 

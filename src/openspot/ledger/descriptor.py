@@ -46,7 +46,8 @@ DESCRIPTOR = Descriptor(
         ),
     ),
     tables=Tables(
-        owns=("ledger_accounts", "ledger_entries", "ledger_movements", "ledger_outbox", "ledger_rejected_trades")
+        owns=("ledger_accounts", "ledger_entries", "ledger_movements", "ledger_outbox", "ledger_rejected_trades"),
+        reads=("archive_floors",),
     ),
     addresses=(Address("Ledger health", lambda settings: f"{settings.ledger_url}/health"),),
 )

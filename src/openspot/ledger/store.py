@@ -14,7 +14,7 @@ Numbers travel as text, which PostgreSQL reads as exact decimals.
 import io
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import asyncpg
 
@@ -43,6 +43,7 @@ from openspot.ledger.postings import (
     changes_of,
     lock_order,
     running_balances,
+    settlement_marker,
     sums,
 )
 
@@ -68,7 +69,8 @@ _MAKE_ACCOUNTS = """
     ORDER BY place
     ON CONFLICT DO NOTHING
 """
-# Makes, locks and changes accounts in one pass, in the order given.
+# Makes, locks and changes accounts in one pass, in the order given. A trade up to the floor of the archive is settled,
+# and its entries may have left: the unique key would not refuse it.
 _CHANGE_ACCOUNTS = """
     INSERT INTO ledger_accounts AS account (user_id, asset, available, version)
     SELECT user_id, asset, amount::numeric, 1
@@ -76,7 +78,8 @@ _CHANGE_ACCOUNTS = """
     ORDER BY place
     ON CONFLICT (user_id, asset) DO UPDATE
     SET available = account.available + excluded.available, version = account.version + 1, updated_at = now()
-    RETURNING user_id, asset, available::text, locked::text, version
+    RETURNING user_id, asset, available::text, locked::text, version,
+        (SELECT epoch || '-' || sequence FROM archive_floors WHERE kind = 'entries') AS floor
 """
 _WRITE_ACCOUNTS = """
     UPDATE ledger_accounts AS account
@@ -212,6 +215,14 @@ class _AccountsMissingError(Exception):
         self.accounts = accounts
 
 
+class _ArchivedError(Exception):
+    """The transaction must begin again without these entries: they are in the archive."""
+
+    def __init__(self, entries: Sequence[JournalEntry]) -> None:
+        super().__init__(f"{len(entries)} trades are in the archive")
+        self.ids = {entry.id for entry in entries}
+
+
 class LedgerStore:
     """Reads and writes the tables. Every method raises asyncpg's error when the database fails."""
 
@@ -233,6 +244,8 @@ class LedgerStore:
             except asyncpg.UniqueViolationError:
                 # It was written before, or another process wrote it at the same time. The next attempt sees that.
                 self._expects_repeats = True
+            except _ArchivedError as archived:
+                entries = [entry for entry in entries if entry.id not in archived.ids]
         return await self._post_once(entries)
 
     async def _post_once(self, entries: Sequence[JournalEntry]) -> PostedEntries:
@@ -370,7 +383,19 @@ def _sorted(accounts: Iterable[AccountKey]) -> list[AccountKey]:
     return sorted(accounts, key=lock_order)
 
 
-def _states(rows: Iterable[asyncpg.Record]) -> dict[AccountKey, AccountState]:
+def _up_to(floor: str, entries: Sequence[JournalEntry]) -> list[JournalEntry]:
+    """Those of `entries` that are trades of the floor's journal, up to its event. Both are named `<epoch>-<event>`."""
+    epoch, _, last = floor.rpartition("-")
+    archived = []
+    for entry in entries:
+        of, _, event = entry.id.rpartition("-")
+        is_trade = of == epoch and event.isdecimal() and entry.marker == settlement_marker(entry.id)
+        if is_trade and int(event) <= int(last):
+            archived.append(entry)
+    return archived
+
+
+def _states(rows: Iterable[Iterable[Any]]) -> dict[AccountKey, AccountState]:
     return {
         AccountKey(user_id, asset): AccountState(_amount(available), 0 if locked == _ZERO else _amount(locked), version)
         for user_id, asset, available, locked, version in rows
@@ -394,7 +419,10 @@ async def _write_entries(connection: Connection, entries: Sequence[JournalEntry]
     assert not any(sums(all_changes).values()), "everything sums to zero in each asset"
     accounts = [*sorted(changes), *sorted(house_changes)]  # in lock order
     amounts = [f"{all_changes[account]}e-18" for account in accounts]
-    states = _states(await connection.fetch(_CHANGE_ACCOUNTS, *_columns(accounts, 2), amounts))
+    rows = await connection.fetch(_CHANGE_ACCOUNTS, *_columns(accounts, 2), amounts)
+    if (floor := rows[0]["floor"]) is not None and (archived := _up_to(floor, entries)):
+        raise _ArchivedError(archived)
+    states = _states(tuple(row)[:_STATE_COLUMNS] for row in rows)
     totals = {account: states[account].total - amount for account, amount in all_changes.items()}
     postings += house_postings
     await _copy_entries(connection, postings, running_balances(postings, totals))
@@ -458,6 +486,7 @@ async def _write_outbox(connection: Connection, changes: Sequence[ChangedAccount
 
 
 _ENTRY_ID_MAX = 2**63 - 1
+_STATE_COLUMNS = 5
 _ZERO = "0.000000000000000000"
 
 

@@ -49,7 +49,7 @@ DESCRIPTOR = Descriptor(
             "operator_prices",
             "owner_links",
         ),
-        reads=("trades", "engine_cursors", "users"),
+        reads=("trades", "engine_cursors", "archive_floors", "users"),
     ),
     addresses=(Address("Market data health", lambda settings: f"{settings.market_data_url}/health"),),
 )

@@ -26,13 +26,19 @@ _FIGURES = (
     "first_at", "first_sequence", "last_at", "last_sequence",
 )  # fmt: skip
 _KEY = ("symbol", "interval", "begins_at")
-_COPY = "CREATE TEMPORARY TABLE copied ON COMMIT PRESERVE ROWS AS SELECT * FROM market_candles WHERE NOT is_imported"
+# Trade rows that are older may be in the archive, so only candles that began later can be made again.
+_FLOOR = "(SELECT coalesce(max(before), '-infinity') FROM archive_floors WHERE kind = 'trades')"
+_COPY = f"""
+    CREATE TEMPORARY TABLE copied ON COMMIT PRESERVE ROWS AS
+    SELECT * FROM market_candles WHERE NOT is_imported AND begins_at >= {_FLOOR}
+"""  # noqa: S608  (constant text)
 _RECOMPUTE = f"""
     CREATE TEMPORARY TABLE recomputed ON COMMIT PRESERVE ROWS AS
     {AGGREGATE}
     FROM trades CROSS JOIN ({intervals_sql()}) AS intervals
     -- Trades of the current journal that the checkpoint has not reached are not in the candles yet.
-    WHERE trade_id <> $1 || '-' || sequence OR sequence <= $2
+    WHERE (trade_id <> $1 || '-' || sequence OR sequence <= $2)
+        AND date_bin(length, executed_at, origin) >= {_FLOOR}
     GROUP BY symbol, name, date_bin(length, executed_at, origin)
 """
 _COMPARE = f"""

@@ -21,6 +21,8 @@ DESCRIPTOR = Descriptor(
             "ledger_entries",
             "ledger_movements",
             "ledger_rejected_trades",
+            "archive_floors",
+            "ledger_carried",
             *tables_compared(),
         ),
         repairs=(

@@ -28,6 +28,7 @@ from openspot.reconcile.position_queries import (
     POSITION_TRADES_DIFFER,
     POSITIONS_DIFFER,
 )
+from openspot.reconcile.queries import TRADES_FLOOR
 
 
 class TransferTable(NamedTuple):
@@ -301,7 +302,7 @@ _SUBSCRIPTION_PAYMENTS = f"""
     )
 """
 # Market data follows the same events, and says how far it has come.
-_MARKET_TRADES = """
+_MARKET_TRADES = f"""
     SELECT coalesce(made.trade_id, kept.trade_id) AS name, 'trade' AS field,
         CASE WHEN made.trade_id IS NULL THEN 'missing'
             ELSE concat_ws(' ', made.symbol, trim_scale(made.price), trim_scale(made.quantity), made.taker_side)
@@ -312,6 +313,7 @@ _MARKET_TRADES = """
     FROM trades AS made FULL JOIN market_trades AS kept ON kept.trade_id = made.trade_id
     WHERE (made.symbol, made.price, made.quantity, made.taker_side)
         IS DISTINCT FROM (kept.symbol, kept.price, kept.quantity, kept.taker_side)
+        AND coalesce(made.sequence, kept.sequence) > {TRADES_FLOOR}
         AND coalesce(made.sequence, kept.sequence)
             <= least(
                 (SELECT coalesce(max(sequence), 0) FROM market_data_checkpoints),

@@ -5,6 +5,8 @@ Each `…_DIFFER` is the query of a `MoneyCheck`; the others are parts that the 
 
 # ruff: noqa: S608  (the texts are made of constants only)
 
+from openspot.reconcile.queries import TRADES_FLOOR
+
 # The two sides of each trade row, as the position service counts them.
 SIDES_OF_TRADES = """
     SELECT trade.sequence, trade.trade_id || ':' || side.name AS trade_id, side.participant_id, trade.symbol,
@@ -31,6 +33,9 @@ POSITION_TRADES_DIFFER = f"""
     CROSS JOIN reconcile_scope AS scope
     WHERE {FOLLOWS_FILLS}
         AND (made.trade_id IS NULL OR made.sequence <= scope.mark OR kept.trade_id IS NOT NULL)
+        -- The rows of older trades may be in the archive.
+        AND coalesce(made.sequence, substring(kept.trade_id FROM '-([0-9]{{1,18}}):')::bigint, {TRADES_FLOOR} + 1)
+            > {TRADES_FLOOR}
         -- The service is faster than the router's rows.
         AND (made.trade_id IS NOT NULL OR coalesce(substring(kept.trade_id FROM '-([0-9]{{1,18}}):')::bigint, 0)
             <= (SELECT coalesce(min(sequence), 0) FROM engine_cursors WHERE is_current))

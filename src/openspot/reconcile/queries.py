@@ -36,6 +36,12 @@ TEMPORARY_TABLES = """
         amount numeric, sequence bigint
     );
 """
+# Rows of events up to these may be in the archive. What ended, or was posted, up to there is not compared row by row.
+FLOORS = "SELECT kind, sequence FROM archive_floors WHERE kind IN ('orders', 'trades', 'entries')"
+_FLOOR = "(SELECT coalesce(max(sequence), 0) FROM archive_floors WHERE kind = '{kind}')"
+_ENTRIES_FLOOR = _FLOOR.format(kind="entries")
+_ORDERS_FLOOR = _FLOOR.format(kind="orders")
+TRADES_FLOOR = _FLOOR.format(kind="trades")
 ANALYZE = "ANALYZE reconcile_orders, reconcile_trades, reconcile_money, reconcile_transfers, reconcile_balances"
 
 # The entries that a trade must have. This shares no code with the ledger's postings on purpose: shared code would share
@@ -82,10 +88,11 @@ FIND_GAPS = f"""
             coalesce(posting.transaction_id, entry.transaction_id) AS transaction_id, posting.sequence,
             posting.user_id, posting.asset, posting.amount, entry.user_id AS entry_user_id, entry.asset AS entry_asset,
             entry.amount AS entry_amount
-        FROM ({_POSTINGS}) AS posting
+        FROM (SELECT * FROM ({_POSTINGS}) AS made WHERE sequence > {_ENTRIES_FLOOR}) AS posting
         FULL JOIN (
             SELECT * FROM ledger_entries
             WHERE reference_type = '{TRADE_REFERENCE}' AND ($1::bigint = 1 OR {_SEQUENCE_OF_TRADE} >= $1)
+                AND ({_ENTRIES_FLOOR} = 0 OR coalesce({_SEQUENCE_OF_TRADE} > {_ENTRIES_FLOOR}, true))
         ) AS entry ON entry.transaction_id = posting.transaction_id
         WHERE (posting.user_id, posting.asset, posting.amount, posting.entry_type, posting.trade_id)
             IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount, entry.entry_type, entry.reference_id)
@@ -182,7 +189,8 @@ ORDER_PAIRS = f"""
     SELECT {", ".join(f"engine.{name}" for name in ORDER_FIELDS)},
         {", ".join(f"row_.{name} AS row_{name}" for name in _ORDER_ROW)}, count(*) OVER () AS found
     FROM reconcile_orders AS engine FULL JOIN orders AS row_ ON row_.order_id = engine.order_id
-    WHERE (engine.order_id IS NULL AND row_.status <> 'rejected' AND $1::boolean)
+    WHERE (engine.order_id IS NULL AND row_.status <> 'rejected' AND $1::boolean
+            AND (row_.last_sequence > {_ORDERS_FLOOR} OR row_.status NOT IN ('filled', 'cancelled')))
         OR (engine.order_id IS NOT NULL AND (
             ({", ".join(f"engine.{name}" for name in _COMPARED)})
                 IS DISTINCT FROM ({", ".join(f"row_.{name}" for name in _ORDER_ROW if name != "price")})
@@ -197,29 +205,38 @@ TRADE_PAIRS = f"""
     SELECT {", ".join(f"engine.{name}" for name in TRADE_FIELDS)},
         {", ".join(f"row_.{name} AS row_{name}" for name in TRADE_FIELDS)}, count(*) OVER () AS found
     FROM (
-        SELECT * FROM reconcile_trades WHERE sequence <= $1::bigint OR trade_id = ANY ($4::text[])
+        SELECT * FROM reconcile_trades
+        WHERE (sequence <= $1::bigint OR trade_id = ANY ($4::text[])) AND sequence > {TRADES_FLOOR}
     ) AS engine
-    FULL JOIN (SELECT * FROM trades WHERE sequence >= $2) AS row_ ON row_.trade_id = engine.trade_id
+    FULL JOIN (SELECT * FROM trades WHERE sequence >= $2 AND sequence > {TRADES_FLOOR}) AS row_
+        ON row_.trade_id = engine.trade_id
     WHERE ({", ".join(f"engine.{name}" for name in TRADE_FIELDS)})
         IS DISTINCT FROM ({", ".join(f"row_.{name}" for name in TRADE_FIELDS)})
     ORDER BY coalesce(engine.trade_id, row_.trade_id) LIMIT $3
 """
 # An account's own total, the sum of its entries and the running balance of each entry must agree, and what is locked
-# must be the sum of its locks less its unlocks. One pass over the entries gives both figures.
+# must be the sum of its locks less its unlocks. One pass over the entries gives both figures. What an account carries
+# on from entries in the archive counts for its sum, and for the running balances of entries that are newer than those.
 IMBALANCES = """
     SELECT user_id, asset, account.available + account.locked AS total, coalesce(summed.amount, 0) AS entries,
         coalesce(summed.newest, 0) AS newest, coalesce(summed.off, 0) AS off, coalesce(account.locked, 0) AS locked,
         coalesce(moved.amount, 0) AS by_locks, count(*) OVER () AS found
     FROM ledger_accounts AS account
     FULL JOIN (
-        SELECT user_id, asset, sum(amount) AS amount, count(*) FILTER (WHERE balance <> running) AS off,
-            max(balance) FILTER (WHERE is_newest) AS newest
+        SELECT user_id, asset, coalesce(entries.amount, 0) + coalesce(carried.amount, 0) AS amount, off, newest
         FROM (
-            SELECT user_id, asset, amount, balance,
-                sum(amount) OVER (PARTITION BY user_id, asset ORDER BY entry_id ROWS UNBOUNDED PRECEDING) AS running,
-                lead(entry_id) OVER (PARTITION BY user_id, asset ORDER BY entry_id) IS NULL AS is_newest
-            FROM ledger_entries
-        ) AS numbered GROUP BY user_id, asset
+            SELECT user_id, asset, sum(amount) AS amount, max(balance) FILTER (WHERE is_newest) AS newest,
+                count(*) FILTER (WHERE entry_id > carried_until AND balance <> carried + running) AS off
+            FROM (
+                SELECT user_id, asset, entry.entry_id, entry.amount, balance, coalesce(carried.amount, 0) AS carried,
+                    coalesce(carried.entry_id, 0) AS carried_until, sum(entry.amount) OVER (
+                        PARTITION BY user_id, asset ORDER BY entry.entry_id ROWS UNBOUNDED PRECEDING
+                    ) AS running,
+                    lead(entry.entry_id) OVER (PARTITION BY user_id, asset ORDER BY entry.entry_id) IS NULL AS is_newest
+                FROM ledger_entries AS entry LEFT JOIN ledger_carried AS carried USING (user_id, asset)
+            ) AS numbered GROUP BY user_id, asset
+        ) AS entries
+        FULL JOIN ledger_carried AS carried USING (user_id, asset)
     ) AS summed USING (user_id, asset)
     FULL JOIN (
         SELECT user_id, asset, sum(CASE direction WHEN 'lock' THEN amount ELSE -amount END) AS amount

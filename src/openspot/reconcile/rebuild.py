@@ -15,10 +15,11 @@ from contextlib import asynccontextmanager
 import asyncpg
 
 from openspot.engine_client.settings import EngineConnectionSettings
-from openspot.kit.database import TRANSIENT_ERRORS, Connection
+from openspot.kit.database import REPAIR_LOCK, TRANSIENT_ERRORS, Connection
 from openspot.reconcile import rebuild_ledger_queries, rebuild_rows
 from openspot.reconcile.outcome import NotRebuiltError, Rebuilt
 from openspot.reconcile.progress import wait_for_mirrors
+from openspot.reconcile.queries import FLOORS
 from openspot.reconcile.rebuild_ledger import LedgerRepair
 from openspot.reconcile.rebuild_rows import RowsRepair, checked_position
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
@@ -28,8 +29,6 @@ from openspot.router.rows_position import RowsPosition, rows_position
 LOCK_WAIT_MS = 10_000
 """A statement waits at most this long for a lock; so long writers wait in turn."""
 ATTEMPTS_MAX = 5
-_LOCK = 0x0905_5107
-"""The key of the lock that lets one repair run at a time."""
 _LOST_RACES = (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 
 
@@ -69,11 +68,21 @@ async def repair_session(settings: EngineConnectionSettings) -> AsyncIterator[Co
         },
     )  # fmt: skip
     try:
-        if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", _LOCK):
-            raise NotRebuiltError("another repair is running")
+        if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", REPAIR_LOCK):
+            raise NotRebuiltError("another repair or a run of the archive is under way")
         yield connection
     finally:
         await connection.close(timeout=CONNECT_TIMEOUT_S)
+
+
+async def require_no_archive(connection: Connection, *kinds: str) -> None:
+    """Raise NotRebuiltError if rows of these kinds are in the archive: a repair would take them for lost."""
+    found = await connection.fetch(FLOORS)
+    if archived := [f"{row['kind']} up to event {row['sequence']:,}" for row in found if row["kind"] in kinds]:
+        raise NotRebuiltError(
+            f"rows are in the archive ({', '.join(archived)}), and a repair needs all of them. `openspot archive "
+            "restore` brings them back; after the repair `openspot archive` takes them out again"
+        )
 
 
 async def _rebuild(
@@ -84,6 +93,7 @@ async def _rebuild(
     is_plan: bool,
     wait_s: float,
 ) -> Rebuilt:
+    await require_no_archive(connection, "orders", "trades", "entries")
     hello = await engine.position()
     if hello.first_seq > 1:
         raise NotRebuiltError(

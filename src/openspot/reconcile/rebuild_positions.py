@@ -25,7 +25,7 @@ from openspot.positions.settings import PositionSettings
 from openspot.reconcile.outcome import NotRebuiltError, Rebuilt
 from openspot.reconcile.position_queries import FIFO_FILLS, FIFO_RESULTS, POSITION_BALANCES, SIDES_OF_TRADES
 from openspot.reconcile.progress import wait_for_mirrors
-from openspot.reconcile.rebuild import repair_session
+from openspot.reconcile.rebuild import repair_session, require_no_archive
 from openspot.router.rows_position import rows_position
 
 # ruff: noqa: S608  (the texts are made of constants only)
@@ -208,6 +208,7 @@ async def rebuild_positions(settings: PositionSettings, *, is_plan: bool, wait_s
 
 
 async def _rebuild(settings: PositionSettings, connection: Connection, *, is_plan: bool, wait_s: float) -> Rebuilt:
+    await require_no_archive(connection, "trades")
     checkpoint = await connection.fetchval("SELECT sequence FROM position_checkpoints WHERE name = 'exchange'")
     if checkpoint is None and not settings.follow_fills:
         raise NotRebuiltError("the position service follows no trades: OPENSPOT_FOLLOW_FILLS is off")

@@ -121,9 +121,13 @@ class _Comparison:
 
     async def _load_events(self, until: int) -> None:
         projection = EngineProjection()
+        archived = (await self._tables.floors()).get("orders", 0)
         async for batch in self._engine.events(self._first_sequence, until):
             written = [event for event in batch if self._rows.includes(event)]
-            projection.apply_all(written)
+            projection.apply_all(event for event in written if event.seq <= archived)
+            # The rows of these may be in the archive.
+            projection.take_finished()
+            projection.apply_all(event for event in written if event.seq > archived)
             self._later_trades += [
                 event.trade_id for event in written if isinstance(event, TradeEvent) and event.seq > self._rows.least
             ]

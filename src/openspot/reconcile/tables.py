@@ -22,6 +22,7 @@ from openspot.reconcile.queries import (
     COUNTS,
     ENTRY_GAPS,
     FIND_GAPS,
+    FLOORS,
     HOUSE_BALANCES,
     IMBALANCES,
     ORDER_FIELDS,
@@ -143,6 +144,10 @@ class ComparisonTables:
     async def rows_position(self) -> RowsPosition | None:
         """The position of the order and trade rows in the snapshot."""
         return await rows_position(self._connection)
+
+    async def floors(self) -> dict[str, int]:
+        """By kind of row (`orders`, `trades`, `entries`): the event up to which rows may be in the archive."""
+        return {row["kind"]: row["sequence"] for row in await self._connection.fetch(FLOORS)}
 
     async def settled_sequence(self) -> int:
         """The engine sequence of the newest trade in the ledger, 0 before the first."""

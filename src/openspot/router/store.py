@@ -49,8 +49,7 @@ def _arrays(first: int, types: Sequence[str]) -> str:
 
 
 # One statement is one round trip and one transaction. `moved` comes first: the others read it, and write nothing if it
-# is empty. So a writer that is fenced waits for no row but the cursor's. Foreign keys are checked when all rows are
-# written.
+# is empty. So a writer that is fenced waits for no row but the cursor's.
 _WRITE_ROWS = f"""
     WITH moved AS (
         UPDATE engine_cursors SET epoch = $2, sequence = $3, updated_at = now()

@@ -36,14 +36,15 @@ STAYS = {
     "custody_signatures", "custody_audit", "positions", "position_trades", "position_balances", "position_transfers",
     "position_snapshots", "fifo_owners", "fifo_transactions", "fifo_disposals", "fifo_lots", "fifo_checkpoints",
     "fifo_pending_fills", "broker_reports", "broker_exceptions", "margin_accounts", "margin_loans", "margin_interest",
-    "margin_positions", "margin_transfers", "margin_liquidations", "owner_links",
+    "margin_positions", "margin_transfers", "margin_liquidations", "owner_links", "ledger_carried",
 }  # fmt: skip
 """Money, and what explains it, under the user's id: not a column of any row changes."""
 
 NO_USERS = {
     "engine_cursors", "router_held_events", "ledger_rejected_trades", "custody_chain_transactions",
     "market_trades", "market_candles", "market_data_checkpoints", "position_marks", "position_checkpoints",
-    "position_refused_trades", "fair_prices", "fair_price_samples", "operator_prices",
+    "position_refused_trades", "fair_prices", "fair_price_samples", "operator_prices", "archive_batches",
+    "archive_floors",
 }  # fmt: skip
 """Their rows name no user, or are not about users."""
 

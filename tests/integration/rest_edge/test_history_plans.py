@@ -1,26 +1,71 @@
 """A page of a user's history reads about as many rows as it shows, however many the user and all others have."""
 
+from collections.abc import Collection
+from datetime import timedelta
+from pathlib import Path
+
 import asyncpg
 
-from tests.support.histories import LIMIT, RecordingPool, fill, pages, plan_of
+from openspot.archive.run import archive
+from openspot.kit.settings import Settings
+from tests.support.histories import BEGIN, LIMIT, RecordingPool, fill, pages, plan_of
 
 ROWS = 20_000
 READ_MAX = 4 * (LIMIT + 1)
 """A page of trades merges four lists."""
+TRADES = {"trades_of_buyer_by_side", "trades_of_seller_by_side"}
+ENTRIES = {"ledger_accounts_pkey", "ledger_entries_of_account"}
+SHAPES = {
+    "order": {"orders_pkey"},
+    "order by client id": {"orders_client"},
+    "orders": {"orders_of_user"},
+    "orders, half way back": {"orders_of_user"},
+    "open orders": {"orders_open"},
+    "trades": TRADES,
+    "trades, half way back": TRADES,
+    "ledger entries": ENTRIES,
+    "ledger entries, half way back": ENTRIES,
+    "deposits": {"custody_deposits_of_user", "ledger_entries_deposits", "custody_deposits_pkey"},
+}
+"""The indexes that each page is read along. A page reads no table otherwise."""
+ALONG_AN_INDEX = {"Index Scan", "Index Only Scan", "Bitmap Index Scan", "Bitmap Heap Scan"}
+
+
+async def require_shapes(pool: asyncpg.Pool, names: Collection[str]) -> None:
+    """Read each page, and look at its plans."""
+    recording = RecordingPool(pool)
+    async with pool.acquire() as connection:
+        for name, page in pages(recording, ROWS).items():
+            if name not in names:
+                continue
+            recording.issued.clear()
+            assert await page(), f"{name}: the page is empty"
+            # PostgreSQL plans a prepared statement for its arguments, and after a few calls for any arguments.
+            for mode in ("force_custom_plan", "force_generic_plan"):
+                plans = [await plan_of(connection, query, values, mode) for query, values in recording.issued]
+                nodes = [node for plan in plans for node in plan]
+                assert {node.kind for node in nodes if node.table} <= ALONG_AN_INDEX, f"{name}: {nodes}"
+                assert {node.index for node in nodes if node.index} == SHAPES[name], f"{name}: {nodes}"
+                assert max(node.rows for node in nodes) <= READ_MAX, f"{name}: {nodes}"
 
 
 async def test_no_page_of_a_history_reads_more_than_it_shows(pool: asyncpg.Pool) -> None:
     await fill(pool, ROWS)
-    recording = RecordingPool(pool)
-    async with pool.acquire() as connection:
-        for name, page in pages(recording, ROWS).items():
-            recording.issued.clear()
-            assert await page(), f"{name}: the page is empty"
-            for query, arguments in recording.issued:
-                # PostgreSQL plans a prepared statement for its arguments, and after a few calls for any arguments.
-                for mode in ("force_custom_plan", "force_generic_plan"):
-                    nodes = await plan_of(connection, query, arguments, mode)
-                    # A user has few accounts at any time, and here the table has one row.
-                    scanned = [node for node in nodes if node.kind == "Seq Scan" and node.table != "ledger_accounts"]
-                    assert not scanned, f"{name} reads a whole table: {nodes}"
-                    assert max(node.rows for node in nodes) <= READ_MAX, f"{name}: {nodes}"
+    assert pages(pool, ROWS).keys() == SHAPES.keys()
+    await require_shapes(pool, SHAPES)
+
+
+async def test_it_does_not_either_when_half_of_the_rows_have_left(
+    pool: asyncpg.Pool, settings: Settings, tmp_path: Path
+) -> None:
+    await fill(pool, ROWS)
+    await pool.execute("INSERT INTO engine_cursors (consumer, epoch, sequence) VALUES ('router', 'epoch', $1)", ROWS)
+    times = dict.fromkeys(("orders", "trades", "entries"), BEGIN + timedelta(seconds=ROWS // 2))
+    moved = await archive(settings.database_url, tmp_path, times, is_dry=False)
+    left = {name: sum(months.values()) for name, months in moved.rows.items()}
+    # Open orders, deposits, the newest trade of the market and the newest entry of each account stay.
+    assert left["trades"] == ROWS // 2 - 2
+    assert left["orders"] == ROWS // 2 - 1 - 40
+    assert 0 < ROWS // 2 - left["entries"] < 1200
+    names = {"order", "orders", "open orders", "trades", "ledger entries", "deposits"}
+    await require_shapes(pool, names)

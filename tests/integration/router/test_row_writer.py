@@ -138,6 +138,12 @@ async def write(store: RouterStore, orders: list[TrackedOrder], trades: list[Tra
             await writer.drained()
 
 
+REFERENCES_OF_TRADES = """
+    ALTER TABLE trades ADD FOREIGN KEY (taker_order_id) REFERENCES orders (order_id),
+        ADD FOREIGN KEY (maker_order_id) REFERENCES orders (order_id)
+"""
+
+
 def foreign_key_failures() -> float:
     return float(ROW_WRITE_FAILURES.labels("foreign_key")._value.get())
 
@@ -159,6 +165,7 @@ async def cursor(pool: asyncpg.Pool) -> int | None:
 async def test_a_trade_whose_order_is_written_a_moment_later_is_written_at_the_second_attempt(
     store: RacingStore, pool: asyncpg.Pool
 ) -> None:
+    await pool.execute(REFERENCES_OF_TRADES)
     failures, lost = foreign_key_failures(), dropped("trades")
     # Another process's order: its row comes between the two attempts.
     store.before[2] = lambda: RouterStore(pool).insert_refused_orders([order("maker", 2, "bob")])
@@ -175,7 +182,7 @@ async def test_a_trade_whose_order_is_written_a_moment_later_is_written_at_the_s
 async def test_an_order_whose_user_is_written_a_moment_later_is_written_at_the_second_attempt(
     store: RacingStore, pool: asyncpg.Pool
 ) -> None:
-    # Our order rows refer to nothing; an operator's schema may have them refer to the users.
+    # Our rows refer to nothing; an operator's schema may have orders refer to the users, and trades to the orders.
     await pool.execute("ALTER TABLE orders ADD FOREIGN KEY (user_id) REFERENCES users (user_id)")
     failures, lost = foreign_key_failures(), dropped("orders")
     store.before[2] = lambda: pool.execute(
@@ -192,6 +199,7 @@ async def test_an_order_whose_user_is_written_a_moment_later_is_written_at_the_s
 async def test_a_trade_whose_order_never_comes_is_given_up_after_one_retry_and_the_rest_is_written(
     store: RacingStore, pool: asyncpg.Pool
 ) -> None:
+    await pool.execute(REFERENCES_OF_TRADES)
     failures, lost = foreign_key_failures(), dropped("trades")
     orders = [order("taker", 1), order("maker", 2, "bob")]
     await write(store, orders, [trade("t1", "maker"), trade("t2", "nobody"), trade("t3", "maker")])
@@ -204,6 +212,7 @@ async def test_a_trade_whose_order_never_comes_is_given_up_after_one_retry_and_t
 
 
 async def test_a_writer_goes_on_after_a_row_was_given_up(store: RacingStore, pool: asyncpg.Pool) -> None:
+    await pool.execute(REFERENCES_OF_TRADES)
     async with publishing(RefusingBus(), store) as publisher:
         writer = RowWriter(store, publisher, None, 1000)
         await writer.put([], [trade("t1", "nobody")], POSITION)
