@@ -6,16 +6,33 @@ import socket
 import subprocess
 import sysconfig
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from openspot.up.nats_configuration import NatsConfiguration
+from openspot.up.services import cores
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 15.0
+GO_PROCESSORS = "GOMAXPROCS"
+"""The environment's variable for how many processors a Go program runs on at the same time."""
+HALVED_CORES_MAX = 4
+"""With more cores, Go's own choice stands: all of them."""
 
 
 class EmbeddedServerError(Exception):
     """An embedded server did not start; the message says why and where its log is."""
+
+
+def server_environment(given: Mapping[str, str], available_cores: int) -> dict[str, str]:
+    """The environment of the server: `given`, and on a machine with few cores half of them for it.
+
+    Go wakes a further thread for nearly every message that arrives, and that thread takes a core from the services.
+    Whoever sets the variable decides.
+    """
+    if GO_PROCESSORS in given or available_cores > HALVED_CORES_MAX:
+        return dict(given)
+    return {**given, GO_PROCESSORS: str(max(1, available_cores // 2))}
 
 
 def free_port() -> int:
@@ -93,7 +110,11 @@ class EmbeddedNats:
         self._write_configuration()
         with self._log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                [_binary(), "-c", str(self.configuration_path)], stdout=log, stderr=log, start_new_session=True
+                [_binary(), "-c", str(self.configuration_path)],
+                stdout=log,
+                stderr=log,
+                env=server_environment(os.environ, cores()),
+                start_new_session=True,
             )
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
