@@ -24,6 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -111,8 +112,11 @@ def cpu_seconds(pids: dict[str, int]) -> dict[str, float]:
     used = {}
     for name, pid in pids.items():
         process = psutil.Process(pid)
-        family = [process, *process.children(recursive=True)]
-        used[name] = sum(sum(member.cpu_times()[:2]) for member in family)
+        used[name] = 0.0
+        for member in (process, *process.children(recursive=True)):
+            # A child of PostgreSQL may end between two looks, for example an autovacuum.
+            with suppress(psutil.NoSuchProcess):
+                used[name] += sum(member.cpu_times()[:2])
     return used
 
 
