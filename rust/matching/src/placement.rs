@@ -99,10 +99,9 @@ impl Engine {
         }
     }
 
-    /// The checks of PLACE, numbered as in the rules.
+    /// Checks 1 to 3 of PLACE. Returns the side, the type, and the index of the book.
     #[inline]
-    fn check_order(&mut self, command: &Command) -> Result<CheckedOrder, ResultCode> {
-        let &Command { price, quantity, amount, .. } = command;
+    fn check_head(&self, command: &Command) -> Result<(Side, OrderType, u32), ResultCode> {
         // 1
         let side = Side::from_record(command.side).ok_or(ResultCode::InvalidSide)?;
         let order_type = OrderType::from_record(command.order_type).ok_or(ResultCode::InvalidOrderType)?;
@@ -118,10 +117,18 @@ impl Engine {
         if book_index == NIL {
             return Err(ResultCode::InvalidSymbol);
         }
-        let book = self.books.book(book_index);
-        if !book.active {
+        if !self.books.book(book_index).active {
             return Err(ResultCode::SymbolInactive);
         }
+        Ok((side, order_type, book_index))
+    }
+
+    /// The checks of PLACE, numbered as in the rules.
+    #[inline]
+    fn check_order(&mut self, command: &Command) -> Result<CheckedOrder, ResultCode> {
+        let &Command { price, quantity, amount, .. } = command;
+        let (side, order_type, book_index) = self.check_head(command)?;
+        let book = self.books.book(book_index);
         // 4
         let account_index = self.accounts.find_account(command.account);
         if account_index == NIL {

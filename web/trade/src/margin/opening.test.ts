@@ -23,6 +23,7 @@ const market: Market = {
   deviationBpsMax: null,
   slippageBpsMax: null,
   priceReference: "last_trade",
+  rules: "specification",
   referencePrice: null,
 };
 const account: MarginAccount = {
