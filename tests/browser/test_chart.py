@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, expect
 from tests.support.console import WAIT_MS
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
 
-SYMBOL = "SOL-USD"
+SYMBOL = "SOL-BRL"
 
 
 def chart(screen: TradingScreen, words: str) -> Locator:
@@ -20,13 +20,13 @@ def chart(screen: TradingScreen, words: str) -> Locator:
 
 @pytest.fixture
 def traders(exchange: Exchange) -> tuple[Trader, Trader]:
-    """Two users who made the market's newest trade with each other, at 149."""
+    """Two users who made the market's newest trade with each other, at 799."""
     number = secrets.token_hex(4)
     buyer, seller = (exchange.register(f"chart-{side}-{number}@example.com") for side in ("buyer", "seller"))
-    exchange.deposit([(buyer, "USD", "1000"), (seller, "SOL", "5")])
-    exchange.set_price(SYMBOL, "150")
-    place(exchange, buyer, "buy", "149")
-    place(exchange, seller, "sell", "149")
+    exchange.deposit([(buyer, "BRL", "5000"), (seller, "SOL", "5")])
+    exchange.set_price(SYMBOL, "800")
+    place(exchange, buyer, "buy", "799")
+    place(exchange, seller, "sell", "799")
     # The page reads its fills once, and the rows come a moment after the trade.
     deadline = time.monotonic() + WAIT_MS / 1000
     while not exchange.call("GET", f"orders/trades?symbol={SYMBOL}", token=buyer.tokens["accessToken"]):
@@ -85,9 +85,9 @@ def test_own_orders_and_fills_are_on_the_chart_of_their_reader_alone(
     screen.go(f"/{SYMBOL}", SYMBOL)
     expect(screen.link("Live")).to_be_visible()
     expect(chart(screen, r"Your 1 fill as marks\.")).to_be_visible()
-    place(exchange, buyer, "buy", "148")
+    place(exchange, buyer, "buy", "798")
     expect(chart(screen, r"Your 1 open order as lines\. Your 1 fill as marks\.")).to_be_visible()
-    place(exchange, seller, "sell", "148")
+    place(exchange, seller, "sell", "798")
     expect(chart(screen, r"[0-9]\. Your 2 fills as marks\.")).to_be_visible()
 
     other = new_window()
@@ -100,7 +100,7 @@ def test_own_orders_and_fills_are_on_the_chart_of_their_reader_alone(
 def test_keys_move_and_zoom_the_chart(new_window: NewWindow) -> None:
     screen = new_window()
     screen.go(f"/{SYMBOL}", SYMBOL)
-    area = chart(screen, "to 149")
+    area = chart(screen, "to 799")
     expect(area).to_be_visible()
     area.focus()
     for key in ("-", "ArrowLeft", "End"):

@@ -120,7 +120,7 @@ _ORDER = {
     "side": "text", "type": "text", "time_in_force": "text", "margin_mode": "text", "price": _NUMBER,
     "quantity": _NUMBER, "filled_quantity": _NUMBER, "filled_notional": _NUMBER, "remaining_quantity": _NUMBER,
     "fee": _NUMBER, "fee_currency": "text", "status": "text", "reject_reason": "text", "last_sequence": "bigint",
-    "created_at": "timestamptz", "updated_at": "timestamptz",
+    "created_at": "timestamptz", "updated_at": "timestamptz", "post_only": "boolean",
 }  # fmt: skip
 _TRADE = {
     "trade_id": "text", "sequence": "bigint", "symbol": "text", "price": _NUMBER, "quantity": _NUMBER,

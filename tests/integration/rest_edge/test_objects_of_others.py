@@ -65,7 +65,7 @@ async def users(settings: Settings, bus: Bus) -> AsyncIterator[Users]:
     await prices.start()
     # Worth so much over the day that a withdrawal waits for people, and can be cancelled.
     await prices.publish("BTC-USD", "100", day_median="100000")
-    settings = settings.model_copy(update={"conversion_standing_s": 0})
+    settings = settings.model_copy(update={"conversion_standing_s": 0, "rules": "complete"})
     async with running(settings, "engine", "router", "custody", "rest-edge"):
         client, engine = RestClient(settings), EngineClient(settings)
         try:
@@ -169,6 +169,9 @@ BY_PATH = {
     "GET /orders/client/{clientOrderId}": Owned(client_order_id),
     "GET /orders/{orderId}": Owned(order),
     "DELETE /orders/{orderId}": Owned(order),
+    "PATCH /orders/{orderId}": Owned(order, {"price": "91"}),
+    "PATCH /orders/client/{clientOrderId}": Owned(client_order_id, {"price": "91"}),
+    "DELETE /orders/client/{clientOrderId}": Owned(client_order_id),
     "GET /accounts/withdrawals/{withdrawalId}": Owned(withdrawal),
     "DELETE /accounts/withdrawals/{withdrawalId}": Owned(withdrawal),
     "DELETE /users/me/withdrawal-addresses/{addressId}": Owned(withdrawal_address),

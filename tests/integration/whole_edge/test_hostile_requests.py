@@ -2,6 +2,7 @@
 
 import json
 import re
+import secrets
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -201,7 +202,8 @@ def test_a_cursor_of_another_user_or_list_shows_nothing_of_theirs(client: Hostil
 
     [place] = [operation for operation in ALL if operation.label == "POST /api/v1/orders"]
     for _ in range(2):
-        assert client(place, place.example | {"price": "10", "quantity": "1"}).status == 201
+        order = place.example | {"price": "10", "quantity": "1", "clientOrderId": secrets.token_hex(8)}
+        assert client(place, order).status == 201
     cursor = whole_edge.background.run(others_cursor())
     for operation in LISTS:
         answer = client(operation, query=f"cursor={cursor}")
