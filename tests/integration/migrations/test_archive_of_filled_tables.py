@@ -24,7 +24,7 @@ async def old_url(postgres_server: EmbeddedPostgres) -> AsyncIterator[str]:
     name = f"old_{secrets.token_hex(4)}"
     postgres_server.ensure_database(name)
     url = postgres_server.url(name)
-    await asyncio.to_thread(upgrade, url, revision="0022")
+    await asyncio.to_thread(upgrade, url, revision="0024")
     yield url
     administrator = await asyncpg.connect(postgres_server.administrator_url())
     await administrator.execute(f"DROP DATABASE {name} WITH (FORCE)")
