@@ -6,7 +6,7 @@ use crate::matching::IncomingOrder;
 use crate::order::Order;
 use crate::placement::check_price;
 use crate::records::{Command, CommandResult, Event, EventType};
-use crate::types::{AMOUNT_MAX, NIL, OrderType, ResultCode, Side};
+use crate::types::{AMOUNT_MAX, NIL, OrderType, ResultCode, Side, StpMode};
 
 impl Engine {
     /// The order that `command` names, and its index. Its owner must have sent the command, unless `anyone`
@@ -28,6 +28,10 @@ impl Engine {
     #[inline]
     pub(crate) fn cancel(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
         let by_administrator = command.account == 0;
+        let waiting = self.waiting.find(command.order_id);
+        if waiting != NIL {
+            return self.cancel_waiting(waiting, command);
+        }
         let (index, order) = self.own_order(command, by_administrator)?;
         if command.symbol != 0 && command.symbol != self.books.book_of(order).symbol {
             return Err(ResultCode::MatchingUnknownOrderId);
@@ -42,6 +46,10 @@ impl Engine {
     /// REDUCE. The order keeps its place in the queue.
     #[inline]
     pub(crate) fn reduce(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
+        let waiting = self.waiting.find(command.order_id);
+        if waiting != NIL {
+            return self.reduce_waiting_by(waiting, command);
+        }
         let (index, order) = self.own_order(command, false)?;
         if command.quantity <= 0 {
             return Err(ResultCode::InvalidQuantity);
@@ -58,6 +66,10 @@ impl Engine {
     /// MOVE: the order leaves its queue and comes in again at the new price. The reserve price of a buy becomes
     /// the new price too.
     pub(crate) fn move_order(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
+        let waiting = self.waiting.find(command.order_id);
+        if waiting != NIL {
+            return self.move_waiting(waiting, command);
+        }
         let (index, order) = self.own_order(command, false)?;
         let price = command.price;
         let level = self.books.levels.at(order.level);
@@ -101,7 +113,10 @@ impl Engine {
             quote: book.quote,
             side,
             order_type,
-            stp_mode: self.accounts.accounts.at(balance.account).stp_mode,
+            stp_mode: StpMode::of_order(
+                order.terms.own_stp(),
+                self.accounts.accounts.at(balance.account).stp_mode,
+            ),
             taker_fee_bps: order.terms.taker_fee_bps(),
             maker_fee_bps: order.terms.maker_fee_bps,
             price,
@@ -138,6 +153,7 @@ impl Engine {
             self.accounts.balances.at_mut(held_balance).hold(hold, locked);
             self.books.enqueue(index, book_index, side, price);
         }
+        self.activate_fired(book_index);
         let IncomingOrder { filled, remaining, notional, .. } = incoming;
         Ok(CommandResult { filled, remaining, notional, ..CommandResult::ACCEPTED })
     }

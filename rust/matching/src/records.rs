@@ -199,6 +199,10 @@ pub enum EventType {
     Balance = 6,
     /// A movement of money between two accounts.
     Transfer = 7,
+    /// An order with a trigger passed every check, and waits.
+    Waiting = 8,
+    /// The trigger of an order has fired.
+    Triggered = 9,
 }
 
 /// An event without its sequence and time. Fields that its type does not use are 0.

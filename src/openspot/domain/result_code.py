@@ -49,6 +49,18 @@ class ResultCode(IntEnum):
     """Price × quantity leaves the range of an amount."""
     INVALID_BUDGET = 31
     """A FOK_BUDGET order without a positive budget."""
+    INVALID_TERMS = 32
+    """The terms before an order contradict each other or the order."""
+    INVALID_TRIGGER = 33
+    """A trigger is no multiple of the tick, or out of range."""
+    TRIGGER_WOULD_FIRE = 34
+    """The present price would fire the trigger at once."""
+    REFERENCE_PRICE_UNKNOWN = 35
+    """A trailing trigger needs a price to follow, and there was none yet."""
+    INVALID_EXPIRY = 36
+    """The order would expire before it is placed, or the time is out of range."""
+    ORDER_NOT_EXPIRED = 37
+    """The order has no expiry, or it is still to come."""
     # Money
     INVALID_AMOUNT = 40
     """The amount is not positive or too large."""
@@ -72,6 +84,8 @@ class ResultCode(IntEnum):
     STP_DECREMENT = 68
     FOK_TOO_DEEP = 69
     """A FOK or FOK_BUDGET order needs more price levels or resting orders than its test looks at."""
+    ORDER_EXPIRED = 70
+    """The order's time was over."""
     # Process
     UNSUPPORTED_COMMAND = 90
     MARKET_HALTED = 91

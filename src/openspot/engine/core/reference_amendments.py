@@ -1,4 +1,4 @@
-"""The reference core's CANCEL, REDUCE and MOVE: commands on resting orders."""
+"""The reference core's CANCEL, REDUCE, MOVE and EXPIRE: commands on open orders."""
 
 from dataclasses import replace
 
@@ -6,9 +6,11 @@ from openspot.domain.order import Side
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import Command, EventType
 from openspot.engine.core.reference_book import BookOrder
+from openspot.engine.core.reference_checks import check_notional, check_post_only, check_price
+from openspot.engine.core.reference_execution import activate_fired
 from openspot.engine.core.reference_matching import emit_order, match_order, reduce_resting
-from openspot.engine.core.reference_placement import check_notional, check_post_only, check_price
 from openspot.engine.core.reference_state import CommandResult, CoreState, Emit, require, require_found
+from openspot.engine.core.reference_triggers import Waiter
 
 
 def cancel(state: CoreState, command: Command, emit: Emit) -> CommandResult:
@@ -43,13 +45,39 @@ def move(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     check_notional(book, moved.price, moved.remaining)
     free = account.free(book.held_currency(order)) + book.hold(order)
     require(free >= book.hold(moved), ResultCode.RISK_NSF)
+    waiter = state.waiting.get(order.order_id)
+    if waiter is not None:
+        return _move_waiter(state, waiter, moved, emit)
     check_post_only(book, moved)
     state.remove_order(order)
     emit_order(emit, EventType.MOVED, moved)
     execution = match_order(state, moved, emit)
     if moved.remaining:
         state.add_order(moved)
-    return CommandResult(filled=execution.filled, remaining=moved.remaining, notional=execution.notional)
+    result = CommandResult(filled=execution.filled, remaining=moved.remaining, notional=execution.notional)
+    activate_fired(state, book, emit)
+    return result
+
+
+def expire(state: CoreState, command: Command, emit: Emit) -> CommandResult:
+    """End an order whose expiry has passed."""
+    order = require_found(state.orders.get(command.order_id), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
+    require(0 < order.expiry <= command.timestamp, ResultCode.ORDER_NOT_EXPIRED)
+    ended = order.remaining
+    reduce_resting(state, order, ended, ResultCode.ORDER_EXPIRED, emit)
+    return CommandResult(remaining=ended)
+
+
+def _move_waiter(state: CoreState, waiter: Waiter, moved: BookOrder, emit: Emit) -> CommandResult:
+    """Give a waiting order a new limit. It keeps its trigger and its place, and does not match."""
+    order, book = waiter.order, state.books[moved.symbol]
+    held = state.accounts[order.account].held
+    held[book.held_currency(order)] += book.hold(moved) - book.hold(order)
+    order.price, order.reserve_price = moved.price, moved.reserve_price
+    if waiter.trigger.is_trailing:
+        waiter.trigger.anchor = waiter.trigger.price
+    emit_order(emit, EventType.MOVED, order)
+    return CommandResult(remaining=order.remaining)
 
 
 def _own_order(state: CoreState, command: Command) -> BookOrder:

@@ -1,6 +1,6 @@
 """The reference core's matching: trades and self-trade prevention of an incoming order."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from openspot.domain.order import Side, StpMode
 from openspot.domain.result_code import ResultCode
@@ -13,6 +13,7 @@ from openspot.engine.core.records import (
 )
 from openspot.engine.core.reference_book import BookOrder
 from openspot.engine.core.reference_state import CoreState, Emit
+from openspot.engine.core.reference_triggers import fire
 
 
 @dataclass(slots=True)
@@ -32,7 +33,7 @@ def match_order(state: CoreState, incoming: BookOrder, emit: Emit) -> Execution:
     """Trade against the opposite side by priority until nothing remains or the limit allows no more."""
     execution = Execution()
     opposite = state.books[incoming.symbol].opposite_side(incoming)
-    mode = StpMode(state.accounts[incoming.account].stp_mode)
+    mode = state.stp_mode_of(incoming)
     owner = state.owner_of(incoming.account)
     while incoming.remaining:
         resting = opposite.best()
@@ -56,8 +57,8 @@ def fill_or_kill_refusal(
     book, account = state.books[incoming.symbol], state.accounts[incoming.account]
     # The currency that the orders of the opposite side hold.
     opposite = book.symbol.base if incoming.side == Side.BUY else book.symbol.quote
-    owner = state.owner_of(incoming.account)
-    may_meet_itself = account.stp_mode != StpMode.NONE and (
+    owner, mode = state.owner_of(incoming.account), state.stp_mode_of(incoming)
+    may_meet_itself = mode != StpMode.NONE and (
         any(state.books[order.symbol].held_currency(order) == opposite for order in account.orders.values())
         or any(number != owner and state.owner_of(number) == owner for number in state.accounts)
     )
@@ -70,7 +71,7 @@ def fill_or_kill_refusal(
                 return ResultCode.FOK_TOO_DEEP
             steps, last_price = steps + 1, resting.price
         if may_meet_itself and state.owner_of(resting.account) == owner:
-            if account.stp_mode == StpMode.CANCEL_RESTING:
+            if mode == StpMode.CANCEL_RESTING:
                 continue
             return ResultCode.FOK_NOT_FILLABLE
         quantity = min(unfilled, resting.remaining)
@@ -85,9 +86,11 @@ def fill_or_kill_refusal(
 
 
 def reduce_resting(state: CoreState, order: BookOrder, quantity: int, reason: ResultCode, emit: Emit) -> None:
-    """Reduce a resting order by `quantity` without a trade, and emit REDUCE with the reason."""
+    """Reduce an open order by `quantity` without a trade, and emit REDUCE with the reason."""
+    waiter = state.waiting.get(order.order_id)
+    limit = waiter.limit if waiter else order.price
     state.reduce_order(order, quantity)
-    _emit_reduce(emit, order, quantity, reason)
+    _emit_reduce(emit, replace(order, price=limit), quantity, reason)
 
 
 def reduce_incoming(order: BookOrder, quantity: int, reason: ResultCode, execution: Execution, emit: Emit) -> None:
@@ -161,6 +164,9 @@ def _trade(state: CoreState, taker: BookOrder, maker: BookOrder, execution: Exec
         amount=taker_fee,
         maker_amount=maker_fee,
     )
+    if state.tracks_prices:
+        book.last_price = price
+        fire(book, list(state.waiting.values()), price, by_mark=False)
 
 
 def _emit_reduce(emit: Emit, order: BookOrder, quantity: int, reason: ResultCode) -> None:
