@@ -44,6 +44,10 @@ class RustCore:
     def event_sequence(self) -> int:
         """The sequence of the newest event, 0 before the first."""
 
+    @property
+    def tracks_prices(self) -> bool:
+        """Whether a TERMS or SET_MARK_PRICE was ever applied."""
+
     def snapshot(self) -> bytes:
         """The whole state in its canonical form, with its checksum (docs/protocol/snapshot.md): equal states,
         equal bytes."""

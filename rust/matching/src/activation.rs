@@ -7,7 +7,7 @@ use crate::amount::add;
 use crate::engine::Engine;
 use crate::matching::{IncomingOrder, flag};
 use crate::placement::{CheckedOrder, Conditions, check_price};
-use crate::records::{Command, CommandResult, Event, EventType, TAKER_COMPLETED};
+use crate::records::{Command, CommandResult, Event, EventType, TAKER_COMPLETED, WAITS};
 use crate::types::{ACTIVATIONS_MAX, AMOUNT_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode};
 use crate::waiting::WaitingOrder;
 
@@ -163,7 +163,7 @@ impl Engine {
             self.waiting.reduce(index, quantity);
         }
         self.emit(&Event {
-            flags: flag(remaining == 0, TAKER_COMPLETED),
+            flags: flag(remaining == 0, TAKER_COMPLETED) | WAITS,
             code: reason,
             symbol: self.books.book(order.book).symbol,
             order_id: order.id,
@@ -205,6 +205,7 @@ impl Engine {
         let moved = self.waiting.order(index);
         self.hold_waiting(&moved);
         self.emit(&Event {
+            flags: WAITS,
             symbol,
             order_id: order.id,
             account: command.account,

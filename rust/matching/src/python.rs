@@ -192,6 +192,12 @@ impl RustCore {
         self.engine.event_sequence
     }
 
+    /// Whether a TERMS or `SET_MARK_PRICE` was ever applied.
+    #[getter]
+    fn tracks_prices(&self) -> bool {
+        self.engine.tracks_prices
+    }
+
     /// The whole state in its canonical form.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.require_usable()?;

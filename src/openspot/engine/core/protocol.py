@@ -149,6 +149,11 @@ class MatchingCore(Protocol):
         """Sequence of the newest event; 0 before the first."""
         ...
 
+    @property
+    def tracks_prices(self) -> bool:
+        """Whether a TERMS or SET_MARK_PRICE was ever applied. Before, nothing waits, expires or is fired."""
+        ...
+
     def snapshot(self) -> bytes:
         """The whole state in canonical form (docs/protocol/snapshot.md). Equal states have equal bytes."""
         ...

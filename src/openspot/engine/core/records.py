@@ -150,6 +150,8 @@ EVENT_TAKER_COMPLETED = 1
 """TRADE: the taker order is filled entirely. REDUCE: nothing of the order remains."""
 EVENT_MAKER_COMPLETED = 2
 EVENT_MAKER_REBATE = 4
+EVENT_WAITS = 8
+"""REDUCE, MOVED: the order waits for its trigger, so no book changes."""
 
 
 class Command(NamedTuple):

@@ -149,6 +149,11 @@ class ReferenceCore:
         """Sequence of the newest event; 0 before the first."""
         return self._state.event_sequence
 
+    @property
+    def tracks_prices(self) -> bool:
+        """Whether a TERMS or SET_MARK_PRICE was ever applied. Before, nothing waits, expires or is fired."""
+        return self._state.tracks_prices
+
     def snapshot(self) -> bytes:
         """The whole state in canonical form, with its checksum."""
         self._require_usable()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from openspot.domain.order import Side
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core.records import Command, EventType
+from openspot.engine.core.records import EVENT_WAITS, Command, EventType
 from openspot.engine.core.reference_book import BookOrder
 from openspot.engine.core.reference_checks import check_notional, check_post_only, check_price
 from openspot.engine.core.reference_execution import activate_fired
@@ -76,7 +76,7 @@ def _move_waiter(state: CoreState, waiter: Waiter, moved: BookOrder, emit: Emit)
     order.price, order.reserve_price = moved.price, moved.reserve_price
     if waiter.trigger.is_trailing:
         waiter.trigger.anchor = waiter.trigger.price
-    emit_order(emit, EventType.MOVED, order)
+    emit_order(emit, EventType.MOVED, order, flags=EVENT_WAITS)
     return CommandResult(remaining=order.remaining)
 
 

@@ -9,6 +9,7 @@ from openspot.engine.core.records import (
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
+    EVENT_WAITS,
     EventType,
 )
 from openspot.engine.core.reference_book import BookOrder
@@ -90,7 +91,7 @@ def reduce_resting(state: CoreState, order: BookOrder, quantity: int, reason: Re
     waiter = state.waiting.get(order.order_id)
     limit = waiter.limit if waiter else order.price
     state.reduce_order(order, quantity)
-    _emit_reduce(emit, replace(order, price=limit), quantity, reason)
+    _emit_reduce(emit, replace(order, price=limit), quantity, reason, EVENT_WAITS if waiter else 0)
 
 
 def reduce_incoming(order: BookOrder, quantity: int, reason: ResultCode, execution: Execution, emit: Emit) -> None:
@@ -169,12 +170,12 @@ def _trade(state: CoreState, taker: BookOrder, maker: BookOrder, execution: Exec
         fire(book, list(state.waiting.values()), price, by_mark=False)
 
 
-def _emit_reduce(emit: Emit, order: BookOrder, quantity: int, reason: ResultCode) -> None:
+def _emit_reduce(emit: Emit, order: BookOrder, quantity: int, reason: ResultCode, flags: int = 0) -> None:
     emit(
         EventType.REDUCE,
         side=order.side,
         order_type=order.order_type,
-        flags=0 if order.remaining else EVENT_TAKER_COMPLETED,
+        flags=flags | (0 if order.remaining else EVENT_TAKER_COMPLETED),
         code=reason,
         symbol=order.symbol,
         order_id=order.order_id,

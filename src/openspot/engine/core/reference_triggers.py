@@ -12,7 +12,7 @@ from openspot.engine.core.protocol import WaitingOrder
 from openspot.engine.core.records import TERMS_AT_OR_BELOW, TERMS_BY_MARK
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
 
-TRAILING_KINDS = frozenset({TriggerKind.TRAILING_DISTANCE, TriggerKind.TRAILING_BASIS_POINTS})
+TRAILING_KINDS = frozenset(TriggerKind) - {TriggerKind.NONE, TriggerKind.FIXED}
 
 
 @dataclass(slots=True)

@@ -22,9 +22,10 @@ from openspot.engine.intake.order_limits import OrderLimits
 from openspot.engine.intake.owner_links import LinkRequest, checked_owners, owner_changes
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
+from openspot.engine.intake.terms import TERMS_COMMAND, terms_of
 from openspot.engine.intake.transfers import MovementRequest, checked_transfer
 from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
-from openspot.engine.state.order_memory import SYMBOL, OpenOrders, add_open
+from openspot.engine.state.order_memory import SYMBOL, WAITS, OpenOrders, add_open, may_stay
 from openspot.engine.state.state_machine import StateMachine
 
 ORDER_ID_LENGTH_MAX = 64
@@ -81,12 +82,31 @@ class PlacementRequest(Protocol):
     @property
     def metadata(self) -> str: ...
 
+    @property
+    def trigger(self) -> int: ...
+
+    @property
+    def trigger_source(self) -> int: ...
+
+    @property
+    def trigger_direction(self) -> int: ...
+
+    @property
+    def trigger_value(self) -> int: ...
+
+    @property
+    def expires_at_ms(self) -> int: ...
+
+    @property
+    def self_trade_prevention(self) -> int: ...
+
 
 class PlacedOrders(NamedTuple):
     """The result of placing several orders.
 
     `refusals` has the result codes of the refused orders by their index in the call. `submitted_ids` are the engine
-    order ids of the others, and `future` is their outcome, or None if all were refused.
+    order ids of the others, with a TERMS_COMMAND before each that has terms, and `future` is the outcome of all these
+    commands, or None if all were refused.
     """
 
     refusals: dict[int, ResultCode]
@@ -161,7 +181,8 @@ class CommandIntake:
             else:
                 worth = price * quantity if order_type != _BUDGET or spec is None else _budget_worth(order.budget, spec)
                 refusal = limit_refusal(participant_id, spec, quantity, worth)
-                if refusal is None and open_orders_max and order_type in RESTING_TYPES and account and spec:
+                stays = order_type in RESTING_TYPES or order.trigger
+                if refusal is None and open_orders_max and stays and account and spec:
                     sells, buys = open_orders.get((account, spec.symbol_id), _NO_ORDERS)
                     refusal = ResultCode.MAX_NUM_ORDERS if len(sells) + len(buys) >= open_orders_max else None
             if refusal is not None:
@@ -179,6 +200,12 @@ class CommandIntake:
                 side = 0
             if not 0 < order_type <= _PUBLIC_TYPES_MAX:
                 order_type = 0
+            kept_type = order_type
+            if order.trigger or order.expires_at_ms or order.self_trade_prevention:
+                commands.append(terms_of(order, engine_order_id, time_ns).encode())
+                notes.insert(-1, ())
+                submitted_ids.append(TERMS_COMMAND)
+                kept_type |= WAITS if order.trigger else 0
             amount = 0
             if order_type == _BUDGET:
                 amount = _budget(order.budget)
@@ -201,10 +228,10 @@ class CommandIntake:
                 )
             )
             submitted_ids.append(engine_order_id)
-            entries[engine_order_id] = (order_id, account, symbol, side, order_type, price, quantity, time_ns)
+            entries[engine_order_id] = (order_id, account, symbol, side, kept_type, price, quantity, time_ns)
             if order_id:
                 ids[order_id] = engine_order_id
-            if order_type in RESTING_TYPES:
+            if may_stay(kept_type):
                 add_open(open_orders, engine_order_id, (account, symbol), side)
         future = self._sequencer.submit(b"".join(commands), notes) if notes else None
         return PlacedOrders(refusals, submitted_ids, future)
@@ -272,6 +299,13 @@ class CommandIntake:
         return self.submit(
             Command(CommandKind.REDUCE, order_id=engine_order_id, account=account, quantity=quantity), ()
         )
+
+    def set_mark_price(self, symbol: str, price: int) -> asyncio.Future[CommandOutcome]:
+        """Set the mark price of a symbol. Raises IntakeRefusal (INVALID_SYMBOL, ENGINE_BUSY), EngineStoppedError."""
+        spec = self._machine.directory.symbols.get(symbol)
+        if spec is None:
+            raise IntakeRefusal(ResultCode.INVALID_SYMBOL)
+        return self.submit(Command(CommandKind.SET_MARK_PRICE, symbol=spec.symbol_id, price=price), ())
 
     def _symbol(self, text: str) -> int:
         """The number of a symbol, UNKNOWN_SYMBOL if there is none. 0, which means any symbol, for an empty text."""

@@ -38,7 +38,7 @@ from openspot.engine.state.directory import (
     place_of,
 )
 from openspot.engine.state.event_batch import EventBatch
-from openspot.engine.state.order_memory import CANCELLED, FILLED_END, ORDER_ID, REJECTED, OrderMemory
+from openspot.engine.state.order_memory import CANCELLED, FILLED_END, ORDER_ID, REJECTED, WAITS, OrderMemory
 from openspot.engine.state.participants import FOLLOWED_KINDS, Participants
 from openspot.engine.state.totals import Totals
 
@@ -49,6 +49,7 @@ RECENT_TRADES_MAX = 1000
 _PLACE, _TRANSFER = int(CommandKind.PLACE), int(CommandKind.TRANSFER)
 _ACCEPTED, _TRADE, _REDUCE = int(EventType.ACCEPTED), int(EventType.TRADE), int(EventType.REDUCE)
 _REJECT, _MOVED = int(EventType.REJECT), int(EventType.MOVED)
+_WAITING, _TRIGGERED, _TERMS = int(EventType.WAITING), int(EventType.TRIGGERED), int(CommandKind.TERMS)
 
 _EVENT_HEAD = struct.Struct("<BxxBxxxxI20xQQQ16xqq56x")
 """Fields of an event: type, flags, symbol, command_sequence, order_id, maker_order_id, price, quantity."""
@@ -95,16 +96,24 @@ class StateMachine:
         """Add the names and the ids of orders of journalled commands, as the command intake did when they arrived."""
         register, orders, entries = self.directory.register, self.orders, self.orders.entries
         orders.drop_index()
+        before, trigger = 0, 0
         for (kind, side, order_type, symbol, time_ns, engine_order_id, account, price, quantity), note in zip(
             _COMMAND_HEAD.iter_unpack(commands), notes, strict=True
         ):
             if kind == _PLACE:
                 if engine_order_id in entries:
                     orders.make_room(engine_order_id)
-                entries[engine_order_id] = (note[0], account, symbol, side, order_type, price, quantity, time_ns)
+                if before == _TERMS and trigger:
+                    entries[engine_order_id] = (
+                        *(note[0], account, symbol, side, order_type | WAITS),
+                        *(price, quantity, time_ns),
+                    )
+                else:
+                    entries[engine_order_id] = (note[0], account, symbol, side, order_type, price, quantity, time_ns)
             elif kind in PARTICIPANT_KINDS:
                 number = register(note[0], account)
                 assert number == account, "a replay gives every participant the same account number"
+            before, trigger = kind, side
 
     def apply(self, commands: bytes, notes: Sequence[Note], known_events: int = 0) -> AppliedBatch:
         """Apply durable commands whose names and ids are already registered.
@@ -182,6 +191,14 @@ class StateMachine:
                 orders.end(engine_order_id, REJECTED, quantity)
                 totals.rejected += 1
             elif kind == _MOVED:
+                if add:
+                    add((entries[engine_order_id][ORDER_ID],))
+                orders.move(engine_order_id, price)
+            elif kind == _WAITING:
+                if add:
+                    add(notes[command - first_command])
+                placed += 1
+            elif kind == _TRIGGERED:
                 if add:
                     add((entries[engine_order_id][ORDER_ID],))
                 orders.move(engine_order_id, price)

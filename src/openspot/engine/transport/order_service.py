@@ -17,6 +17,7 @@ from openspot.engine.engine import Engine
 from openspot.engine.intake.command_intake import PlacedOrders
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError, NotStoredError
+from openspot.engine.intake.terms import TERMS_COMMAND
 from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, ORDER_ID, REJECTED
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
@@ -24,7 +25,7 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 CODE_NAMES: dict[int, str] = {int(code): code.name for code in ResultCode}
 _SUCCESS = ResultCode.SUCCESS.name
-_TRADE = int(EventType.TRADE)
+_TRADE, _TRIGGERED = int(EventType.TRADE), int(EventType.TRIGGERED)
 _STATUS_NAMES = {FILLED: "FILLED", CANCELLED: "CANCELLED", REJECTED: "REJECTED"}
 _TIME_AND_FEE = struct.Struct("<24xQ72xi")
 """Fields of an ACCEPTED or REJECT event, the first event of a PLACE: timestamp and the taker fee of the order."""
@@ -202,6 +203,18 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             sequence=sequence,
         )
 
+    async def SetMarkPrice(  # noqa: N802
+        self, request: pb.SetMarkPriceRequest, context: Context
+    ) -> pb.SetMarkPriceResponse:
+        """Set the mark price of a symbol."""
+        try:
+            result, sequence = await _one(self._intake.set_mark_price(request.symbol, request.price))
+        except IntakeRefusal as refusal:
+            result, sequence = _refusal_result(refusal), 0
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        return pb.SetMarkPriceResponse(status=_status(result), result_code=CODE_NAMES[result.code], sequence=sequence)
+
     async def GetOrder(self, request: pb.GetOrderRequest, context: Context) -> pb.GetOrderResponse:  # noqa: N802
         """Return an open or remembered order."""
         engine_order_id = request.order_id or self._machine.orders.ids.get(request.external_id, 0)
@@ -217,6 +230,9 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             return pb.GetOrderResponse(found=False)
         remaining = resting.remaining if resting else known.remaining
         open_name = "OPEN" if remaining == known.quantity else "PARTIALLY_FILLED"
+        waiting = self._machine.core.waiting_order(engine_order_id) if resting else None
+        if waiting is not None:
+            open_name = "WAITING"
         return pb.GetOrderResponse(
             found=True,
             order_id=engine_order_id,
@@ -228,6 +244,8 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             price=known.price,
             quantity=known.quantity,
             remaining_quantity=remaining,
+            trigger_price=waiting.trigger_price if waiting else 0,
+            trigger_limit=waiting.limit if waiting else 0,
         )
 
 
@@ -247,12 +265,22 @@ def _fill_submitted(
     """Complete the common responses for orders that reached the core."""
     sequence, event_index = outcome.events_before, outcome.event_index
     records = outcome.applied.events.records
-    for engine_order_id, response, (code, status, events, filled, remaining, low, high) in zip(
-        engine_order_ids, responses, _RESULT.iter_unpack(outcome.results), strict=True
+    next_response = iter(responses)
+    for engine_order_id, (code, status, events, filled, remaining, low, high) in zip(
+        engine_order_ids, _RESULT.iter_unpack(outcome.results), strict=True
     ):
-        sequence += events
+        if engine_order_id == TERMS_COMMAND:
+            continue
+        response = next(next_response)
+        # What activated orders did to others is no part of this order's outcome.
+        own = events
+        if events > 1:
+            types = records[event_index * EVENT_SIZE : (event_index + events) * EVENT_SIZE : EVENT_SIZE]
+            place = types.find(_TRIGGERED)
+            own = place if place > 0 else events
         response.order_id = engine_order_id
-        response.sequence = sequence
+        response.sequence = sequence + own
+        sequence += events
         if remaining:
             response.remaining_quantity = remaining
         if code or status != pb.ACCEPTED:
@@ -261,7 +289,7 @@ def _fill_submitted(
         if filled:
             notional = low | high << 64
             # Nothing remains: the last event is either the completing trade or the reduction of the unfilled rest.
-            if not remaining and records[(event_index + events - 1) * EVENT_SIZE] == _TRADE:
+            if not remaining and records[(event_index + own - 1) * EVENT_SIZE] == _TRADE:
                 response.is_order_completed = True
             _, fee_bps = _TIME_AND_FEE.unpack_from(records, event_index * EVENT_SIZE)
             response.filled_quantity = filled

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file exchange/v1/orders.proto.
  */
 export const file_exchange_v1_orders: GenFile = /*@__PURE__*/
-  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxIoMCChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCSL6AQoSUGxhY2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQSEQoJdGltZXN0YW1wGAcgASgDEhAKCG5vdGlvbmFsGAggASgJEgsKA2ZlZRgJIAEoCRIaChJpc19vcmRlcl9jb21wbGV0ZWQYCiABKAgiRAoSUGxhY2VPcmRlcnNSZXF1ZXN0Ei4KBm9yZGVycxgBIAMoCzIeLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXF1ZXN0IkYKE1BsYWNlT3JkZXJzUmVzcG9uc2USLwoGb3JkZXJzGAEgAygLMh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlc3BvbnNlImMKEkNhbmNlbE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSEwoLZXh0ZXJuYWxfaWQYBCABKAkilAEKE0NhbmNlbE9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSGgoSY2FuY2VsbGVkX3F1YW50aXR5GAQgASgDEhAKCHNlcXVlbmNlGAUgASgEIl4KE0NhbmNlbE9yZGVyc1JlcXVlc3QSFgoOcGFydGljaXBhbnRfaWQYASABKAkSDgoGc3ltYm9sGAIgASgJEh8KBHNpZGUYAyABKA4yES5leGNoYW5nZS52MS5TaWRlImUKDkNhbmNlbGxlZE9yZGVyEhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJEhoKEmNhbmNlbGxlZF9xdWFudGl0eRgDIAEoAxIQCghzZXF1ZW5jZRgEIAEoBCKXAQoUQ2FuY2VsT3JkZXJzUmVzcG9uc2USKAoGc3RhdHVzGAEgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAiABKAkSKwoGb3JkZXJzGAMgAygLMhsuZXhjaGFuZ2UudjEuQ2FuY2VsbGVkT3JkZXISEwoLbW9yZV9yZW1haW4YBCABKAgiWwoQTW92ZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSDQoFcHJpY2UYBCABKAMiqwEKEU1vdmVPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQiYAoSUmVkdWNlT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRIQCghxdWFudGl0eRgEIAEoAyKUAQoTUmVkdWNlT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIaChJyZW1haW5pbmdfcXVhbnRpdHkYBCABKAMSEAoIc2VxdWVuY2UYBSABKAQiOAoPR2V0T3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJIt4BChBHZXRPcmRlclJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEhAKCG9yZGVyX2lkGAIgASgEEhMKC2V4dGVybmFsX2lkGAMgASgJEhYKDnBhcnRpY2lwYW50X2lkGAQgASgJEg4KBnN5bWJvbBgFIAEoCRIfCgRzaWRlGAYgASgOMhEuZXhjaGFuZ2UudjEuU2lkZRIOCgZzdGF0dXMYByABKAkSDQoFcHJpY2UYCCABKAMSEAoIcXVhbnRpdHkYCSABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAogASgDKi8KBFNpZGUSFAoQU0lERV9VTlNQRUNJRklFRBAAEgcKA0JVWRABEggKBFNFTEwQAipSCglPcmRlclR5cGUSGgoWT1JERVJfVFlQRV9VTlNQRUNJRklFRBAAEgcKA0dUQxABEgcKA0lPQxACEgcKA0ZPSxADEg4KCkZPS19CVURHRVQQBCpWCgtPcmRlckFuc3dlchIcChhPUkRFUl9BTlNXRVJfVU5TUEVDSUZJRUQQABIMCghBQ0NFUFRFRBABEgwKCFJFSkVDVEVEEAISDQoJQ0FOQ0VMTEVEEAMyvQQKDE9yZGVyU2VydmljZRJNCgpQbGFjZU9yZGVyEh4uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlcXVlc3QaHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVzcG9uc2USUAoLUGxhY2VPcmRlcnMSHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyc1JlcXVlc3QaIC5leGNoYW5nZS52MS5QbGFjZU9yZGVyc1Jlc3BvbnNlElAKC0NhbmNlbE9yZGVyEh8uZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXNwb25zZRJTCgxDYW5jZWxPcmRlcnMSIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXF1ZXN0GiEuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJzUmVzcG9uc2USSgoJTW92ZU9yZGVyEh0uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVxdWVzdBoeLmV4Y2hhbmdlLnYxLk1vdmVPcmRlclJlc3BvbnNlElAKC1JlZHVjZU9yZGVyEh8uZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXNwb25zZRJHCghHZXRPcmRlchIcLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVxdWVzdBodLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxIocEChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCRIlCgd0cmlnZ2VyGAwgASgOMhQuZXhjaGFuZ2UudjEuVHJpZ2dlchIyCg50cmlnZ2VyX3NvdXJjZRgNIAEoDjIaLmV4Y2hhbmdlLnYxLlRyaWdnZXJTb3VyY2USOAoRdHJpZ2dlcl9kaXJlY3Rpb24YDiABKA4yHS5leGNoYW5nZS52MS5UcmlnZ2VyRGlyZWN0aW9uEhUKDXRyaWdnZXJfdmFsdWUYDyABKAMSFQoNZXhwaXJlc19hdF9tcxgQIAEoAxI/ChVzZWxmX3RyYWRlX3ByZXZlbnRpb24YESABKA4yIC5leGNoYW5nZS52MS5TZWxmVHJhZGVQcmV2ZW50aW9uIvoBChJQbGFjZU9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSFwoPZmlsbGVkX3F1YW50aXR5GAQgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgFIAEoAxIQCghzZXF1ZW5jZRgGIAEoBBIRCgl0aW1lc3RhbXAYByABKAMSEAoIbm90aW9uYWwYCCABKAkSCwoDZmVlGAkgASgJEhoKEmlzX29yZGVyX2NvbXBsZXRlZBgKIAEoCCJEChJQbGFjZU9yZGVyc1JlcXVlc3QSLgoGb3JkZXJzGAEgAygLMh4uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlcXVlc3QiRgoTUGxhY2VPcmRlcnNSZXNwb25zZRIvCgZvcmRlcnMYASADKAsyHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVzcG9uc2UiYwoSQ2FuY2VsT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCSKUAQoTQ2FuY2VsT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIaChJjYW5jZWxsZWRfcXVhbnRpdHkYBCABKAMSEAoIc2VxdWVuY2UYBSABKAQiXgoTQ2FuY2VsT3JkZXJzUmVxdWVzdBIWCg5wYXJ0aWNpcGFudF9pZBgBIAEoCRIOCgZzeW1ib2wYAiABKAkSHwoEc2lkZRgDIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUiZQoOQ2FuY2VsbGVkT3JkZXISEAoIb3JkZXJfaWQYASABKAQSEwoLZXh0ZXJuYWxfaWQYAiABKAkSGgoSY2FuY2VsbGVkX3F1YW50aXR5GAMgASgDEhAKCHNlcXVlbmNlGAQgASgEIpcBChRDYW5jZWxPcmRlcnNSZXNwb25zZRIoCgZzdGF0dXMYASABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgCIAEoCRIrCgZvcmRlcnMYAyADKAsyGy5leGNoYW5nZS52MS5DYW5jZWxsZWRPcmRlchITCgttb3JlX3JlbWFpbhgEIAEoCCJbChBNb3ZlT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRINCgVwcmljZRgEIAEoAyKrAQoRTW92ZU9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSFwoPZmlsbGVkX3F1YW50aXR5GAQgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgFIAEoAxIQCghzZXF1ZW5jZRgGIAEoBCJgChJSZWR1Y2VPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEhAKCHF1YW50aXR5GAQgASgDIpQBChNSZWR1Y2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhoKEnJlbWFpbmluZ19xdWFudGl0eRgEIAEoAxIQCghzZXF1ZW5jZRgFIAEoBCI0ChNTZXRNYXJrUHJpY2VSZXF1ZXN0Eg4KBnN5bWJvbBgBIAEoCRINCgVwcmljZRgCIAEoAyJnChRTZXRNYXJrUHJpY2VSZXNwb25zZRIoCgZzdGF0dXMYASABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoBCI4Cg9HZXRPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSEwoLZXh0ZXJuYWxfaWQYAiABKAkijAIKEEdldE9yZGVyUmVzcG9uc2USDQoFZm91bmQYASABKAgSEAoIb3JkZXJfaWQYAiABKAQSEwoLZXh0ZXJuYWxfaWQYAyABKAkSFgoOcGFydGljaXBhbnRfaWQYBCABKAkSDgoGc3ltYm9sGAUgASgJEh8KBHNpZGUYBiABKA4yES5leGNoYW5nZS52MS5TaWRlEg4KBnN0YXR1cxgHIAEoCRINCgVwcmljZRgIIAEoAxIQCghxdWFudGl0eRgJIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYCiABKAMSFQoNdHJpZ2dlcl9wcmljZRgLIAEoAxIVCg10cmlnZ2VyX2xpbWl0GAwgASgDKi8KBFNpZGUSFAoQU0lERV9VTlNQRUNJRklFRBAAEgcKA0JVWRABEggKBFNFTEwQAipSCglPcmRlclR5cGUSGgoWT1JERVJfVFlQRV9VTlNQRUNJRklFRBAAEgcKA0dUQxABEgcKA0lPQxACEgcKA0ZPSxADEg4KCkZPS19CVURHRVQQBCpwCgdUcmlnZ2VyEhAKDFRSSUdHRVJfTk9ORRAAEhEKDVRSSUdHRVJfRklYRUQQARIdChlUUklHR0VSX1RSQUlMSU5HX0RJU1RBTkNFEAISIQodVFJJR0dFUl9UUkFJTElOR19CQVNJU19QT0lOVFMQAyo/Cg1UcmlnZ2VyU291cmNlEhYKElRSSUdHRVJfTEFTVF9UUkFERRAAEhYKElRSSUdHRVJfTUFSS19QUklDRRABKkQKEFRyaWdnZXJEaXJlY3Rpb24SFwoTVFJJR0dFUl9BVF9PUl9BQk9WRRAAEhcKE1RSSUdHRVJfQVRfT1JfQkVMT1cQASqIAgoTU2VsZlRyYWRlUHJldmVudGlvbhIlCiFTRUxGX1RSQURFX1BSRVZFTlRJT05fVU5TUEVDSUZJRUQQABIeChpTRUxGX1RSQURFX1BSRVZFTlRJT05fTk9ORRABEigKJFNFTEZfVFJBREVfUFJFVkVOVElPTl9DQU5DRUxfUkVTVElORxACEikKJVNFTEZfVFJBREVfUFJFVkVOVElPTl9DQU5DRUxfSU5DT01JTkcQAxIlCiFTRUxGX1RSQURFX1BSRVZFTlRJT05fQ0FOQ0VMX0JPVEgQBBIuCipTRUxGX1RSQURFX1BSRVZFTlRJT05fREVDUkVNRU5UX0FORF9DQU5DRUwQBSpWCgtPcmRlckFuc3dlchIcChhPUkRFUl9BTlNXRVJfVU5TUEVDSUZJRUQQABIMCghBQ0NFUFRFRBABEgwKCFJFSkVDVEVEEAISDQoJQ0FOQ0VMTEVEEAMykgUKDE9yZGVyU2VydmljZRJNCgpQbGFjZU9yZGVyEh4uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlcXVlc3QaHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVzcG9uc2USUAoLUGxhY2VPcmRlcnMSHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyc1JlcXVlc3QaIC5leGNoYW5nZS52MS5QbGFjZU9yZGVyc1Jlc3BvbnNlElAKC0NhbmNlbE9yZGVyEh8uZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXNwb25zZRJTCgxDYW5jZWxPcmRlcnMSIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXF1ZXN0GiEuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJzUmVzcG9uc2USSgoJTW92ZU9yZGVyEh0uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVxdWVzdBoeLmV4Y2hhbmdlLnYxLk1vdmVPcmRlclJlc3BvbnNlElAKC1JlZHVjZU9yZGVyEh8uZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXNwb25zZRJTCgxTZXRNYXJrUHJpY2USIC5leGNoYW5nZS52MS5TZXRNYXJrUHJpY2VSZXF1ZXN0GiEuZXhjaGFuZ2UudjEuU2V0TWFya1ByaWNlUmVzcG9uc2USRwoIR2V0T3JkZXISHC5leGNoYW5nZS52MS5HZXRPcmRlclJlcXVlc3QaHS5leGNoYW5nZS52MS5HZXRPcmRlclJlc3BvbnNlYgZwcm90bzM");
 
 /**
  * @generated from message exchange.v1.PlaceOrderRequest
@@ -78,6 +78,42 @@ export type PlaceOrderRequest = Message<"exchange.v1.PlaceOrderRequest"> & {
    * @generated from field: string metadata = 11;
    */
   metadata: string;
+
+  /**
+   * What the order waits for before it matches with its type and limit (docs/protocol/matching.md, Terms).
+   *
+   * @generated from field: exchange.v1.Trigger trigger = 12;
+   */
+  trigger: Trigger;
+
+  /**
+   * @generated from field: exchange.v1.TriggerSource trigger_source = 13;
+   */
+  triggerSource: TriggerSource;
+
+  /**
+   * @generated from field: exchange.v1.TriggerDirection trigger_direction = 14;
+   */
+  triggerDirection: TriggerDirection;
+
+  /**
+   * The scaled price of a fixed trigger, the scaled distance or the basis points of a trailing one.
+   *
+   * @generated from field: int64 trigger_value = 15;
+   */
+  triggerValue: bigint;
+
+  /**
+   * Milliseconds since 1970; 0: the order does not expire.
+   *
+   * @generated from field: int64 expires_at_ms = 16;
+   */
+  expiresAtMs: bigint;
+
+  /**
+   * @generated from field: exchange.v1.SelfTradePrevention self_trade_prevention = 17;
+   */
+  selfTradePrevention: SelfTradePrevention;
 };
 
 /**
@@ -520,6 +556,57 @@ export const ReduceOrderResponseSchema: GenMessage<ReduceOrderResponse> = /*@__P
   messageDesc(file_exchange_v1_orders, 12);
 
 /**
+ * @generated from message exchange.v1.SetMarkPriceRequest
+ */
+export type SetMarkPriceRequest = Message<"exchange.v1.SetMarkPriceRequest"> & {
+  /**
+   * @generated from field: string symbol = 1;
+   */
+  symbol: string;
+
+  /**
+   * Scaled. It need not be a multiple of the tick.
+   *
+   * @generated from field: int64 price = 2;
+   */
+  price: bigint;
+};
+
+/**
+ * Describes the message exchange.v1.SetMarkPriceRequest.
+ * Use `create(SetMarkPriceRequestSchema)` to create a new message.
+ */
+export const SetMarkPriceRequestSchema: GenMessage<SetMarkPriceRequest> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 13);
+
+/**
+ * @generated from message exchange.v1.SetMarkPriceResponse
+ */
+export type SetMarkPriceResponse = Message<"exchange.v1.SetMarkPriceResponse"> & {
+  /**
+   * @generated from field: exchange.v1.OrderAnswer status = 1;
+   */
+  status: OrderAnswer;
+
+  /**
+   * @generated from field: string result_code = 2;
+   */
+  resultCode: string;
+
+  /**
+   * @generated from field: uint64 sequence = 3;
+   */
+  sequence: bigint;
+};
+
+/**
+ * Describes the message exchange.v1.SetMarkPriceResponse.
+ * Use `create(SetMarkPriceResponseSchema)` to create a new message.
+ */
+export const SetMarkPriceResponseSchema: GenMessage<SetMarkPriceResponse> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 14);
+
+/**
  * @generated from message exchange.v1.GetOrderRequest
  */
 export type GetOrderRequest = Message<"exchange.v1.GetOrderRequest"> & {
@@ -539,7 +626,7 @@ export type GetOrderRequest = Message<"exchange.v1.GetOrderRequest"> & {
  * Use `create(GetOrderRequestSchema)` to create a new message.
  */
 export const GetOrderRequestSchema: GenMessage<GetOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 13);
+  messageDesc(file_exchange_v1_orders, 15);
 
 /**
  * @generated from message exchange.v1.GetOrderResponse
@@ -576,7 +663,7 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
   side: Side;
 
   /**
-   * OPEN, PARTIALLY_FILLED, FILLED, CANCELLED or REJECTED.
+   * WAITING, OPEN, PARTIALLY_FILLED, FILLED, CANCELLED or REJECTED.
    *
    * @generated from field: string status = 7;
    */
@@ -596,6 +683,18 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
    * @generated from field: int64 remaining_quantity = 10;
    */
   remainingQuantity: bigint;
+
+  /**
+   * Of an order that waits: the scaled price that fires it now, and the limit that it would match with.
+   *
+   * @generated from field: int64 trigger_price = 11;
+   */
+  triggerPrice: bigint;
+
+  /**
+   * @generated from field: int64 trigger_limit = 12;
+   */
+  triggerLimit: bigint;
 };
 
 /**
@@ -603,7 +702,7 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
  * Use `create(GetOrderResponseSchema)` to create a new message.
  */
 export const GetOrderResponseSchema: GenMessage<GetOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 14);
+  messageDesc(file_exchange_v1_orders, 16);
 
 /**
  * @generated from enum exchange.v1.Side
@@ -668,6 +767,130 @@ export const OrderTypeSchema: GenEnum<OrderType> = /*@__PURE__*/
   enumDesc(file_exchange_v1_orders, 1);
 
 /**
+ * @generated from enum exchange.v1.Trigger
+ */
+export enum Trigger {
+  /**
+   * The order matches at once.
+   *
+   * @generated from enum value: TRIGGER_NONE = 0;
+   */
+  NONE = 0,
+
+  /**
+   * At a price.
+   *
+   * @generated from enum value: TRIGGER_FIXED = 1;
+   */
+  FIXED = 1,
+
+  /**
+   * Trailing: at a distance from the best price since the order was placed.
+   *
+   * @generated from enum value: TRIGGER_TRAILING_DISTANCE = 2;
+   */
+  TRAILING_DISTANCE = 2,
+
+  /**
+   * Trailing: at a distance in basis points of that price.
+   *
+   * @generated from enum value: TRIGGER_TRAILING_BASIS_POINTS = 3;
+   */
+  TRAILING_BASIS_POINTS = 3,
+}
+
+/**
+ * Describes the enum exchange.v1.Trigger.
+ */
+export const TriggerSchema: GenEnum<Trigger> = /*@__PURE__*/
+  enumDesc(file_exchange_v1_orders, 2);
+
+/**
+ * @generated from enum exchange.v1.TriggerSource
+ */
+export enum TriggerSource {
+  /**
+   * @generated from enum value: TRIGGER_LAST_TRADE = 0;
+   */
+  TRIGGER_LAST_TRADE = 0,
+
+  /**
+   * @generated from enum value: TRIGGER_MARK_PRICE = 1;
+   */
+  TRIGGER_MARK_PRICE = 1,
+}
+
+/**
+ * Describes the enum exchange.v1.TriggerSource.
+ */
+export const TriggerSourceSchema: GenEnum<TriggerSource> = /*@__PURE__*/
+  enumDesc(file_exchange_v1_orders, 3);
+
+/**
+ * @generated from enum exchange.v1.TriggerDirection
+ */
+export enum TriggerDirection {
+  /**
+   * @generated from enum value: TRIGGER_AT_OR_ABOVE = 0;
+   */
+  TRIGGER_AT_OR_ABOVE = 0,
+
+  /**
+   * @generated from enum value: TRIGGER_AT_OR_BELOW = 1;
+   */
+  TRIGGER_AT_OR_BELOW = 1,
+}
+
+/**
+ * Describes the enum exchange.v1.TriggerDirection.
+ */
+export const TriggerDirectionSchema: GenEnum<TriggerDirection> = /*@__PURE__*/
+  enumDesc(file_exchange_v1_orders, 4);
+
+/**
+ * @generated from enum exchange.v1.SelfTradePrevention
+ */
+export enum SelfTradePrevention {
+  /**
+   * The participant's present mode.
+   *
+   * @generated from enum value: SELF_TRADE_PREVENTION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: SELF_TRADE_PREVENTION_NONE = 1;
+   */
+  NONE = 1,
+
+  /**
+   * @generated from enum value: SELF_TRADE_PREVENTION_CANCEL_RESTING = 2;
+   */
+  CANCEL_RESTING = 2,
+
+  /**
+   * @generated from enum value: SELF_TRADE_PREVENTION_CANCEL_INCOMING = 3;
+   */
+  CANCEL_INCOMING = 3,
+
+  /**
+   * @generated from enum value: SELF_TRADE_PREVENTION_CANCEL_BOTH = 4;
+   */
+  CANCEL_BOTH = 4,
+
+  /**
+   * @generated from enum value: SELF_TRADE_PREVENTION_DECREMENT_AND_CANCEL = 5;
+   */
+  DECREMENT_AND_CANCEL = 5,
+}
+
+/**
+ * Describes the enum exchange.v1.SelfTradePrevention.
+ */
+export const SelfTradePreventionSchema: GenEnum<SelfTradePrevention> = /*@__PURE__*/
+  enumDesc(file_exchange_v1_orders, 5);
+
+/**
  * @generated from enum exchange.v1.OrderAnswer
  */
 export enum OrderAnswer {
@@ -698,7 +921,7 @@ export enum OrderAnswer {
  * Describes the enum exchange.v1.OrderAnswer.
  */
 export const OrderAnswerSchema: GenEnum<OrderAnswer> = /*@__PURE__*/
-  enumDesc(file_exchange_v1_orders, 2);
+  enumDesc(file_exchange_v1_orders, 6);
 
 /**
  * Order entry of the matching engine (facts B4.4-18 to B4.4-24). Prices and quantities are scaled integers:
@@ -762,6 +985,16 @@ export const OrderService: GenService<{
     methodKind: "unary";
     input: typeof ReduceOrderRequestSchema;
     output: typeof ReduceOrderResponseSchema;
+  },
+  /**
+   * Sets the mark price of a symbol, which fires the triggers that wait for it. For services of the platform.
+   *
+   * @generated from rpc exchange.v1.OrderService.SetMarkPrice
+   */
+  setMarkPrice: {
+    methodKind: "unary";
+    input: typeof SetMarkPriceRequestSchema;
+    output: typeof SetMarkPriceResponseSchema;
   },
   /**
    * Returns an open order, or an ended one that the engine remembers.
