@@ -13,8 +13,8 @@ use crate::invariant::broken;
 use crate::key_hash::HashSeed;
 use crate::order_books::OrderBooks;
 use crate::pending_movements::PendingMovements;
+use crate::pending_terms::PendingTerms;
 use crate::records::{COMMAND_SIZE, Command, CommandResult, Event, RESULT_SIZE};
-use crate::terms::PendingTerms;
 use crate::types::{CommandKind, FEE_ACCOUNT, ResultCode, StpMode};
 use crate::waiting::WaitingOrders;
 

@@ -51,6 +51,7 @@ mod invariant;
 mod matching;
 mod movements;
 mod pending_movements;
+mod pending_terms;
 mod placement;
 mod restore_waiting;
 mod snapshot_reader;

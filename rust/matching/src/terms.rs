@@ -1,39 +1,12 @@
 //! TERMS: what the PLACE directly after it asks for beyond its own fields.
 //!
-//! TERMS only waits, and PLACE checks it. Any other command ends it. It is known by its sequence, so other commands pay
-//! one comparison for this.
+//! TERMS only waits (`pending_terms`), and PLACE checks it. Any other command ends it.
 
 use crate::engine::Engine;
 use crate::order_book::OrderBook;
 use crate::records::{Command, CommandResult};
 use crate::types::{OWN_STP_MAX, OrderType, ResultCode, SCALED_MAX, Side, TERMS_FLAGS, TriggerKind};
 use crate::waiting::Trigger;
-
-/// The newest TERMS.
-#[derive(Clone, Debug)]
-pub(crate) struct PendingTerms {
-    terms: Command,
-    sequence: u64,
-}
-
-impl Default for PendingTerms {
-    fn default() -> Self {
-        Self { terms: Command::default(), sequence: u64::MAX }
-    }
-}
-
-impl PendingTerms {
-    /// The TERMS that was the command of this sequence.
-    #[inline]
-    pub(crate) fn until(&self, command_sequence: u64) -> Option<Command> {
-        (self.sequence == command_sequence).then_some(self.terms)
-    }
-
-    /// Keeps the TERMS that is the command of this sequence.
-    pub(crate) fn keep(&mut self, terms: Command, command_sequence: u64) {
-        (self.terms, self.sequence) = (terms, command_sequence);
-    }
-}
 
 /// When an order expires by its terms, which were checked; 0 for never.
 pub(crate) fn expiry_of(terms: &Command) -> u64 {
