@@ -1,4 +1,4 @@
-//! PLACE: the checks of a new order in their order, then matching, then the order rests or ends.
+//! PLACE: the checks of a new order in their order, then it matches, and rests or ends, or waits for its trigger.
 
 use crate::amount::{add, with_fee_rounded_up};
 use crate::book_side::RANK_ANY;
@@ -8,9 +8,11 @@ use crate::order::{Order, Terms};
 use crate::order_book::OrderBook;
 use crate::records::{Command, CommandResult, Event, EventType, ResultStatus};
 use crate::sizing::{Sizing, StepCount};
+use crate::terms::{check_terms, checked_trigger, expiry_of};
 use crate::types::{
     AMOUNT_MAX, FLAG_BUDGET, FLAG_SLIDE, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode,
 };
+use crate::waiting::Trigger;
 
 /// Check 5 of PLACE, also of AMEND: the quantity is in range and a multiple of the lot.
 pub(crate) fn check_quantity(book: &OrderBook, quantity: i64) -> Result<(), ResultCode> {
@@ -66,13 +68,31 @@ fn covered_lots(book: &OrderBook, quantity: i64, free: i128) -> i64 {
     i64::try_from(covered).unwrap_or(i64::MAX).min(quantity)
 }
 
-/// A new order that passed every check.
-struct CheckedOrder {
-    incoming: IncomingOrder,
+/// What an order needs beside its [`IncomingOrder`], once it was matched.
+#[derive(Clone, Copy)]
+pub(crate) struct Conditions {
+    /// Scaled quantity ordered.
+    pub(crate) quantity: i64,
     /// Scaled; 0 unless the order is a buy with a limit.
-    reserve_price: i64,
+    pub(crate) reserve_price: i64,
     /// Amount units of quote; 0 unless the order is a `FOK_BUDGET`.
-    budget: i128,
+    pub(crate) budget: i128,
+    /// The flags of the PLACE, whose low bits bound the test of a FOK.
+    pub(crate) fok_steps: u8,
+    /// The order's own STP mode + 1; 0 for its account's.
+    pub(crate) own_stp: u8,
+    /// Nanoseconds since 1970; 0 for never.
+    pub(crate) expiry: u64,
+    /// Time of the PLACE, nanoseconds since 1970.
+    pub(crate) timestamp: u64,
+}
+
+/// A new order that passed every check.
+pub(crate) struct CheckedOrder {
+    pub(crate) incoming: IncomingOrder,
+    pub(crate) conditions: Conditions,
+    /// What it waits for, if it does.
+    pub(crate) trigger: Option<Trigger>,
 }
 
 impl Engine {
@@ -80,7 +100,8 @@ impl Engine {
     #[inline]
     pub(crate) fn place(&mut self, command: &Command) -> CommandResult {
         match self.check_order(command) {
-            Ok(checked) => self.execute(checked, command),
+            Ok(checked) if checked.trigger.is_some() => self.wait(&checked),
+            Ok(checked) => self.execute(checked),
             Err(code) => {
                 self.emit(&Event {
                     side: command.side,
@@ -99,20 +120,31 @@ impl Engine {
         }
     }
 
-    /// The checks of PLACE, numbered as in the rules.
+    /// Checks 1 and 2 of PLACE, and those of its terms between them.
     #[inline]
-    fn check_order(&mut self, command: &Command) -> Result<CheckedOrder, ResultCode> {
-        let &Command { price, quantity, amount, .. } = command;
+    fn check_head(&self, command: &Command) -> Result<(Side, OrderType, Option<Command>), ResultCode> {
         // 1
         let side = Side::from_record(command.side).ok_or(ResultCode::InvalidSide)?;
         let order_type = OrderType::from_record(command.order_type).ok_or(ResultCode::InvalidOrderType)?;
+        let terms = self.terms.until(self.command_sequence - 1);
+        if let Some(terms) = terms {
+            check_terms(&terms, command, side, order_type)?;
+        }
         // 2
         if command.order_id == 0 {
             return Err(ResultCode::InvalidOrderId);
         }
-        if self.books.find_order(command.order_id) != NIL {
+        if self.books.find_order(command.order_id) != NIL || self.waiting.find(command.order_id) != NIL {
             return Err(ResultCode::DuplicateOrderId);
         }
+        Ok((side, order_type, terms))
+    }
+
+    /// The checks of PLACE, numbered as in the rules.
+    #[inline]
+    fn check_order(&mut self, command: &Command) -> Result<CheckedOrder, ResultCode> {
+        let &Command { price, quantity, amount, .. } = command;
+        let (side, order_type, terms) = self.check_head(command)?;
         // 3
         let book_index = self.books.find_book(command.symbol);
         if book_index == NIL {
@@ -131,7 +163,8 @@ impl Engine {
         if !account.active {
             return Err(ResultCode::ParticipantInactive);
         }
-        let stp_mode = account.stp_mode;
+        let own_stp = terms.map_or(0, |terms| terms.order_type);
+        let stp_mode = StpMode::of_order(own_stp, account.stp_mode);
         // 5
         check_quantity(book, quantity)?;
         let (taker_fee_bps, maker_fee_bps) = account.fees.unwrap_or((book.taker_fee_bps, book.maker_fee_bps));
@@ -193,6 +226,11 @@ impl Engine {
                 return Err(ResultCode::BudgetNotFillable);
             }
         }
+        // 13
+        let trigger = match terms {
+            Some(terms) => checked_trigger(book, &terms)?,
+            None => None,
+        };
         let (quote_number, fee_balance) = (book.quote, book.fee_balance);
         if base_balance == NIL {
             base_balance = self.accounts.balance_or_new(account_index, base);
@@ -222,7 +260,16 @@ impl Engine {
             notional: 0,
             removal_reason: ResultCode::Success,
         };
-        Ok(CheckedOrder { incoming, reserve_price, budget: if has_limit { 0 } else { amount } })
+        let conditions = Conditions {
+            quantity,
+            reserve_price,
+            budget: if has_limit { 0 } else { amount },
+            fok_steps: command.flags,
+            own_stp,
+            expiry: terms.map_or(0, |terms| expiry_of(&terms)),
+            timestamp: command.timestamp,
+        };
+        Ok(CheckedOrder { incoming, conditions, trigger })
     }
 
     /// The price one tick behind the best opposite one, if an order at `price` would match and there is such a price.
@@ -239,8 +286,8 @@ impl Engine {
 
     /// Matches a checked order; what remains rests or is cancelled, as its type says.
     #[inline]
-    fn execute(&mut self, checked: CheckedOrder, command: &Command) -> CommandResult {
-        let CheckedOrder { mut incoming, reserve_price, budget } = checked;
+    fn execute(&mut self, checked: CheckedOrder) -> CommandResult {
+        let CheckedOrder { mut incoming, conditions, .. } = checked;
         self.emit(&Event {
             symbol: incoming.symbol,
             order_id: incoming.order_id,
@@ -250,27 +297,11 @@ impl Engine {
             remaining: incoming.remaining,
             fee_bps: incoming.taker_fee_bps,
             maker_fee_bps: incoming.maker_fee_bps,
+            amount: i128::from(conditions.expiry),
             ..Event::new(EventType::Accepted).of_order(incoming.side, incoming.order_type)
         });
-        let fill_or_kill = matches!(incoming.order_type, OrderType::Fok | OrderType::FokBudget);
-        if fill_or_kill && let Some(refusal) = self.fill_or_kill_refusal(&incoming, budget, command.flags) {
-            self.cancel_incoming(&mut incoming, refusal);
-        }
-        self.match_order(&mut incoming);
-        let mut resting = 0;
-        if incoming.remaining > 0 {
-            match incoming.order_type {
-                OrderType::Gtc | OrderType::PostOnly => {
-                    resting = incoming.remaining;
-                    self.rest(&incoming, reserve_price, command);
-                }
-                OrderType::Ioc => self.cancel_incoming(&mut incoming, ResultCode::IocRemainder),
-                // Cannot happen: a FOK was filled entirely, or cancelled before matching.
-                OrderType::Fok | OrderType::FokBudget => {
-                    self.cancel_incoming(&mut incoming, ResultCode::FokNotFillable);
-                }
-            }
-        }
+        let resting = self.match_and_rest(&mut incoming, &conditions);
+        self.activate_fired(incoming.book);
         let (code, status) = if incoming.filled == 0 && resting == 0 {
             (incoming.removal_reason, ResultStatus::Cancelled)
         } else {
@@ -285,26 +316,58 @@ impl Engine {
         }
     }
 
-    /// Adds what remains of a new order to its book and holds its funds.
+    /// Matches an order. What remains rests or is cancelled, as its type says. Returns how much rests.
     #[inline]
-    fn rest(&mut self, incoming: &IncomingOrder, reserve_price: i64, command: &Command) {
+    pub(crate) fn match_and_rest(&mut self, incoming: &mut IncomingOrder, conditions: &Conditions) -> i64 {
+        let fill_or_kill = matches!(incoming.order_type, OrderType::Fok | OrderType::FokBudget);
+        if fill_or_kill
+            && let Some(refusal) =
+                self.fill_or_kill_refusal(incoming, conditions.budget, conditions.fok_steps)
+        {
+            self.cancel_incoming(incoming, refusal);
+        }
+        self.match_order(incoming);
+        if incoming.remaining == 0 {
+            return 0;
+        }
+        match incoming.order_type {
+            OrderType::Gtc | OrderType::PostOnly => {
+                self.rest(incoming, conditions);
+                return incoming.remaining;
+            }
+            OrderType::Ioc => self.cancel_incoming(incoming, ResultCode::IocRemainder),
+            // Cannot happen: a FOK was filled entirely, or cancelled before matching.
+            OrderType::Fok | OrderType::FokBudget => {
+                self.cancel_incoming(incoming, ResultCode::FokNotFillable);
+            }
+        }
+        0
+    }
+
+    /// Adds what remains of an order to its book and holds its funds.
+    #[inline]
+    fn rest(&mut self, incoming: &IncomingOrder, conditions: &Conditions) {
+        let &Conditions { quantity, reserve_price, own_stp, expiry, timestamp, .. } = conditions;
         let (held_balance, other_balance) = incoming.paying_and_receiving();
         let order = Order {
             id: incoming.order_id,
             remaining: incoming.remaining,
             reserve_price,
-            quantity: command.quantity,
+            quantity,
             held_balance,
             other_balance,
             terms: Terms::new(incoming.taker_fee_bps, incoming.maker_fee_bps, incoming.order_type),
-            timestamp: command.timestamp,
+            timestamp,
             ..Order::default()
         };
         let book = self.books.book(incoming.book);
         let hold = book.hold(incoming.side, reserve_price, incoming.remaining, order.terms.worst_fee_bps());
         let locked = book.locked(incoming.side, incoming.price, incoming.remaining);
         self.accounts.balances.at_mut(held_balance).hold(hold, locked);
-        self.books.add(order, incoming.book, incoming.side, incoming.price);
+        let index = self.books.add(order, incoming.book, incoming.side, incoming.price);
+        if own_stp != 0 || expiry != 0 {
+            self.books.set_own_terms(index, own_stp, expiry);
+        }
     }
 
     /// Why a FOK or `FOK_BUDGET` order is killed; `None` if matching will fill it entirely, within its budget.
