@@ -82,6 +82,7 @@ class SimulatedEngine:
         self._state_hash = ""
         self.is_up = True
         self.settings = SimpleNamespace(engine_batch_max=4096)
+        self.epoch = EPOCH
         self.journal = [Committed(*seed_commands(configuration(), FIRST_TIME_NS))]
         self.records = b""
         """Every event as the core emitted it."""

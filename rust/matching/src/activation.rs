@@ -282,7 +282,9 @@ impl Engine {
         Ok(CommandResult { remaining, ..CommandResult::ACCEPTED })
     }
 
-    fn active_book(&self, command: &Command) -> Result<u32, ResultCode> {
+    /// The index of the active book of a command's symbol.
+    #[inline]
+    pub(crate) fn active_book(&self, command: &Command) -> Result<u32, ResultCode> {
         let index = self.books.find_book(command.symbol);
         if index == NIL {
             return Err(ResultCode::InvalidSymbol);

@@ -55,6 +55,11 @@ fn check_budget(amount: i128) -> Result<(), ResultCode> {
     if (1..=AMOUNT_MAX).contains(&amount) { Ok(()) } else { Err(ResultCode::InvalidBudget) }
 }
 
+/// Whether the quantity of an order is fitted to its budget.
+fn is_sized(command: &Command, order_type: OrderType) -> bool {
+    order_type == OrderType::Ioc && command.flags & FLAG_BUDGET != 0
+}
+
 /// Check 8.
 #[inline]
 fn check_notional(book: &OrderBook, limit: i64, quantity: i64) -> Result<(), ResultCode> {
@@ -143,17 +148,11 @@ impl Engine {
     /// The checks of PLACE, numbered as in the rules.
     #[inline]
     fn check_order(&mut self, command: &Command) -> Result<CheckedOrder, ResultCode> {
-        let &Command { price, quantity, amount, .. } = command;
+        let &Command { quantity, amount, .. } = command;
         let (side, order_type, terms) = self.check_head(command)?;
         // 3
-        let book_index = self.books.find_book(command.symbol);
-        if book_index == NIL {
-            return Err(ResultCode::InvalidSymbol);
-        }
+        let book_index = self.active_book(command)?;
         let book = self.books.book(book_index);
-        if !book.active {
-            return Err(ResultCode::SymbolInactive);
-        }
         // 4
         let account_index = self.accounts.find_account(command.account);
         if account_index == NIL {
@@ -170,25 +169,10 @@ impl Engine {
         let (taker_fee_bps, maker_fee_bps) = account.fees.unwrap_or((book.taker_fee_bps, book.maker_fee_bps));
         let worst_fee_bps = i64::from(taker_fee_bps.max(maker_fee_bps).max(0));
         let has_limit = order_type != OrderType::FokBudget;
-        let is_sized = order_type == OrderType::Ioc && command.flags & FLAG_BUDGET != 0;
+        let is_sized = is_sized(command, order_type);
         let has_budget = is_sized || !has_limit;
         // 6, 7
-        let (mut price, mut reserve_price) = if has_limit {
-            let reserved = if is_sized { i128::from(price) } else { amount };
-            (price, check_limit(book, side, price, reserved)?)
-        } else {
-            (0, 0)
-        };
-        if has_budget {
-            check_budget(amount)?;
-        }
-        if order_type == OrderType::PostOnly
-            && command.flags & FLAG_SLIDE != 0
-            && let Some(behind) = self.behind_best(book, side, price)
-        {
-            price = behind;
-            reserve_price = if side == Side::Buy { behind } else { 0 };
-        }
+        let (price, reserve_price) = self.checked_prices(book, command, side, order_type)?;
         // 8
         check_notional(book, reserve_price.max(price), quantity)?;
         // 9
@@ -227,10 +211,7 @@ impl Engine {
             }
         }
         // 13
-        let trigger = match terms {
-            Some(terms) => checked_trigger(book, &terms)?,
-            None => None,
-        };
+        let trigger = terms.map_or(Ok(None), |terms| checked_trigger(book, &terms))?;
         let (quote_number, fee_balance) = (book.quote, book.fee_balance);
         if base_balance == NIL {
             base_balance = self.accounts.balance_or_new(account_index, base);
@@ -270,6 +251,33 @@ impl Engine {
             timestamp: command.timestamp,
         };
         Ok(CheckedOrder { incoming, conditions, trigger })
+    }
+
+    /// Checks 6 and 7: the limit and the reserve price, after a slide; both are 0 for an order without a limit.
+    #[inline]
+    fn checked_prices(
+        &self,
+        book: &OrderBook,
+        command: &Command,
+        side: Side,
+        order_type: OrderType,
+    ) -> Result<(i64, i64), ResultCode> {
+        let &Command { price, amount, .. } = command;
+        if order_type == OrderType::FokBudget {
+            check_budget(amount)?;
+            return Ok((0, 0));
+        }
+        let is_sized = is_sized(command, order_type);
+        let reserve_price =
+            check_limit(book, side, price, if is_sized { i128::from(price) } else { amount })?;
+        if is_sized {
+            check_budget(amount)?;
+        }
+        let slides = order_type == OrderType::PostOnly && command.flags & FLAG_SLIDE != 0;
+        if slides && let Some(behind) = self.behind_best(book, side, price) {
+            return Ok((behind, if side == Side::Buy { behind } else { 0 }));
+        }
+        Ok((price, reserve_price))
     }
 
     /// The price one tick behind the best opposite one, if an order at `price` would match and there is such a price.
