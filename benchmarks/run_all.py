@@ -15,6 +15,7 @@ NAMES = (
     "core_exchange_core_workload",
     "core_journal",
     "core_growth",
+    "core_cascade",
     "engine_grpc",
     "engine_recovery",
     "translator",

@@ -13,6 +13,7 @@ _DepthRow = tuple[int, int, int]
 _OrderRow = tuple[int, int, int, int, int, int, int, int, int, int]
 _BalanceRow = tuple[int, int, int, int, int]
 _AccountRow = tuple[int, bool, int, int | None, int | None]
+_WaitingRow = tuple[int, int, int, int, int, int, int, int, int]
 _SymbolRow = tuple[int, int, int, int, int, int, int, int, int, bool]
 
 @disjoint_base
@@ -43,6 +44,10 @@ class RustCore:
     def event_sequence(self) -> int:
         """The sequence of the newest event, 0 before the first."""
 
+    @property
+    def tracks_prices(self) -> bool:
+        """Whether a TERMS or SET_MARK_PRICE was ever applied."""
+
     def snapshot(self) -> bytes:
         """The whole state in its canonical form, with its checksum (docs/protocol/snapshot.md): equal states,
         equal bytes."""
@@ -58,12 +63,28 @@ class RustCore:
         """(bids, asks), best first, at most `levels` each (0 = all): (price, total remaining, orders)."""
 
     def order(self, order_id: int) -> _OrderRow | None:
-        """A resting order as (order_id, account, symbol, side, order_type, price, reserve_price, quantity,
-        remaining, timestamp), or None."""
+        """An open order, which rests or waits, as (order_id, account, symbol, side, order_type, price,
+        reserve_price, quantity, remaining, timestamp), or None."""
 
     def open_orders(self, account: int = 0, symbol: int = 0) -> Sequence[_OrderRow]:
-        """Resting orders, as `order` answers them, by ascending order id; 0 means any account or symbol.
-        Looks at every resting order of the core."""
+        """Open orders, as `order` answers them, by ascending order id; 0 means any account or symbol.
+        Looks at every open order of the core."""
+
+    def waiting_order(self, order_id: int) -> _WaitingRow | None:
+        """What an open order waits for, as (order_id, symbol, order_type, kind, flags, value, trigger_price, limit,
+        fired_price); None if it rests, or is unknown."""
+
+    def waiting_orders(self) -> Sequence[_WaitingRow]:
+        """The orders that wait for a trigger, as `waiting_order` answers them, by placement."""
+
+    def expiries(self) -> Sequence[tuple[int, int]]:
+        """(order_id, time) of each open order that expires, ascending."""
+
+    def activations_due(self) -> list[int]:
+        """The active symbols with fired orders that no command has activated yet, ascending."""
+
+    def reference_prices(self) -> Sequence[tuple[int, int, int]]:
+        """(symbol, last_price, mark_price) of each symbol that has one of them, ascending; 0 is unknown."""
 
     def balances(self, account: int = 0) -> Sequence[_BalanceRow]:
         """(account, currency, total, locked, reserved) by ascending account and currency, without zero

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import pytest
 
 from openspot.domain.money import AMOUNT_MAX
+from openspot.domain.order import TriggerKind
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.protocol import MatchingCore
-from openspot.engine.core.records import Command, CommandKind
+from openspot.engine.core.records import ACTIVATIONS_MAX, FLAG_ACTIVE, Command, CommandKind, CreateSymbol
 from openspot.engine.core.reference import ReferenceCore
 from openspot.engine.core.selection import CoreUnavailableError, make_core
 from openspot.engine.core.snapshot_records import (
@@ -25,12 +26,17 @@ from openspot.engine.core.snapshot_records import (
     COUNT_32,
     COUNT_64,
     CURRENCY,
+    FIRED_ORDER,
     HEADER,
     MOVEMENT,
     ORDER,
+    ORDER_TERMS,
     OWNER_LINK,
+    REFERENCE_PRICES,
     SYMBOL,
+    TERMS,
     TRANSFER,
+    WAITING_ORDER,
     sealed,
     state_of,
 )
@@ -73,6 +79,16 @@ REASONS = {
     "a wrong number of movements waits",
     "a link has no account that may be linked, or is repeated",
     "a link has no account that may be its owner",
+    "a wrong number of terms waits",
+    "terms have no order that rests, or are repeated",
+    "terms of an order are out of range",
+    "an order of this type cannot wait",
+    "a trigger breaks a rule",
+    "a fired order does not wait, or is repeated",
+    "a fired order has no price that fired it",
+    "a price has no symbol, or is repeated",
+    "a reference price is out of range",
+    "a waiting order's trigger was reached",
     "an account holds more than it owns",
     "a book is crossed",
     "it is not in canonical form",
@@ -136,6 +152,16 @@ def records_of(snapshot: bytes) -> list[Record]:
     if found[-1].end < len(snapshot):
         for _ in range(add(COUNT_32)[0]):
             add(OWNER_LINK)
+    if found[-1].end < len(snapshot):
+        for count, layout in (
+            (COUNT_32, TERMS),
+            (COUNT_64, ORDER_TERMS),
+            (COUNT_64, WAITING_ORDER),
+            (COUNT_64, FIRED_ORDER),
+            (COUNT_32, REFERENCE_PRICES),
+        ):
+            for _ in range(add(count)[0]):
+                add(layout)
     assert found[-1].end == len(snapshot)
     return found
 
@@ -143,6 +169,10 @@ def records_of(snapshot: bytes) -> list[Record]:
 def with_edge(snapshot: bytes, records: list[Record], generator: random.Random) -> bytes:
     """`snapshot` with one field at a bound, or next to its value."""
     record = generator.choice(records)
+    if generator.random() < 0.5:
+        # Now each kind of record is equally likely, however many there are of it.
+        layout = generator.choice(list(dict.fromkeys(record.layout for record in records)))
+        record = generator.choice([record for record in records if record.layout is layout])
     start = record.offset
     kinds = [kind for kind in record.layout.format if kind in _FIELD_SIZES]
     chosen = generator.randrange(len(kinds))
@@ -173,6 +203,25 @@ def with_other_length(snapshot: bytes, _: list[Record], generator: random.Random
     return generator.choice((snapshot[: generator.randrange(len(snapshot))], snapshot + b"\0"))
 
 
+def cascade() -> Iterator[Command | CreateSymbol]:
+    """Orders of a symbol of their own, of which a mark price fires more than one command activates."""
+    yield Command(CommandKind.CREATE_CURRENCY, symbol=20)
+    yield Command(CommandKind.CREATE_CURRENCY, symbol=21)
+    yield CreateSymbol(20, 0, 20, 21, 1, 1, 1, 1, 5, 5)
+    yield Command(CommandKind.DEPOSIT, symbol=21, account=20, amount=10**24)
+    yield Command(CommandKind.SET_ACCOUNT, account=20, flags=FLAG_ACTIVE)
+    yield Command(CommandKind.SET_MARK_PRICE, symbol=20, price=100)
+    for order_id in range(10_000, 10_006 + ACTIVATIONS_MAX):
+        kind = order_id % 3 + 1
+        price = 105 if kind == TriggerKind.FIXED else 500 if kind == TriggerKind.TRAILING_BASIS_POINTS else 5
+        yield Command(CommandKind.TERMS, kind, flags=1, order_id=order_id, price=price)
+        yield Command(CommandKind.PLACE, 1, 1, symbol=20, order_id=order_id, account=20, price=1, quantity=1, amount=1)
+    yield Command(CommandKind.SET_MARK_PRICE, symbol=20, price=106)
+    for order_id in range(11_000, 11_003):
+        yield Command(CommandKind.TERMS, order_id - 10_999, flags=1, order_id=order_id, price=200)
+        yield Command(CommandKind.PLACE, 1, 1, symbol=20, order_id=order_id, account=20, price=9, quantity=1, amount=9)
+
+
 def damaged(seed: int, copies: int) -> Iterator[bytes]:
     """Damaged copies of the snapshot of a busy core; some are damaged twice.
 
@@ -182,11 +231,15 @@ def damaged(seed: int, copies: int) -> Iterator[bytes]:
     generator = random.Random(seed)
     core = ReferenceCore()
     core.apply(generate(seed, 300))
+    if seed % 3 == 1:
+        core.apply(b"".join(command.encode() for command in cascade()))
     if seed % 2:
         core.apply(Command(CommandKind.MOVEMENT, order_id=2, account=3, symbol=1, amount=seed).encode() * 3)
     if seed % 3 == 0:
         links = [Command(CommandKind.SET_OWNER, account=account) for account in range(2, 7)]
         core.apply(b"".join(command.encode() for command in links))
+    if seed % 4 == 2:
+        core.apply(Command(CommandKind.TERMS, side=1, order_id=1, price=1, amount=-1).encode())
     snapshot = state_of(core.snapshot())
     records = records_of(snapshot)
     ways = (with_edge, with_other_records, with_other_byte, with_other_length)

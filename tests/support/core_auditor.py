@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from openspot.domain.fees import fee_amount
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE, BASIS_POINTS
-from openspot.domain.order import EngineOrderType, Side, StpMode
+from openspot.domain.order import EngineOrderType, Side, StpMode, TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT, CoreBalance, MatchingCore, Symbol
 from openspot.engine.core.records import (
@@ -19,6 +19,7 @@ from openspot.engine.core.records import (
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
+    EVENT_WAITS,
     FLAG_BUDGET,
     Command,
     CommandKind,
@@ -31,8 +32,20 @@ from openspot.engine.core.records import (
     decode_events,
     decode_results,
 )
-from openspot.engine.core.snapshot_records import COUNT_32, MOVEMENT, OWNER_LINK, SEAL
+from openspot.engine.core.snapshot_records import (
+    COUNT_32,
+    COUNT_64,
+    FIRED_ORDER,
+    MOVEMENT,
+    ORDER_TERMS,
+    OWNER_LINK,
+    REFERENCE_PRICES,
+    SEAL,
+    TERMS,
+    WAITING_ORDER,
+)
 from tests.support.linked_owners import LinkedOwners
+from tests.support.waiting_audit import WaitingAudit
 
 _SEQUENCES_END = SEAL.size + 24
 """Where a snapshot's header with the two sequences ends (docs/protocol/snapshot.md)."""
@@ -51,6 +64,9 @@ class _Order:
     remaining: int
     fees: tuple[int, int]
     arrival: int
+    own_stp: int = 0
+    expiry: int = 0
+    waits: bool = False
     filled: int = 0
     reduced: int = 0
 
@@ -80,13 +96,27 @@ class _Order:
         return worst + fee_amount(worst, max(*self.fees, 0))
 
 
-def _without_movements(snapshot: bytes, waiting: int, links: int) -> bytes:
-    """The state behind the sequences once the movements that wait are dropped, as any other command does."""
-    links_at = len(snapshot) - (COUNT_32.size + OWNER_LINK.size * links if links else 0)
-    # The count of movements stands there if movements wait, or links follow.
-    count = COUNT_32.size if waiting or links else 0
+def _without_runs(snapshot: bytes, waiting: int, links: int, rest: int | None, terms: bool) -> bytes:
+    """The state behind the sequences once waiting movements and terms are dropped, as any other command does.
+
+    `rest` is how many bytes follow the terms; None if the core does not track prices.
+    """
+    tracks = rest is not None
+    rest_at = len(snapshot) - (rest or 0)
+    terms_at = rest_at - (COUNT_32.size + TERMS.size * terms if tracks else 0)
+    links_at = terms_at - (COUNT_32.size + OWNER_LINK.size * links if links or tracks else 0)
+    # The count of movements stands there if movements wait, or something follows.
+    count = COUNT_32.size if waiting or links or tracks else 0
     end = links_at - count - MOVEMENT.size * waiting
-    return snapshot[_SEQUENCES_END:end] + (COUNT_32.pack(0) if links else b"") + snapshot[links_at:]
+    return b"".join(
+        (
+            snapshot[_SEQUENCES_END:end],
+            COUNT_32.pack(0) if links or tracks else b"",
+            snapshot[links_at:terms_at],
+            COUNT_32.pack(0) if tracks else b"",
+            snapshot[rest_at:],
+        )
+    )
 
 
 class Auditor:
@@ -101,6 +131,7 @@ class Auditor:
         self._waiting = 0
         """Movements that wait for their TRANSFER."""
         self._owners = LinkedOwners()
+        self._triggers = WaitingAudit()
         self._command_sequence = core.command_sequence
         self._event_sequence = core.event_sequence
         # A symbol of an order may be deleted later, so the symbols are looked up before each command.
@@ -111,18 +142,24 @@ class Auditor:
         assert len(record) == COMMAND_SIZE
         (command,) = decode_commands(record)
         self._symbols = {symbol.symbol: symbol for symbol in self.core.symbols()}
-        before = self.core.snapshot()
+        before, rest, terms = self.core.snapshot(), self._rest_of_snapshot(), self._triggers.terms
+        self._triggers.begin()
         results, event_bytes = self.core.apply(record)
         (result,), events = decode_results(results), list(decode_events(event_bytes))
         self._check_sequences(command, result, events)
         if result.status == ResultStatus.REJECTED:
-            expected = _without_movements(before, self._waiting, len(self._owners.links))
+            expected = _without_runs(before, self._waiting, len(self._owners.links), rest, terms is not None)
             assert self.core.snapshot()[_SEQUENCES_END:] == expected, "a refusal changed the state"
         elif isinstance(command, Command) and command.kind == CommandKind.SET_OWNER:
             self._owners.take(command)
         is_movement = command.kind == CommandKind.MOVEMENT if isinstance(command, Command) else False
         taken = is_movement and result.status == ResultStatus.ACCEPTED
         self._waiting = self._waiting + 1 if taken else 0
+        if isinstance(command, Command) and result.status != ResultStatus.REJECTED:
+            self._triggers.tracks |= command.kind in (CommandKind.TERMS, CommandKind.SET_MARK_PRICE)
+            if command.kind == CommandKind.SET_MARK_PRICE:
+                self._triggers.meet(command.symbol, command.price, by_mark=True)
+        activates = self._activated_symbol(command, result)
         for event in events:
             self._follow(command, event)
         if isinstance(command, Command) and command.kind == CommandKind.TRANSFER:
@@ -131,14 +168,71 @@ class Auditor:
             assert figures == whole, "a transfer was carried out in part"
             assert not events or len(events) == command.order_id, "a transfer was carried out in part"
         if isinstance(command, Command) and command.kind == CommandKind.AMEND:
-            self._check_amend(command, result)
+            self._check_amend(command, result, events)
         if isinstance(command, Command) and command.kind == CommandKind.PLACE:
             self._check_place(command, result, events)
+        self._triggers.check_end(activates)
+        is_terms = isinstance(command, Command) and command.kind == CommandKind.TERMS
+        self._triggers.terms = command if is_terms and isinstance(command, Command) else None
+        if command.kind == CommandKind.DELETE_SYMBOL if isinstance(command, Command) else False:
+            self._forget_prices(command.symbol, result)
         self._orders = {number: order for number, order in self._orders.items() if order.remaining}
         self._check_balances()
         self._check_books()
+        self._check_waiting()
         assert self.core.owner_links() == sorted(self._owners.links.items())
         return result, events
+
+    def _rest_of_snapshot(self) -> int | None:
+        """How many bytes of the snapshot follow the terms; None if the core does not track prices."""
+        triggers = self._triggers
+        if not triggers.tracks:
+            return None
+        own = sum(not order.waits and bool(order.own_stp or order.expiry) for order in self._orders.values())
+        fired = sum(len(queue) for queue in triggers.queues.values())
+        priced = len(triggers.last.keys() | triggers.mark.keys())
+        return sum(
+            (
+                *(COUNT_64.size + ORDER_TERMS.size * own, COUNT_64.size + WAITING_ORDER.size * len(triggers.waiters)),
+                *(COUNT_64.size + FIRED_ORDER.size * fired, COUNT_32.size + REFERENCE_PRICES.size * priced),
+            )
+        )
+
+    def _activated_symbol(self, command: Command | CreateSymbol, result: Result) -> int | None:
+        """The symbol whose fired orders a command activates."""
+        if not isinstance(command, Command) or result.status == ResultStatus.REJECTED:
+            return None
+        if command.kind == CommandKind.MOVE:
+            order = self._orders[command.order_id]
+            return None if order.waits else order.symbol.symbol
+        if command.kind == CommandKind.AMEND:
+            order = self._orders[command.order_id]
+            keeps_place = command.price in (0, order.price) and command.quantity <= order.quantity
+            return None if order.waits or keeps_place else order.symbol.symbol
+        if command.kind == CommandKind.PLACE:
+            has_trigger = self._triggers.terms is not None and self._triggers.terms.side != TriggerKind.NONE
+            return None if has_trigger else command.symbol
+        return command.symbol if command.kind in (CommandKind.SET_MARK_PRICE, CommandKind.ACTIVATE) else None
+
+    def _forget_prices(self, symbol: int, result: Result) -> None:
+        if result.status != ResultStatus.REJECTED:
+            self._triggers.last.pop(symbol, None)
+            self._triggers.mark.pop(symbol, None)
+
+    def _check_waiting(self) -> None:
+        triggers = self._triggers
+        shown = {row.order_id: row for row in self.core.waiting_orders()}
+        assert list(shown) == list(triggers.waiters)
+        fired = dict(pair for queue in triggers.queues.values() for pair in queue)
+        for order_id, waiter in triggers.waiters.items():
+            row = shown[order_id]
+            assert (row.trigger_price, row.limit) == (waiter.trigger, waiter.present_limit)
+            assert row.fired_price == fired.get(order_id, 0)
+        expiries = sorted((order.order_id, order.expiry) for order in self._orders.values() if order.expiry)
+        assert self.core.expiries() == expiries
+        active = {symbol.symbol for symbol in self.core.symbols() if symbol.active}
+        due = sorted(symbol for symbol, queue in triggers.queues.items() if queue and symbol in active)
+        assert self.core.activations_due() == due, "a fired order is not handled, and nothing says so"
 
     def _check_sequences(self, command: Command | CreateSymbol, result: Result, events: list[Event]) -> None:
         self._command_sequence += 1
@@ -171,18 +265,39 @@ class Auditor:
                     order.quantity -= event.quantity
                 else:
                     order.reduced += event.quantity
+                if order.waits and not order.remaining:
+                    self._triggers.end_order(order.order_id)
+                if event.code == ResultCode.ORDER_EXPIRED:
+                    assert command.kind == CommandKind.EXPIRE
+                    assert 0 < order.expiry <= command.timestamp, "an order expired too early"
                 assert event.remaining == order.remaining
                 assert bool(event.flags & EVENT_TAKER_COMPLETED) == (order.remaining == 0)
             case EventType.MOVED:
                 order = self._orders[event.order_id]
                 assert command.kind == CommandKind.AMEND or not event.amount, "a move changed a quantity"
-                assert event.price != order.price or event.amount > 0 or command.kind == CommandKind.MOVE
+                waiter = self._triggers.waiters.get(event.order_id)
+                before = waiter.present_limit if waiter else order.price
+                assert event.price != before or event.amount > 0 or command.kind == CommandKind.MOVE
                 order.quantity += event.amount
                 order.remaining += event.amount
                 assert (event.quantity, event.remaining) == (order.quantity, order.remaining)
                 order.price = event.price
                 order.reserve_price = event.price if order.side == Side.BUY else 0
                 order.arrival = self._next_arrival()
+                assert (waiter is not None) == order.waits == bool(event.flags & EVENT_WAITS)
+                if waiter:
+                    waiter.limit = event.price
+                    waiter.anchor = 0 if waiter.kind == TriggerKind.FIXED else waiter.trigger
+            case EventType.WAITING:
+                self._accept(command, event)
+                self._orders[event.order_id].waits = True
+                self._triggers.wait(event, self._symbols[event.symbol].tick)
+            case EventType.TRIGGERED:
+                order = self._orders[event.order_id]
+                assert order.waits, "an order is activated that does not wait"
+                assert event.remaining == order.remaining
+                self._triggers.trigger(event)
+                order.waits, order.price, order.arrival = False, event.price, self._next_arrival()
             case EventType.BALANCE:
                 self._balance(event)
             case EventType.TRANSFER:
@@ -213,7 +328,10 @@ class Auditor:
             remaining=event.remaining,
             fees=(event.fee_bps, event.maker_fee_bps),
             arrival=self._next_arrival(),
+            own_stp=self._triggers.terms.order_type if self._triggers.terms else 0,
+            expiry=event.amount,
         )
+        assert event.amount == (self._triggers.terms.amount if self._triggers.terms else 0)
 
     def _next_arrival(self) -> int:
         self._arrivals += 1
@@ -226,14 +344,14 @@ class Auditor:
         assert taker.side != maker.side
         settings = self.core.account(taker.account)
         assert settings is not None
-        if settings.stp_mode != StpMode.NONE:
+        if (taker.own_stp - 1 if taker.own_stp else settings.stp_mode) != StpMode.NONE:
             assert self._owners.owner_of(taker.account) != self._owners.owner_of(maker.account), (
                 "an owner traded with itself"
             )
         opposite = (
             order
             for order in self._orders.values()
-            if order.symbol.symbol == event.symbol and order.side == maker.side and order.remaining
+            if order.symbol.symbol == event.symbol and order.side == maker.side and order.remaining and not order.waits
         )
         assert min(opposite, key=lambda order: order.priority) is maker, "another order had priority"
         assert event.price == maker.price, "a trade is at the resting price"
@@ -249,6 +367,7 @@ class Auditor:
             | EVENT_MAKER_REBATE * (event.maker_amount < 0)
         )
         self._settle(event, taker, maker)
+        self._triggers.meet(event.symbol, event.price, by_mark=False)
 
     def _settle(self, event: Event, taker: _Order, maker: _Order) -> None:
         symbol = taker.symbol
@@ -284,8 +403,13 @@ class Auditor:
             assert [event.type for event in events] == [EventType.REJECT]
             assert (result.filled, result.remaining, result.notional) == (0, command.quantity, 0)
             return
-        assert events[0].type == EventType.ACCEPTED
+        assert events[0].type in (EventType.ACCEPTED, EventType.WAITING)
         order = self._orders[command.order_id]
+        later = next((place for place, event in enumerate(events) if event.type == EventType.TRIGGERED), len(events))
+        if later < len(events):
+            # What activated orders did to this one is no part of its own result.
+            self._check_own_part(command, result, events[:later])
+            return
         assert order.quantity == order.filled + order.reduced + order.remaining, "quantity was made or lost"
         traded = [event for event in events if event.type == EventType.TRADE]
         assert result.filled == order.filled == sum(event.quantity for event in traded)
@@ -301,19 +425,31 @@ class Auditor:
             assert 0 < order.filled == order.quantity <= command.quantity, "a sized order was not filled"
         if order.order_type == EngineOrderType.POST_ONLY:
             assert not traded, "a post-only order took"
-        if order.remaining:
+        if order.remaining and not order.waits:
             assert order.order_type in (EngineOrderType.GTC, EngineOrderType.POST_ONLY)
 
-    def _check_amend(self, command: Command, result: Result) -> None:
+    def _check_amend(self, command: Command, result: Result, events: list[Event]) -> None:
         """An amendment that was taken leaves what it asked for, so its repeat changes nothing."""
         if result.status == ResultStatus.REJECTED:
             return
         order = self._orders[command.order_id]
         assert command.account == order.account
-        assert order.price == (command.price or order.price)
+        waiter = self._triggers.waiters.get(order.order_id)
+        price = waiter.present_limit if waiter else order.price
+        assert price == (command.price or price)
         assert order.quantity == (command.quantity or order.quantity)
         assert order.quantity == order.filled + order.reduced + order.remaining, "quantity was made or lost"
-        assert result.remaining == order.remaining
+        if all(event.type != EventType.TRIGGERED for event in events):
+            # What activated orders did to this one is no part of its own result.
+            assert result.remaining == order.remaining
+
+    def _check_own_part(self, command: Command, result: Result, events: list[Event]) -> None:
+        traded = [event for event in events if event.type == EventType.TRADE]
+        symbol = self._symbols[command.symbol]
+        assert result.filled == sum(event.quantity for event in traded)
+        assert result.notional == sum(_notional(symbol, event.price, event.quantity) for event in traded)
+        own = [event for event in events if event.order_id == command.order_id]
+        assert result.remaining == own[-1].remaining
 
     def _check_balances(self) -> None:
         locked: Counter[tuple[int, int]] = Counter()
@@ -341,6 +477,8 @@ class Auditor:
             assert (row.price, row.reserve_price) == (order.price, order.reserve_price)
             assert (row.quantity, row.remaining) == (order.quantity, order.remaining)
             assert order.quantity == order.filled + order.reduced + order.remaining, "quantity was made or lost"
+            if order.waits:
+                continue
             levels = sides.setdefault((order.symbol.symbol, order.side), {})
             total, count = levels.get(order.price, (0, 0))
             levels[order.price] = (total + order.remaining, count + 1)

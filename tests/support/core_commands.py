@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
-from openspot.domain.order import EngineOrderType, Side, StpMode
+from openspot.domain.order import EngineOrderType, Side, StpMode, TriggerKind
 from openspot.domain.symbol import SCALED_MAX
 from openspot.domain.transfer import MOVEMENTS_MAX
 from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore, RestingOrder
@@ -19,6 +19,9 @@ from openspot.engine.core.records import (
     FLAG_BUDGET,
     FLAG_SLIDE,
     FOK_STEPS_EXPONENT,
+    STEPS_MASK,
+    TERMS_AT_OR_BELOW,
+    TERMS_BY_MARK,
     Command,
     CommandKind,
     CreateSymbol,
@@ -34,6 +37,7 @@ _SIGNED_128_LIMIT = 1 << 127
 _CURRENCIES = (1, 2, 3, 4, 5, 6)
 _ACCOUNTS = (2, 3, 4, 5, 6, 3 << 32 | 7, 6 << 32 | 8)
 """The last two are margin accounts of 3 and of 6."""
+_ACTIVATED = (EngineOrderType.GTC, EngineOrderType.IOC, EngineOrderType.FOK)
 _UNKNOWN_ACCOUNT = 77
 _UNKNOWN_SYMBOL = 99
 _UNKNOWN_CURRENCY = 66
@@ -128,8 +132,14 @@ class CommandStream:
             self._transfer,
             self._owner_link,
             self._amend,
+            self._terms,
+            self._expire,
+            self._mark_price,
+            self._activate,
         )
-        self._rest_of_transfer: list[Command] = []
+        # Some streams know no terms, as the journals of before.
+        self._weights = (66, 4, 7, 3, 6, 4, 4, 2, 3, 1, 3, 2, 8, *((0, 0, 0, 0) if seed % 4 == 0 else (30, 2, 6, 2)))
+        self._rest_of_run: list[Command] = []
 
     def next(self, core: MatchingCore) -> bytes:
         """The next record. `core` has applied all the earlier ones and is only asked, never changed."""
@@ -138,14 +148,13 @@ class CommandStream:
             return self._opening.pop(0)._replace(timestamp=self._time_ns).encode()
         if self._random.random() < 0.01:
             return self._noise()
-        if self._rest_of_transfer and self._random.random() < 0.98:
-            command = self._rest_of_transfer.pop(0)
+        if self._rest_of_run and self._random.random() < 0.98:
+            command = self._rest_of_run.pop(0)
             return (self._bent(command) if self._random.random() < 0.02 else command).encode()
         if len(core.open_orders()) >= OPEN_ORDERS_MAX:
             cancel = self._cancel(core)
             return cancel._replace(account=0, symbol=0).encode()
-        weights = (66, 4, 7, 3, 6, 4, 4, 2, 3, 1, 3, 2, 8)
-        command: Command | CreateSymbol = self._random.choices(self._kinds, weights)[0](core)
+        command: Command | CreateSymbol = self._random.choices(self._kinds, self._weights)[0](core)
         if isinstance(command, Command) and self._random.random() < 0.06:
             command = self._bent(command)
         return command.encode()
@@ -340,7 +349,7 @@ class CommandStream:
         # Few digests, so that a repeated reference is often a true repeat.
         digest = self._random.choice((1, 1, 2, AMOUNT_MAX, 0, AMOUNT_MAX + 1))
         transfer = with_reference(self._command(CommandKind.TRANSFER, order_id=shown, amount=digest), self._reference())
-        self._rest_of_transfer = [*movements[1:], transfer]
+        self._rest_of_run = [*movements[1:], transfer]
         return movements[0]
 
     def _account(self, core: MatchingCore) -> Command:
@@ -363,6 +372,52 @@ class CommandStream:
         return self._command(
             CommandKind.SET_OWNER, account=account, order_id=owner if self._random.random() < 0.7 else 0
         )
+
+    def _terms(self, core: MatchingCore) -> Command:
+        """Begin an order with terms: a trigger near the usual prices, an STP mode of its own, an expiry soon."""
+        kind = self._random.choices(list(TriggerKind), (2, 5, 2, 2))[0]
+        place = self._place(core)
+        while kind and not _may_wait(place) and self._random.random() < 0.97:
+            place = self._place(core)
+        market = next(market for market in _MARKETS if market.symbol == place.symbol)
+        flags = self._random.randrange(4) if kind else 0
+        if kind not in (TriggerKind.NONE, TriggerKind.FIXED) and self._random.random() < 0.95:
+            # A trailing trigger follows falling prices for a buy, and rising ones for a sell.
+            flags = flags & TERMS_BY_MARK | (TERMS_AT_OR_BELOW if place.side == Side.SELL else 0)
+        price = {
+            TriggerKind.NONE: 0,
+            TriggerKind.FIXED: self._price(market),
+            TriggerKind.TRAILING_DISTANCE: self._random.randint(1, 6) * market.tick,
+            TriggerKind.TRAILING_BASIS_POINTS: self._random.choice((1, 5, 100, 9_999)),
+        }[kind]
+        expiry = self._random.choice((0, 0, 0, self._time_ns, self._time_ns + self._random.randrange(1, 30_000_000)))
+        self._rest_of_run = [place]
+        return self._command(
+            CommandKind.TERMS,
+            side=kind,
+            order_type=self._random.choice((0, 0, 0, *range(1, 6))),
+            flags=flags,
+            order_id=place.order_id,
+            price=price,
+            amount=expiry,
+        )
+
+    def _expire(self, core: MatchingCore) -> Command:
+        expiries = core.expiries()
+        order_id = self._live_order(core).order_id
+        if expiries and self._random.random() < 0.9:
+            order_id = min(expiries, key=lambda expiry: expiry.time_ns).order_id
+        return self._command(CommandKind.EXPIRE, order_id=order_id)
+
+    def _mark_price(self, core: MatchingCore) -> Command:
+        market = self._market()
+        # Not always a multiple of the tick.
+        price = max(self._price(market) + self._random.choice((0, 0, 1)), 1)
+        return self._command(CommandKind.SET_MARK_PRICE, symbol=market.symbol, price=price)
+
+    def _activate(self, core: MatchingCore) -> Command:
+        due = core.activations_due()
+        return self._command(CommandKind.ACTIVATE, symbol=self._random.choice(due or [self._market().symbol]))
 
     def _fees(self) -> tuple[int, int]:
         if self._random.random() < 0.5:
@@ -414,7 +469,12 @@ class CommandStream:
 
     def _noise(self) -> bytes:
         """Random bytes under a kind that may exist."""
-        return bytes([self._random.randrange(24)]) + self._random.randbytes(COMMAND_SIZE - 1)
+        return bytes([self._random.randrange(max(CommandKind) + 3)]) + self._random.randbytes(COMMAND_SIZE - 1)
+
+
+def _may_wait(place: Command) -> bool:
+    """Whether a PLACE may have a trigger: it neither slides nor has a budget."""
+    return place.order_type in _ACTIVATED and place.flags <= STEPS_MASK
 
 
 def _is_active(core: MatchingCore, account: int) -> bool:

@@ -11,12 +11,14 @@ What stands after `->` and after the dot is compared with what the core answered
 wrong answer shows as a difference of two texts. The rules of that writing:
 
 - SUCCESS, and any figure that is zero, is left out. A line of the world without `->` must be taken.
-- All trades and reduces of a command must stand below it. Events of another type must stand there, all of
-  that type, once one of them does.
+- All trades, reduces and fired triggers of a command must stand below it. Events of another type must stand there,
+  all of that type, once one of them does.
 - Prices and quantities are scaled integers, `2^62+1` is one too. Amounts are decimals of the currency, or,
   with a trailing `u`, units of its 18th place.
 - `steps 4` bounds the walk of a FOK or of a budget through the book; it is a power of two.
 - `slide` lets a POST_ONLY go behind the best opposite price; `budget 100` of an IOC sizes it.
+- `terms 1 trigger 105` are the terms of the order placed next; `distance 5` or `points 100` make a trailing trigger,
+  `below` and `mark` say what fires it, `stp` and `until` are the order's own. `at 7` is the time of a command in ns.
 """
 
 import re
@@ -28,7 +30,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from openspot.domain.money import amount_to_text, to_amount
-from openspot.domain.order import EngineOrderType, Side, StpMode
+from openspot.domain.order import EngineOrderType, Side, StpMode, TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import (
@@ -38,6 +40,8 @@ from openspot.engine.core.records import (
     FLAG_ACTIVE,
     FLAG_BUDGET,
     FLAG_SLIDE,
+    TERMS_AT_OR_BELOW,
+    TERMS_BY_MARK,
     Command,
     CommandKind,
     CreateSymbol,
@@ -60,11 +64,12 @@ _ACCOUNTS = {"admin": 0, "house": 1, "alice": 2, "bob": 3, "carol": 4, "dave": 5
 _CURRENCIES = {"BTC": 1, "USD": 2, "ETH": 3, "DOGE": 9}
 _SYMBOLS = {"BTC-USD": 1, "ETH-USD": 2, "ETH-BTC": 3, "DOGE-USD": 9}
 _ARGUMENTS_OF_OPTION = {
+    **{"trigger": 1, "distance": 1, "points": 1, "below": 0, "mark": 0, "stp": 1, "until": 1, "at": 1},
     **{"@": 1, "reserve": 1, "budget": 1, "on": 1, "by": 1, "ref": 1, "steps": 1},
     **{"scales": 2, "tick": 1, "lot": 1, "fees": 2, "assets": 2, "inactive": 0, "slide": 0},
 }
 _MONEY_KINDS = frozenset(range(CommandKind.DEPOSIT, CommandKind.ADJUST + 1))
-_ALWAYS_LISTED = frozenset({EventType.TRADE, EventType.REDUCE})
+_ALWAYS_LISTED = frozenset({EventType.TRADE, EventType.REDUCE, EventType.TRIGGERED})
 _FACT = re.compile(r"# spec: (.*)")
 _POWER = re.compile(r"(-?)(\d+)\^(\d+)([+-]\d+)?")
 _Member = TypeVar("_Member", bound=IntEnum)
@@ -132,7 +137,10 @@ def run_case(case: Case, make_core: Callable[[], MatchingCore], *, restore_each_
 
 
 def _apply(core: MatchingCore, line: Line) -> tuple[str, list[str]]:
-    command = _command(line.left.split())
+    words = line.left.split()
+    command = _command(words)
+    if "at" in words:
+        command = command._replace(timestamp=_number({}, words[words.index("at") + 1]))
     results, events = core.apply(command.encode())
     (result,) = decode_results(results)
     emitted = list(decode_events(events))
@@ -190,7 +198,28 @@ def _reduce_words(event: Event, code: str) -> Iterator[str]:
 def _order_words(event: Event, _: str) -> Iterator[str]:
     side, order_type = Side(event.side).name.lower(), EngineOrderType(event.order_type).name
     yield f"{event.order_id} {side} {order_type} {event.remaining} of {event.quantity} @ {event.price}"
-    yield from _named(bps=f"{event.fee_bps} {event.maker_fee_bps}" if event.fee_bps else "0", change=str(event.amount))
+    yield from _named(bps=f"{event.fee_bps} {event.maker_fee_bps}" if event.fee_bps else "0")
+
+
+def _accepted_words(event: Event, code: str) -> Iterator[str]:
+    yield from _order_words(event, code)
+    yield from _named(until=str(event.amount))
+
+
+def _moved_words(event: Event, code: str) -> Iterator[str]:
+    yield from _order_words(event, code)
+    yield from _named(change=str(event.amount))
+
+
+def _waiting_words(event: Event, code: str) -> Iterator[str]:
+    yield from _order_words(event, code)
+    yield f"{TriggerKind(event.maker_order_id).name} {event.maker_remaining}"
+    yield from _named(by=str(event.maker_account), until=str(event.amount))
+
+
+def _triggered_words(event: Event, _: str) -> Iterator[str]:
+    source = "mark" if event.flags & TERMS_BY_MARK else "last"
+    yield f"{event.order_id} {event.remaining} @ {event.price} at {event.maker_remaining} by {source} {event.amount}"
 
 
 def _reject_words(event: Event, code: str) -> Iterator[str]:
@@ -210,13 +239,15 @@ def _transfer_words(event: Event, _: str) -> Iterator[str]:
 
 
 _EVENT_WORDS: dict[EventType, Callable[[Event, str], Iterator[str]]] = {
-    EventType.ACCEPTED: _order_words,
+    EventType.ACCEPTED: _accepted_words,
     EventType.TRADE: _trade_words,
     EventType.REDUCE: _reduce_words,
     EventType.REJECT: _reject_words,
-    EventType.MOVED: _order_words,
+    EventType.MOVED: _moved_words,
     EventType.BALANCE: _balance_words,
     EventType.TRANSFER: _transfer_words,
+    EventType.WAITING: _waiting_words,
+    EventType.TRIGGERED: _triggered_words,
 }
 
 
@@ -230,6 +261,10 @@ def _ask(core: MatchingCore, words: list[str]) -> str:
         "account": _ask_account,
         "symbol": _ask_symbol,
         "currencies": _ask_currencies,
+        "waiting": _ask_waiting,
+        "prices": _ask_prices,
+        "expiries": _ask_expiries,
+        "due": _ask_due,
     }
     return questions[question](core, *names)
 
@@ -264,6 +299,30 @@ def _ask_order(core: MatchingCore, order_id: str) -> str:
 def _ask_orders(core: MatchingCore, account: str = "0", symbol: str = "0") -> str:
     orders = core.open_orders(_number(_ACCOUNTS, account), _number(_SYMBOLS, symbol))
     return " ".join(str(order.order_id) for order in orders) or "none"
+
+
+def _ask_waiting(core: MatchingCore, order_id: str = "") -> str:
+    if not order_id:
+        return " ".join(str(row.order_id) for row in core.waiting_orders()) or "none"
+    row = core.waiting_order(int(order_id))
+    if row is None:
+        return "none"
+    return f"trigger {row.trigger_price} limit {row.limit}" + (f" fired {row.fired_price}" if row.fired_price else "")
+
+
+def _ask_prices(core: MatchingCore, symbol: str = "BTC-USD") -> str:
+    for row in core.reference_prices():
+        if row.symbol == _number(_SYMBOLS, symbol):
+            return " ".join(_named(last=str(row.last_price), mark=str(row.mark_price)))
+    return "none"
+
+
+def _ask_expiries(core: MatchingCore) -> str:
+    return " ".join(f"{row.order_id}:{row.time_ns}" for row in core.expiries()) or "none"
+
+
+def _ask_due(core: MatchingCore) -> str:
+    return " ".join(_name(_SYMBOLS, symbol) for symbol in core.activations_due()) or "none"
 
 
 def _ask_account(core: MatchingCore, account: str) -> str:
@@ -310,6 +369,14 @@ def _command(words: list[str]) -> Command | CreateSymbol:
                 price=_number({}, options.get("@", ["0"])[0]),
                 quantity=_number({}, positional[1]) if len(positional) > 1 else 0,
             )
+        case CommandKind.TERMS:
+            return _terms(positional, options)
+        case CommandKind.EXPIRE:
+            return Command(kind, order_id=int(positional[0]))
+        case CommandKind.SET_MARK_PRICE:
+            return Command(kind, symbol=_number(_SYMBOLS, positional[0]), price=_number({}, positional[1]))
+        case CommandKind.ACTIVATE:
+            return Command(kind, symbol=_number(_SYMBOLS, positional[0]))
         case CommandKind.RELEASE | CommandKind.COMMIT if not positional:
             return with_reference(Command(kind), _number({}, options["ref"][0]))
         case CommandKind.MOVEMENT:
@@ -365,6 +432,7 @@ _KIND_OF_VERB = {
     "symbol": "CREATE_SYMBOL",
     "account": "CREATE_ACCOUNT",
     "fees": "SET_ACCOUNT_FEES",
+    "mark-price": "SET_MARK_PRICE",
 }
 
 
@@ -392,6 +460,26 @@ def _place(positional: list[str], options: dict[str, list[str]]) -> Command:
         price=price,
         quantity=_number({}, quantity),
         amount=amount,
+    )
+
+
+_TRIGGER_WORDS = {
+    "trigger": TriggerKind.FIXED,
+    "distance": TriggerKind.TRAILING_DISTANCE,
+    "points": TriggerKind.TRAILING_BASIS_POINTS,
+}
+
+
+def _terms(positional: list[str], options: dict[str, list[str]]) -> Command:
+    (word,) = [word for word in _TRIGGER_WORDS if word in options] or [""]
+    return Command(
+        CommandKind.TERMS,
+        side=_TRIGGER_WORDS.get(word, TriggerKind.NONE),
+        order_type=_member(StpMode, options["stp"][0]) + 1 if "stp" in options else 0,
+        flags=TERMS_BY_MARK * ("mark" in options) | TERMS_AT_OR_BELOW * ("below" in options),
+        order_id=int(positional[0]),
+        price=_number({}, options[word][0]) if word else 0,
+        amount=_number({}, options.get("until", ["0"])[0]),
     )
 
 

@@ -1,6 +1,13 @@
 """Events of a bare core as the engine's stream tells them, for tests without an engine."""
 
-from openspot.contracts.engine_events import AcceptedEvent, EngineEvent, MovedEvent, ReduceEvent, TradeEvent
+from openspot.contracts.engine_events import (
+    AcceptedEvent,
+    EngineEvent,
+    MovedEvent,
+    ReduceEvent,
+    TradeEvent,
+    TriggeredEvent,
+)
 from openspot.domain.money import amount_to_text, scaled_to_text
 from openspot.domain.order import EngineOrderType, Side
 from openspot.domain.result_code import ResultCode
@@ -9,12 +16,13 @@ from openspot.engine.core.records import (
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
+    EVENT_WAITS,
     Event,
     EventType,
     decode_events,
 )
 
-_BOOK_EVENTS = frozenset({EventType.ACCEPTED, EventType.TRADE, EventType.REDUCE, EventType.MOVED})
+_BOOK_EVENTS = frozenset({EventType.ACCEPTED, EventType.TRADE, EventType.REDUCE, EventType.MOVED, EventType.TRIGGERED})
 _SIDES = {Side.BUY: "buy", Side.SELL: "sell"}
 
 
@@ -50,13 +58,19 @@ def _event(event: Event, base: int, quote: int) -> EngineEvent:
             completed, reason = bool(event.flags & EVENT_TAKER_COMPLETED), ResultCode(event.code).name
             return ReduceEvent(
                 **common, **order, price=price, quantity=quantity, remaining=remaining,
-                is_order_completed=completed, reason=reason,
+                is_order_completed=completed, reason=reason, is_waiting=bool(event.flags & EVENT_WAITS),
             )  # fmt: skip
         case EventType.MOVED:
             before = scaled_to_text(event.remaining - event.amount, base)
             return MovedEvent(
-                **common, **order, price=price, remaining=remaining, quantity=quantity, previous_remaining=before
-            )
+                **common, **order, price=price, remaining=remaining, quantity=quantity, previous_remaining=before,
+                is_waiting=bool(event.flags & EVENT_WAITS),
+            )  # fmt: skip
+        case EventType.TRIGGERED:
+            return TriggeredEvent(
+                **common, **order, order_type=EngineOrderType(event.order_type).name, price=price, quantity=quantity,
+                remaining=remaining, trigger_source="last", trigger_price="0", fired_price="0",
+            )  # fmt: skip
         case _:
             return TradeEvent(
                 **common,

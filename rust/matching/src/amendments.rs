@@ -6,7 +6,7 @@ use crate::matching::IncomingOrder;
 use crate::order::Order;
 use crate::placement::{check_price, check_quantity};
 use crate::records::{Command, CommandResult, Event, EventType};
-use crate::types::{AMOUNT_MAX, NIL, OrderType, ResultCode, Side};
+use crate::types::{AMOUNT_MAX, NIL, OrderType, ResultCode, Side, StpMode};
 
 impl Engine {
     /// The order that `command` names, and its index. Its owner must have sent the command, unless `anyone`
@@ -28,6 +28,10 @@ impl Engine {
     #[inline]
     pub(crate) fn cancel(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
         let by_administrator = command.account == 0;
+        let waiting = self.waiting.find(command.order_id);
+        if waiting != NIL {
+            return self.cancel_waiting(waiting, command);
+        }
         let (index, order) = self.own_order(command, by_administrator)?;
         if command.symbol != 0 && command.symbol != self.books.book_of(order).symbol {
             return Err(ResultCode::MatchingUnknownOrderId);
@@ -42,6 +46,10 @@ impl Engine {
     /// REDUCE. The order keeps its place in the queue.
     #[inline]
     pub(crate) fn reduce(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
+        let waiting = self.waiting.find(command.order_id);
+        if waiting != NIL {
+            return self.reduce_waiting_by(waiting, command);
+        }
         let (index, order) = self.own_order(command, false)?;
         if command.quantity <= 0 {
             return Err(ResultCode::InvalidQuantity);
@@ -57,6 +65,10 @@ impl Engine {
 
     /// MOVE.
     pub(crate) fn move_order(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
+        let waiting = self.waiting.find(command.order_id);
+        if waiting != NIL {
+            return self.move_waiting(waiting, command);
+        }
         let (index, order) = self.own_order(command, false)?;
         let book = self.books.book_of(order);
         if !book.active {
@@ -69,6 +81,10 @@ impl Engine {
 
     /// AMEND. Less at the same price keeps the order's place; anything else is as a MOVE.
     pub(crate) fn amend(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
+        let waiting = self.waiting.find(command.order_id);
+        if waiting != NIL {
+            return self.amend_waiting(waiting, command);
+        }
         let (index, order) = self.own_order(command, false)?;
         let (present_price, present_quantity) = (self.books.levels.at(order.level).price, order.quantity);
         let book = self.books.book_of(order);
@@ -134,7 +150,10 @@ impl Engine {
             quote: book.quote,
             side,
             order_type,
-            stp_mode: self.accounts.accounts.at(balance.account).stp_mode,
+            stp_mode: StpMode::of_order(
+                order.terms.own_stp(),
+                self.accounts.accounts.at(balance.account).stp_mode,
+            ),
             taker_fee_bps: order.terms.taker_fee_bps(),
             maker_fee_bps: order.terms.maker_fee_bps,
             price,
@@ -173,6 +192,7 @@ impl Engine {
             self.accounts.balances.at_mut(held_balance).hold(hold, locked);
             self.books.enqueue(index, book_index, side, price);
         }
+        self.activate_fired(book_index);
         let IncomingOrder { filled, remaining, notional, .. } = incoming;
         Ok(CommandResult { filled, remaining, notional, ..CommandResult::ACCEPTED })
     }

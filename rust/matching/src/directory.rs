@@ -89,9 +89,10 @@ impl Engine {
         if index == NIL {
             return Err(ResultCode::InvalidSymbol);
         }
-        if self.books.book(index).orders != 0 {
+        if self.books.book(index).orders != 0 || self.waiting.are_on(index) {
             return Err(ResultCode::SymbolHasOpenOrders);
         }
+        self.waiting.remove_book(index);
         self.books.remove_book(index);
         Ok(CommandResult::ACCEPTED)
     }

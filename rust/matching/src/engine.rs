@@ -1,7 +1,8 @@
 //! The engine: a deterministic state machine of commands.
 //!
 //! [`Engine::apply`] applies a command, returns its [`CommandResult`] and appends what happened to the events.
-//! The rules are `docs/protocol/matching.md`: orders in `placement`, `matching` and `amendments`, money in
+//! The rules are `docs/protocol/matching.md`: orders in `terms`, `placement`, `matching`, `activation` and
+//! `amendments`, money in
 //! `transfers` and `movements`, accounts, currencies and symbols in `directory`. A command first checks everything and then
 //! changes the state, so a rejected command has changed nothing but the sequences.
 //! There is no clock, no IO and no thread here, and nothing panics but a broken invariant.
@@ -12,8 +13,10 @@ use crate::invariant::broken;
 use crate::key_hash::HashSeed;
 use crate::order_books::OrderBooks;
 use crate::pending_movements::PendingMovements;
+use crate::pending_terms::PendingTerms;
 use crate::records::{COMMAND_SIZE, Command, CommandResult, Event, RESULT_SIZE};
 use crate::types::{CommandKind, FEE_ACCOUNT, ResultCode, StpMode};
+use crate::waiting::WaitingOrders;
 
 /// The whole state, and the events that the caller has not yet taken.
 #[derive(Clone, Debug)]
@@ -28,7 +31,13 @@ pub struct Engine {
     pub event_sequence: u64,
     /// Event records since the caller last took them.
     pub events: Vec<u8>,
+    /// Orders that wait for a trigger.
+    pub waiting: WaitingOrders,
+    /// Whether the core remembers prices: from the first TERMS or `SET_MARK_PRICE` on. Journals of before never do,
+    /// so that their states stay as they were.
+    pub tracks_prices: bool,
     pub(crate) movements: PendingMovements,
+    pub(crate) terms: PendingTerms,
     timestamp: u64,
 }
 
@@ -49,7 +58,10 @@ impl Engine {
             command_sequence: 0,
             event_sequence: 0,
             events: Vec::new(),
+            waiting: WaitingOrders::new(seed),
+            tracks_prices: false,
             movements: PendingMovements::default(),
+            terms: PendingTerms::default(),
             timestamp: 0,
         };
         engine.accounts.add_account(FEE_ACCOUNT, false, StpMode::None);
@@ -125,6 +137,10 @@ impl Engine {
             CommandKind::SetAccount => self.set_account(command),
             CommandKind::SetAccountFees => self.set_account_fees(command),
             CommandKind::SetOwner => self.set_owner(command),
+            CommandKind::Terms => Ok(self.keep_terms(command)),
+            CommandKind::Expire => self.expire(command),
+            CommandKind::SetMarkPrice => self.set_mark_price(command),
+            CommandKind::Activate => self.activate(command),
         }
         .unwrap_or_else(CommandResult::rejected)
     }

@@ -7,8 +7,8 @@
 //!
 //! Layout: [`types`], [`amount`], [`chunked_vec`], [`slab`], [`key_hash`], [`hash_index`] and [`prefetch`] are
 //! tools. [`order`], [`level`], [`book_side`], [`order_book`] and [`order_books`] hold orders; [`accounts`]
-//! holds money, [`owners`] who owns which account, `pending_movements` transfers that are not complete. [`engine`] applies commands by the rules in
-//! `placement`, `matching`, `amendments`, `transfers`, `movements` and `directory`; [`batch_prefetch`] makes deep
+//! holds money, [`waiting`] and `trailing` orders that wait for a trigger, [`owners`] who owns which account, `pending_movements` transfers that are not complete. [`engine`] applies commands by the rules in
+//! `terms`, `placement`, `matching`, `activation`, `amendments`, `transfers`, `movements` and `directory`; [`batch_prefetch`] makes deep
 //! books fast. [`records`] has the records, [`snapshot`], [`restore`] and `state_hash` the state as bytes. `work` counts steps in tests. `python` binds all of this to
 //! Python; nothing else knows about Python.
 //!
@@ -42,16 +42,23 @@ pub mod restore;
 pub mod slab;
 pub mod snapshot;
 pub mod types;
+pub mod waiting;
 
+mod activation;
 mod amendments;
 mod directory;
 mod invariant;
 mod matching;
 mod movements;
 mod pending_movements;
+mod pending_terms;
 mod placement;
+mod restore_waiting;
 mod sizing;
+mod snapshot_reader;
 mod state_hash;
+mod terms;
+mod trailing;
 mod transfers;
 mod work;
 

@@ -137,6 +137,9 @@ impl Engine {
         taker.remaining -= quantity;
         taker.filled += quantity;
         taker.notional = add(taker.notional, notional);
+        let book = self.books.book_mut(taker.book);
+        book.last_price = price;
+        let wakes = price <= book.wake_low || price >= book.wake_high;
         self.books.reduce(index, quantity);
         let flags = flag(taker.remaining == 0, TAKER_COMPLETED)
             | flag(maker_remaining == 0, MAKER_COMPLETED)
@@ -159,6 +162,9 @@ impl Engine {
             maker_amount: maker_fee,
             ..Event::new(EventType::Trade).of_order(taker.side, taker.order_type)
         });
+        if wakes {
+            self.meet_triggers(taker.book, false, price);
+        }
     }
 
     /// Reduces the two orders of one owner as the incoming account's mode says, instead of a trade.
@@ -241,6 +247,6 @@ impl Engine {
 }
 
 #[inline]
-fn flag(is_set: bool, bit: u8) -> u8 {
+pub(crate) fn flag(is_set: bool, bit: u8) -> u8 {
     if is_set { bit } else { 0 }
 }

@@ -30,38 +30,69 @@ pub struct Order {
     pub timestamp: u64,
 }
 
-/// Fees and type of a resting order in 4 bytes, so that an order fits one cache line.
+/// Fees, type and terms of a resting order in 4 bytes, so that an order fits one cache line.
 ///
-/// Only GTC and `POST_ONLY` orders rest, and no taker fee is negative. So a `POST_ONLY` order stores its taker
-/// fee with all bits inverted, which makes it negative.
+/// Only GTC and `POST_ONLY` orders rest, and a taker fee is 0 to 1,000 basis points. So the upper bits beside it say
+/// what else there is; the expiry itself lies in `order_books`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Terms {
-    taker: i16,
+    bits: u16,
     /// Maker fee in basis points; negative is a rebate.
     pub maker_fee_bps: i16,
 }
+
+/// Bits of the taker fee.
+const FEE_BITS: u16 = 0x3FF;
+/// The order's own STP mode + 1 lies from this bit on.
+const OWN_STP_SHIFT: u32 = 10;
+const OWN_STP_BITS: u16 = 7 << OWN_STP_SHIFT;
+const EXPIRES: u16 = 1 << 13;
+const POST_ONLY: u16 = 1 << 15;
 
 impl Terms {
     /// Terms of a `POST_ONLY` or GTC order. The taker fee must not be negative.
     #[must_use]
     #[inline]
     pub fn new(taker_fee_bps: i16, maker_fee_bps: i16, order_type: OrderType) -> Self {
-        let post_only = order_type == OrderType::PostOnly;
-        Self { taker: if post_only { !taker_fee_bps } else { taker_fee_bps }, maker_fee_bps }
+        let post_only = if order_type == OrderType::PostOnly { POST_ONLY } else { 0 };
+        Self { bits: taker_fee_bps.cast_unsigned() & FEE_BITS | post_only, maker_fee_bps }
+    }
+
+    /// The same with an STP mode + 1 of the order's own, 0 for none, and with or without an expiry.
+    #[must_use]
+    #[inline]
+    pub fn with_own(self, own_stp: u8, expires: bool) -> Self {
+        let others = self.bits & !(OWN_STP_BITS | EXPIRES);
+        let expires = if expires { EXPIRES } else { 0 };
+        Self { bits: others | u16::from(own_stp) << OWN_STP_SHIFT | expires, ..self }
     }
 
     /// Taker fee in basis points.
     #[must_use]
     #[inline]
     pub fn taker_fee_bps(self) -> i16 {
-        self.taker.max(!self.taker)
+        (self.bits & FEE_BITS).cast_signed()
     }
 
     /// GTC or `POST_ONLY`.
     #[must_use]
     #[inline]
     pub fn order_type(self) -> OrderType {
-        if self.taker < 0 { OrderType::PostOnly } else { OrderType::Gtc }
+        if self.bits & POST_ONLY != 0 { OrderType::PostOnly } else { OrderType::Gtc }
+    }
+
+    /// The order's own STP mode + 1; 0 for its account's.
+    #[must_use]
+    #[inline]
+    pub fn own_stp(self) -> u8 {
+        (self.bits >> OWN_STP_SHIFT & 7).to_le_bytes()[0]
+    }
+
+    /// Whether the order expires.
+    #[must_use]
+    #[inline]
+    pub fn expires(self) -> bool {
+        self.bits & EXPIRES != 0
     }
 
     /// The larger of both fees, which the hold of a buy covers.
@@ -89,6 +120,12 @@ mod tests {
                 assert_eq!((terms.taker_fee_bps(), terms.maker_fee_bps), (taker, maker));
                 assert_eq!(terms.order_type(), order_type);
                 assert_eq!(terms.worst_fee_bps(), i64::from(taker.max(maker)));
+                assert_eq!((terms.own_stp(), terms.expires()), (0, false));
+                for (own_stp, expires) in [(5, false), (1, true), (0, true)] {
+                    let own = terms.with_own(own_stp, expires);
+                    assert_eq!((own.own_stp(), own.expires()), (own_stp, expires));
+                    assert_eq!((own.taker_fee_bps(), own.order_type()), (taker, order_type));
+                }
             }
         }
     }

@@ -40,6 +40,14 @@ pub struct OrderBook {
     pub quote_unit: i64,
     /// `quote_unit` for one basis point.
     pub fee_unit: i64,
+    /// Price of the last trade; 0 if there was none since the core remembers prices.
+    pub last_price: i64,
+    /// Mark price; 0 if there was none.
+    pub mark_price: i64,
+    /// A trade at this price or below fires or moves a trigger.
+    pub wake_low: i64,
+    /// A trade at this price or above fires or moves a trigger.
+    pub wake_high: i64,
     bids: BookSide,
     asks: BookSide,
     /// Resting orders on both sides.
@@ -76,6 +84,8 @@ impl OrderBook {
             base_unit: AMOUNT_SCALE / base_scale,
             quote_unit,
             fee_unit: quote_unit / BASIS_POINTS,
+            wake_low: i64::MIN,
+            wake_high: i64::MAX,
             ..Self::default()
         })
     }

@@ -10,6 +10,8 @@
 //! these grow.
 //! Limit: 2^32 − 1 resting orders.
 
+use std::collections::BTreeMap;
+
 use crate::hash_index::HashIndex;
 use crate::key_hash::{HashSeed, Key};
 use crate::level::Level;
@@ -51,6 +53,8 @@ pub struct OrderBooks {
     level_index: HashIndex<LevelKey>,
     books: Slab<OrderBook>,
     book_index: HashIndex<u32>,
+    /// When resting orders expire, by id: nanoseconds since 1970.
+    expiries: BTreeMap<u64, u64>,
 }
 
 impl OrderBooks {
@@ -64,6 +68,7 @@ impl OrderBooks {
             level_index: HashIndex::with_capacity(0, seed),
             books: Slab::with_capacity(0),
             book_index: HashIndex::with_capacity(0, seed),
+            expiries: BTreeMap::new(),
         }
     }
 
@@ -145,13 +150,14 @@ impl OrderBooks {
         index
     }
 
-    /// Adds a new order at the end of the queue at `price`.
+    /// Adds a new order at the end of the queue at `price`, and returns its index.
     #[inline]
-    pub fn add(&mut self, order: Order, book: u32, side: Side, price: i64) {
+    pub fn add(&mut self, order: Order, book: u32, side: Side, price: i64) -> u32 {
         let id = order.id;
         let index = self.orders.insert(order);
         self.order_index.insert(id, index);
         self.enqueue(index, book, side, price);
+        index
     }
 
     /// Puts an order that is in no queue at the end of the queue at `price`.
@@ -216,8 +222,53 @@ impl OrderBooks {
     /// Removes an order that is in no queue.
     #[inline]
     pub fn remove(&mut self, index: u32) {
-        self.order_index.remove(self.orders.at(index).id, index);
+        let order = self.orders.at(index);
+        if order.terms.expires() {
+            self.expiries.remove(&order.id);
+        }
+        self.order_index.remove(order.id, index);
         self.orders.remove(index);
+    }
+
+    /// Gives a resting order an STP mode + 1 of its own, 0 for none, and an expiry, 0 for none.
+    pub fn set_own_terms(&mut self, index: u32, own_stp: u8, expiry: u64) {
+        let order = self.orders.at_mut(index);
+        order.terms = order.terms.with_own(own_stp, expiry != 0);
+        if expiry != 0 {
+            self.expiries.insert(order.id, expiry);
+        }
+    }
+
+    /// When a resting order expires; 0 for never.
+    #[must_use]
+    pub fn expiry(&self, id: u64) -> u64 {
+        self.expiries.get(&id).copied().unwrap_or_default()
+    }
+
+    /// The resting orders that expire, by ascending id, each with its time.
+    #[must_use]
+    pub fn expiries(&self) -> impl ExactSizeIterator<Item = (u64, u64)> {
+        self.expiries.iter().map(|(&id, &time)| (id, time))
+    }
+
+    /// The resting orders with terms of their own, by ascending id: id, STP mode + 1 or 0, expiry or 0.
+    #[must_use]
+    pub fn own_terms(&self) -> Vec<(u64, u8, u64)> {
+        let own = self.orders.iter().map(|(_, order)| order);
+        let own = own.filter(|order| order.terms.own_stp() != 0 || order.terms.expires());
+        let mut rows: Vec<(u64, u8, u64)> =
+            own.map(|order| (order.id, order.terms.own_stp(), self.expiry(order.id))).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// Forgets the last prices of all books.
+    pub fn forget_prices(&mut self) {
+        let indices: Vec<u32> =
+            self.books.iter().filter(|(_, book)| book.symbol != 0).map(|(index, _)| index).collect();
+        for index in indices {
+            self.book_mut(index).last_price = 0;
+        }
     }
 
     /// Reduces an order by `quantity`. It keeps its place in the queue, or leaves the book if nothing remains.

@@ -1,4 +1,4 @@
-//! PLACE: the checks of a new order in their order, then matching, then the order rests or ends.
+//! PLACE: the checks of a new order in their order, then it matches, and rests or ends, or waits for its trigger.
 
 use crate::amount::{add, with_fee_rounded_up};
 use crate::book_side::RANK_ANY;
@@ -8,9 +8,11 @@ use crate::order::{Order, Terms};
 use crate::order_book::OrderBook;
 use crate::records::{Command, CommandResult, Event, EventType, ResultStatus};
 use crate::sizing::{Sizing, StepCount};
+use crate::terms::{check_terms, checked_trigger, expiry_of};
 use crate::types::{
     AMOUNT_MAX, FLAG_BUDGET, FLAG_SLIDE, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode,
 };
+use crate::waiting::Trigger;
 
 /// Check 5 of PLACE, also of AMEND: the quantity is in range and a multiple of the lot.
 pub(crate) fn check_quantity(book: &OrderBook, quantity: i64) -> Result<(), ResultCode> {
@@ -53,6 +55,11 @@ fn check_budget(amount: i128) -> Result<(), ResultCode> {
     if (1..=AMOUNT_MAX).contains(&amount) { Ok(()) } else { Err(ResultCode::InvalidBudget) }
 }
 
+/// Whether the quantity of an order is fitted to its budget.
+fn is_sized(command: &Command, order_type: OrderType) -> bool {
+    order_type == OrderType::Ioc && command.flags & FLAG_BUDGET != 0
+}
+
 /// Check 8.
 #[inline]
 fn check_notional(book: &OrderBook, limit: i64, quantity: i64) -> Result<(), ResultCode> {
@@ -66,13 +73,31 @@ fn covered_lots(book: &OrderBook, quantity: i64, free: i128) -> i64 {
     i64::try_from(covered).unwrap_or(i64::MAX).min(quantity)
 }
 
-/// A new order that passed every check.
-struct CheckedOrder {
-    incoming: IncomingOrder,
+/// What an order needs beside its [`IncomingOrder`], once it was matched.
+#[derive(Clone, Copy)]
+pub(crate) struct Conditions {
+    /// Scaled quantity ordered.
+    pub(crate) quantity: i64,
     /// Scaled; 0 unless the order is a buy with a limit.
-    reserve_price: i64,
+    pub(crate) reserve_price: i64,
     /// Amount units of quote; 0 unless the order is a `FOK_BUDGET`.
-    budget: i128,
+    pub(crate) budget: i128,
+    /// The flags of the PLACE, whose low bits bound the test of a FOK.
+    pub(crate) fok_steps: u8,
+    /// The order's own STP mode + 1; 0 for its account's.
+    pub(crate) own_stp: u8,
+    /// Nanoseconds since 1970; 0 for never.
+    pub(crate) expiry: u64,
+    /// Time of the PLACE, nanoseconds since 1970.
+    pub(crate) timestamp: u64,
+}
+
+/// A new order that passed every check.
+pub(crate) struct CheckedOrder {
+    pub(crate) incoming: IncomingOrder,
+    pub(crate) conditions: Conditions,
+    /// What it waits for, if it does.
+    pub(crate) trigger: Option<Trigger>,
 }
 
 impl Engine {
@@ -80,7 +105,8 @@ impl Engine {
     #[inline]
     pub(crate) fn place(&mut self, command: &Command) -> CommandResult {
         match self.check_order(command) {
-            Ok(checked) => self.execute(checked, command),
+            Ok(checked) if checked.trigger.is_some() => self.wait(&checked),
+            Ok(checked) => self.execute(checked),
             Err(code) => {
                 self.emit(&Event {
                     side: command.side,
@@ -99,35 +125,33 @@ impl Engine {
         }
     }
 
-    /// Checks 1 to 3 of PLACE. Returns the side, the type, and the index of the book.
+    /// Checks 1 and 2 of PLACE, and those of its terms between them.
     #[inline]
-    fn check_head(&self, command: &Command) -> Result<(Side, OrderType, u32), ResultCode> {
+    fn check_head(&self, command: &Command) -> Result<(Side, OrderType, Option<Command>), ResultCode> {
         // 1
         let side = Side::from_record(command.side).ok_or(ResultCode::InvalidSide)?;
         let order_type = OrderType::from_record(command.order_type).ok_or(ResultCode::InvalidOrderType)?;
+        let terms = self.terms.until(self.command_sequence - 1);
+        if let Some(terms) = terms {
+            check_terms(&terms, command, side, order_type)?;
+        }
         // 2
         if command.order_id == 0 {
             return Err(ResultCode::InvalidOrderId);
         }
-        if self.books.find_order(command.order_id) != NIL {
+        if self.books.find_order(command.order_id) != NIL || self.waiting.find(command.order_id) != NIL {
             return Err(ResultCode::DuplicateOrderId);
         }
-        // 3
-        let book_index = self.books.find_book(command.symbol);
-        if book_index == NIL {
-            return Err(ResultCode::InvalidSymbol);
-        }
-        if !self.books.book(book_index).active {
-            return Err(ResultCode::SymbolInactive);
-        }
-        Ok((side, order_type, book_index))
+        Ok((side, order_type, terms))
     }
 
     /// The checks of PLACE, numbered as in the rules.
     #[inline]
     fn check_order(&mut self, command: &Command) -> Result<CheckedOrder, ResultCode> {
-        let &Command { price, quantity, amount, .. } = command;
-        let (side, order_type, book_index) = self.check_head(command)?;
+        let &Command { quantity, amount, .. } = command;
+        let (side, order_type, terms) = self.check_head(command)?;
+        // 3
+        let book_index = self.active_book(command)?;
         let book = self.books.book(book_index);
         // 4
         let account_index = self.accounts.find_account(command.account);
@@ -138,31 +162,17 @@ impl Engine {
         if !account.active {
             return Err(ResultCode::ParticipantInactive);
         }
-        let stp_mode = account.stp_mode;
+        let own_stp = terms.map_or(0, |terms| terms.order_type);
+        let stp_mode = StpMode::of_order(own_stp, account.stp_mode);
         // 5
         check_quantity(book, quantity)?;
         let (taker_fee_bps, maker_fee_bps) = account.fees.unwrap_or((book.taker_fee_bps, book.maker_fee_bps));
         let worst_fee_bps = i64::from(taker_fee_bps.max(maker_fee_bps).max(0));
         let has_limit = order_type != OrderType::FokBudget;
-        let is_sized = order_type == OrderType::Ioc && command.flags & FLAG_BUDGET != 0;
+        let is_sized = is_sized(command, order_type);
         let has_budget = is_sized || !has_limit;
         // 6, 7
-        let (mut price, mut reserve_price) = if has_limit {
-            let reserved = if is_sized { i128::from(price) } else { amount };
-            (price, check_limit(book, side, price, reserved)?)
-        } else {
-            (0, 0)
-        };
-        if has_budget {
-            check_budget(amount)?;
-        }
-        if order_type == OrderType::PostOnly
-            && command.flags & FLAG_SLIDE != 0
-            && let Some(behind) = self.behind_best(book, side, price)
-        {
-            price = behind;
-            reserve_price = if side == Side::Buy { behind } else { 0 };
-        }
+        let (price, reserve_price) = self.checked_prices(book, command, side, order_type)?;
         // 8
         check_notional(book, reserve_price.max(price), quantity)?;
         // 9
@@ -200,6 +210,8 @@ impl Engine {
                 return Err(ResultCode::BudgetNotFillable);
             }
         }
+        // 13
+        let trigger = terms.map_or(Ok(None), |terms| checked_trigger(book, &terms))?;
         let (quote_number, fee_balance) = (book.quote, book.fee_balance);
         if base_balance == NIL {
             base_balance = self.accounts.balance_or_new(account_index, base);
@@ -229,7 +241,43 @@ impl Engine {
             notional: 0,
             removal_reason: ResultCode::Success,
         };
-        Ok(CheckedOrder { incoming, reserve_price, budget: if has_limit { 0 } else { amount } })
+        let conditions = Conditions {
+            quantity,
+            reserve_price,
+            budget: if has_limit { 0 } else { amount },
+            fok_steps: command.flags,
+            own_stp,
+            expiry: terms.map_or(0, |terms| expiry_of(&terms)),
+            timestamp: command.timestamp,
+        };
+        Ok(CheckedOrder { incoming, conditions, trigger })
+    }
+
+    /// Checks 6 and 7: the limit and the reserve price, after a slide; both are 0 for an order without a limit.
+    #[inline]
+    fn checked_prices(
+        &self,
+        book: &OrderBook,
+        command: &Command,
+        side: Side,
+        order_type: OrderType,
+    ) -> Result<(i64, i64), ResultCode> {
+        let &Command { price, amount, .. } = command;
+        if order_type == OrderType::FokBudget {
+            check_budget(amount)?;
+            return Ok((0, 0));
+        }
+        let is_sized = is_sized(command, order_type);
+        let reserve_price =
+            check_limit(book, side, price, if is_sized { i128::from(price) } else { amount })?;
+        if is_sized {
+            check_budget(amount)?;
+        }
+        let slides = order_type == OrderType::PostOnly && command.flags & FLAG_SLIDE != 0;
+        if slides && let Some(behind) = self.behind_best(book, side, price) {
+            return Ok((behind, if side == Side::Buy { behind } else { 0 }));
+        }
+        Ok((price, reserve_price))
     }
 
     /// The price one tick behind the best opposite one, if an order at `price` would match and there is such a price.
@@ -246,8 +294,8 @@ impl Engine {
 
     /// Matches a checked order; what remains rests or is cancelled, as its type says.
     #[inline]
-    fn execute(&mut self, checked: CheckedOrder, command: &Command) -> CommandResult {
-        let CheckedOrder { mut incoming, reserve_price, budget } = checked;
+    fn execute(&mut self, checked: CheckedOrder) -> CommandResult {
+        let CheckedOrder { mut incoming, conditions, .. } = checked;
         self.emit(&Event {
             symbol: incoming.symbol,
             order_id: incoming.order_id,
@@ -257,27 +305,11 @@ impl Engine {
             remaining: incoming.remaining,
             fee_bps: incoming.taker_fee_bps,
             maker_fee_bps: incoming.maker_fee_bps,
+            amount: i128::from(conditions.expiry),
             ..Event::new(EventType::Accepted).of_order(incoming.side, incoming.order_type)
         });
-        let fill_or_kill = matches!(incoming.order_type, OrderType::Fok | OrderType::FokBudget);
-        if fill_or_kill && let Some(refusal) = self.fill_or_kill_refusal(&incoming, budget, command.flags) {
-            self.cancel_incoming(&mut incoming, refusal);
-        }
-        self.match_order(&mut incoming);
-        let mut resting = 0;
-        if incoming.remaining > 0 {
-            match incoming.order_type {
-                OrderType::Gtc | OrderType::PostOnly => {
-                    resting = incoming.remaining;
-                    self.rest(&incoming, reserve_price, command);
-                }
-                OrderType::Ioc => self.cancel_incoming(&mut incoming, ResultCode::IocRemainder),
-                // Cannot happen: a FOK was filled entirely, or cancelled before matching.
-                OrderType::Fok | OrderType::FokBudget => {
-                    self.cancel_incoming(&mut incoming, ResultCode::FokNotFillable);
-                }
-            }
-        }
+        let resting = self.match_and_rest(&mut incoming, &conditions);
+        self.activate_fired(incoming.book);
         let (code, status) = if incoming.filled == 0 && resting == 0 {
             (incoming.removal_reason, ResultStatus::Cancelled)
         } else {
@@ -292,26 +324,58 @@ impl Engine {
         }
     }
 
-    /// Adds what remains of a new order to its book and holds its funds.
+    /// Matches an order. What remains rests or is cancelled, as its type says. Returns how much rests.
     #[inline]
-    fn rest(&mut self, incoming: &IncomingOrder, reserve_price: i64, command: &Command) {
+    pub(crate) fn match_and_rest(&mut self, incoming: &mut IncomingOrder, conditions: &Conditions) -> i64 {
+        let fill_or_kill = matches!(incoming.order_type, OrderType::Fok | OrderType::FokBudget);
+        if fill_or_kill
+            && let Some(refusal) =
+                self.fill_or_kill_refusal(incoming, conditions.budget, conditions.fok_steps)
+        {
+            self.cancel_incoming(incoming, refusal);
+        }
+        self.match_order(incoming);
+        if incoming.remaining == 0 {
+            return 0;
+        }
+        match incoming.order_type {
+            OrderType::Gtc | OrderType::PostOnly => {
+                self.rest(incoming, conditions);
+                return incoming.remaining;
+            }
+            OrderType::Ioc => self.cancel_incoming(incoming, ResultCode::IocRemainder),
+            // Cannot happen: a FOK was filled entirely, or cancelled before matching.
+            OrderType::Fok | OrderType::FokBudget => {
+                self.cancel_incoming(incoming, ResultCode::FokNotFillable);
+            }
+        }
+        0
+    }
+
+    /// Adds what remains of an order to its book and holds its funds.
+    #[inline]
+    fn rest(&mut self, incoming: &IncomingOrder, conditions: &Conditions) {
+        let &Conditions { quantity, reserve_price, own_stp, expiry, timestamp, .. } = conditions;
         let (held_balance, other_balance) = incoming.paying_and_receiving();
         let order = Order {
             id: incoming.order_id,
             remaining: incoming.remaining,
             reserve_price,
-            quantity: command.quantity,
+            quantity,
             held_balance,
             other_balance,
             terms: Terms::new(incoming.taker_fee_bps, incoming.maker_fee_bps, incoming.order_type),
-            timestamp: command.timestamp,
+            timestamp,
             ..Order::default()
         };
         let book = self.books.book(incoming.book);
         let hold = book.hold(incoming.side, reserve_price, incoming.remaining, order.terms.worst_fee_bps());
         let locked = book.locked(incoming.side, incoming.price, incoming.remaining);
         self.accounts.balances.at_mut(held_balance).hold(hold, locked);
-        self.books.add(order, incoming.book, incoming.side, incoming.price);
+        let index = self.books.add(order, incoming.book, incoming.side, incoming.price);
+        if own_stp != 0 || expiry != 0 {
+            self.books.set_own_terms(index, own_stp, expiry);
+        }
     }
 
     /// Why a FOK or `FOK_BUDGET` order is killed; `None` if matching will fill it entirely, within its budget.

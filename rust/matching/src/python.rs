@@ -17,6 +17,7 @@ use crate::order::Order;
 use crate::order_book::OrderBook;
 use crate::records::{COMMAND_SIZE, Command, EVENT_SIZE, RESULT_SIZE};
 use crate::types::{CommandKind, NIL, Side};
+use crate::waiting::WaitingOrder;
 
 /// Most open orders that address space can be set aside for.
 const OPEN_ORDERS_EXPECTED_MAX: usize = 1 << 28;
@@ -33,6 +34,7 @@ type DepthRow = (i64, i128, u32);
 type OrderRow = (u64, u64, u32, u8, u8, i64, i64, i64, i64, u64);
 type BalanceRow = (u64, u32, i128, i128, i128);
 type AccountRow = (u64, bool, u8, Option<i16>, Option<i16>);
+type WaitingRow = (u64, u32, u8, u8, u8, i64, i64, i64, i64);
 type SymbolRow = (u32, u32, u32, i64, i64, i64, i64, i16, i16, bool);
 
 /// A matching core: one deterministic state, without clock, IO and threads.
@@ -69,6 +71,36 @@ impl RustCore {
             return Err(PyRuntimeError::new_err(UNUSABLE));
         }
         Ok(())
+    }
+
+    fn waiting_order_row(&self, order: &WaitingOrder) -> OrderRow {
+        (
+            order.id,
+            self.engine.waiting_owner(order),
+            self.engine.books.book(order.book).symbol,
+            order.side as u8,
+            order.order_type as u8,
+            order.price,
+            order.reserve_price,
+            order.quantity,
+            order.remaining,
+            order.timestamp,
+        )
+    }
+
+    fn waiting_row(&self, order: &WaitingOrder) -> WaitingRow {
+        let trigger = order.trigger;
+        (
+            order.id,
+            self.engine.books.book(order.book).symbol,
+            order.order_type as u8,
+            trigger.kind as u8,
+            trigger.flags,
+            trigger.value,
+            trigger.price(),
+            order.limit(),
+            order.fired_price,
+        )
     }
 
     fn order_row(&self, order: &Order) -> OrderRow {
@@ -160,6 +192,12 @@ impl RustCore {
         self.engine.event_sequence
     }
 
+    /// Whether a TERMS or `SET_MARK_PRICE` was ever applied.
+    #[getter]
+    fn tracks_prices(&self) -> bool {
+        self.engine.tracks_prices
+    }
+
     /// The whole state in its canonical form.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.require_usable()?;
@@ -190,13 +228,61 @@ impl RustCore {
         (books.depth(book, Side::Buy, levels), books.depth(book, Side::Sell, levels))
     }
 
-    /// A resting order, or None.
+    /// An open order, or None.
     fn order(&self, order_id: u64) -> Option<OrderRow> {
-        let index = self.engine.books.find_order(order_id);
-        (index != NIL).then(|| self.order_row(self.engine.books.orders.at(index)))
+        let Engine { books, waiting, .. } = &self.engine;
+        let index = books.find_order(order_id);
+        if index != NIL {
+            return Some(self.order_row(books.orders.at(index)));
+        }
+        let index = waiting.find(order_id);
+        (index != NIL).then(|| self.waiting_order_row(&waiting.order(index)))
     }
 
-    /// Resting orders by ascending order id; 0 means any account or symbol.
+    /// What an open order waits for; None if it rests, or is unknown.
+    fn waiting_order(&self, order_id: u64) -> Option<WaitingRow> {
+        let waiting = &self.engine.waiting;
+        let index = waiting.find(order_id);
+        (index != NIL).then(|| self.waiting_row(&waiting.order(index)))
+    }
+
+    /// The orders that wait for a trigger, by placement.
+    fn waiting_orders(&self) -> Vec<WaitingRow> {
+        self.engine.waiting.by_placement().iter().map(|order| self.waiting_row(order)).collect()
+    }
+
+    /// The open orders that expire, by ascending id, each with its time.
+    fn expiries(&self) -> Vec<(u64, u64)> {
+        let waiting = self.engine.waiting.by_placement();
+        let waiting = waiting.iter().filter(|order| order.expiry != 0).map(|order| (order.id, order.expiry));
+        let mut rows: Vec<(u64, u64)> = self.engine.books.expiries().chain(waiting).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// The active symbols with fired orders that no command has activated yet, ascending.
+    fn activations_due(&self) -> Vec<u32> {
+        let Engine { books, waiting, .. } = &self.engine;
+        if waiting.queued == 0 {
+            return Vec::new();
+        }
+        let due = waiting.books_with_queue().map(|index| books.book(index)).filter(|book| book.active);
+        let mut symbols: Vec<u32> = due.map(|book| book.symbol).collect();
+        symbols.sort_unstable();
+        symbols
+    }
+
+    /// The symbols that have a reference price, ascending: last trade and mark, 0 if unknown.
+    fn reference_prices(&self) -> Vec<(u32, i64, i64)> {
+        if !self.engine.tracks_prices {
+            return Vec::new();
+        }
+        let books = self.engine.books.books_by_symbol();
+        let rows = books.into_iter().map(|book| (book.symbol, book.last_price, book.mark_price));
+        rows.filter(|&(_, last, mark)| last != 0 || mark != 0).collect()
+    }
+
+    /// Open orders by ascending order id; 0 means any account or symbol.
     #[pyo3(signature = (account = 0, symbol = 0))]
     fn open_orders(&self, account: u64, symbol: u32) -> Vec<OrderRow> {
         let Engine { books, accounts, .. } = &self.engine;
@@ -211,6 +297,11 @@ impl RustCore {
             .filter(|order| symbol == 0 || of_symbol(order))
             .map(|order| self.order_row(order))
             .collect();
+        let waiting = self.engine.waiting.by_placement();
+        let waiting = waiting.iter().map(|order| self.waiting_order_row(order));
+        rows.extend(
+            waiting.filter(|row| (account == 0 || row.1 == account) && (symbol == 0 || row.2 == symbol)),
+        );
         rows.sort_unstable_by_key(|row| row.0);
         rows
     }

@@ -19,6 +19,8 @@ pub const TAKER_COMPLETED: u8 = 1;
 pub const MAKER_COMPLETED: u8 = 2;
 /// TRADE: the maker receives a rebate.
 pub const MAKER_REBATE: u8 = 4;
+/// REDUCE, MOVED: the order waits for its trigger, so no book changes.
+pub const WAITS: u8 = 8;
 
 /// A decoded command. The meaning of each field depends on the kind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -199,6 +201,10 @@ pub enum EventType {
     Balance = 6,
     /// A movement of money between two accounts.
     Transfer = 7,
+    /// An order with a trigger passed every check, and waits.
+    Waiting = 8,
+    /// The trigger of an order has fired.
+    Triggered = 9,
 }
 
 /// An event without its sequence and time. Fields that its type does not use are 0.

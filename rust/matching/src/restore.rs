@@ -5,19 +5,18 @@
 //! Levels, holds and sums are calculated again. Each record is read whole before its fields are checked, so
 //! that both cores give the same reason for the same bytes.
 
-use std::fmt;
-
 use sha2::{Digest, Sha256};
 
 use crate::accounts::{Transfer, TransferStatus};
 use crate::engine::Engine;
-use crate::invariant::broken;
 use crate::order::{Order, Terms};
 use crate::order_book::OrderBook;
 use crate::pending_movements::Movement;
 use crate::placement::check_price;
 use crate::records::CreateSymbol;
 use crate::snapshot::{MAGIC, SEAL_MAGIC, SEAL_SIZE, SnapshotSink};
+pub use crate::snapshot_reader::RestoreError;
+use crate::snapshot_reader::{Reader, Record, require};
 use crate::types::{
     AMOUNT_MAX, CommandKind, FEE_ACCOUNT, MOVEMENTS_MAX, NIL, OrderType, SCALED_MAX, Side, StpMode,
     fees_valid,
@@ -31,26 +30,10 @@ const CURRENCY_SIZE: usize = 4;
 const SYMBOL_SIZE: usize = 53;
 const ACCOUNT_SIZE: usize = 23;
 const BALANCE_SIZE: usize = 20;
-const ORDER_SIZE: usize = 70;
+pub(crate) const ORDER_SIZE: usize = 70;
 const TRANSFER_SIZE: usize = 46;
 const MOVEMENT_SIZE: usize = 36;
 const OWNER_LINK_SIZE: usize = 16;
-
-/// Why bytes are not a snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RestoreError(&'static str);
-
-impl fmt::Display for RestoreError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "not a snapshot of a core: {}", self.0)
-    }
-}
-
-impl std::error::Error for RestoreError {}
-
-fn require(condition: bool, reason: &'static str) -> Result<(), RestoreError> {
-    if condition { Ok(()) } else { Err(RestoreError(reason)) }
-}
 
 /// Compares a snapshot with the bytes that it should have.
 struct Comparison<'a> {
@@ -109,6 +92,9 @@ impl Engine {
                 engine.read_owner_link(&mut reader.record(OWNER_LINK_SIZE)?)?;
             }
         }
+        if !reader.rest.is_empty() {
+            engine.read_terms_and_waiting(&mut reader)?;
+        }
         require(
             engine.accounts.balances.iter().all(|(_, balance)| balance.free() >= 0),
             "an account holds more than it owns",
@@ -118,6 +104,7 @@ impl Engine {
             book.side(Side::Sell).crosses(Side::Sell.rank(bid))
         };
         require(!engine.books.books().any(crossed), "a book is crossed")?;
+        require(!engine.has_missed_trigger(), "a waiting order's trigger was reached")?;
         let mut comparison = Comparison { rest: bytes, equal: true };
         engine.write_state(&mut comparison);
         require(comparison.equal && comparison.rest.is_empty(), "it is not in canonical form")?;
@@ -184,23 +171,49 @@ impl Engine {
     }
 
     fn read_order(&mut self, record: &mut Record) -> Result<(), RestoreError> {
-        let (id, number, symbol) = (record.u64(), record.u64(), record.u32());
-        let (side, order_type) = (record.u8(), record.u8());
-        let (price, reserve_price) = (record.i64(), record.i64());
-        let (quantity, remaining) = (record.i64(), record.i64());
-        let fees = (record.i32(), record.i32());
-        let timestamp = record.u64();
-        let new = id != 0 && self.books.find_order(id) == NIL;
+        let resting = |order_type: OrderType| matches!(order_type, OrderType::Gtc | OrderType::PostOnly);
+        let fields = OrderFields::read(record);
+        let read = self.checked_order(&fields, resting, "an order of this type cannot rest")?;
+        let ReadOrder { book: book_index, side, order_type, fees, held_balance, other_balance } = read;
+        let OrderFields { id, price, reserve_price, quantity, remaining, timestamp, .. } = fields;
+        let order = Order {
+            id,
+            remaining,
+            reserve_price,
+            quantity,
+            held_balance,
+            other_balance,
+            terms: Terms::new(fees.0, fees.1, order_type),
+            timestamp,
+            ..Order::default()
+        };
+        let book = self.books.book(book_index);
+        let hold = book.hold(side, reserve_price, remaining, order.terms.worst_fee_bps());
+        let locked = book.locked(side, price, remaining);
+        self.accounts.balances.at_mut(held_balance).hold(hold, locked);
+        self.books.add(order, book_index, side, price);
+        Ok(())
+    }
+
+    /// Checks the fields of an order that rests or waits: PLACE must accept it.
+    pub(crate) fn checked_order(
+        &mut self,
+        fields: &OrderFields,
+        may_stay: impl Fn(OrderType) -> bool,
+        wrong_type: &'static str,
+    ) -> Result<ReadOrder, RestoreError> {
+        let &OrderFields { id, account: number, price, reserve_price, quantity, remaining, .. } = fields;
+        let new = id != 0 && self.books.find_order(id) == NIL && self.waiting.find(id) == NIL;
         require(new, "an order id is 0 or repeated")?;
         let account = self.accounts.find_account(number);
         require(account != NIL && number != FEE_ACCOUNT, "an order has no account that may own it")?;
-        let book_index = self.books.find_book(symbol);
+        let book_index = self.books.find_book(fields.symbol);
         require(book_index != NIL, "an order has no symbol")?;
-        let side = Side::from_record(side).ok_or(RestoreError("an order has no side"))?;
-        let order_type = OrderType::from_record(order_type)
-            .filter(|order_type| matches!(order_type, OrderType::Gtc | OrderType::PostOnly))
-            .ok_or(RestoreError("an order of this type cannot rest"))?;
-        let (taker_fee_bps, maker_fee_bps) = checked_fees(fees)?;
+        let side = Side::from_record(fields.side).ok_or(RestoreError("an order has no side"))?;
+        let order_type = OrderType::from_record(fields.order_type)
+            .filter(|&order_type| may_stay(order_type))
+            .ok_or(RestoreError(wrong_type))?;
+        let fees = checked_fees(fields.fees)?;
         let book = self.books.book(book_index);
         check_price(book, price).map_err(|_| RestoreError("an order's price is out of range"))?;
         let reserve_allowed = match side {
@@ -220,22 +233,7 @@ impl Engine {
             Side::Buy => (quote, base),
             Side::Sell => (base, quote),
         };
-        let order = Order {
-            id,
-            remaining,
-            reserve_price,
-            quantity,
-            held_balance,
-            other_balance,
-            terms: Terms::new(taker_fee_bps, maker_fee_bps, order_type),
-            timestamp,
-            ..Order::default()
-        };
-        let hold = book.hold(side, reserve_price, remaining, order.terms.worst_fee_bps());
-        let locked = book.locked(side, price, remaining);
-        self.accounts.balances.at_mut(held_balance).hold(hold, locked);
-        self.books.add(order, book_index, side, price);
-        Ok(())
+        Ok(ReadOrder { book: book_index, side, order_type, fees, held_balance, other_balance })
     }
 
     fn read_transfer(&mut self, record: &mut Record) -> Result<(), RestoreError> {
@@ -299,6 +297,49 @@ impl Engine {
     }
 }
 
+/// The fields that an order that rests and one that waits have in common, as they were read.
+pub(crate) struct OrderFields {
+    pub(crate) id: u64,
+    account: u64,
+    symbol: u32,
+    side: u8,
+    order_type: u8,
+    pub(crate) price: i64,
+    pub(crate) reserve_price: i64,
+    pub(crate) quantity: i64,
+    pub(crate) remaining: i64,
+    fees: (i32, i32),
+    pub(crate) timestamp: u64,
+}
+
+impl OrderFields {
+    pub(crate) fn read(record: &mut Record) -> Self {
+        Self {
+            id: record.u64(),
+            account: record.u64(),
+            symbol: record.u32(),
+            side: record.u8(),
+            order_type: record.u8(),
+            price: record.i64(),
+            reserve_price: record.i64(),
+            quantity: record.i64(),
+            remaining: record.i64(),
+            fees: (record.i32(), record.i32()),
+            timestamp: record.u64(),
+        }
+    }
+}
+
+/// What an order that was checked refers to.
+pub(crate) struct ReadOrder {
+    pub(crate) book: u32,
+    pub(crate) side: Side,
+    pub(crate) order_type: OrderType,
+    pub(crate) fees: (i16, i16),
+    pub(crate) held_balance: u32,
+    pub(crate) other_balance: u32,
+}
+
 /// The state in a snapshot, with or without a seal.
 fn state_of(snapshot: &[u8]) -> Result<&[u8], RestoreError> {
     if !snapshot.starts_with(&SEAL_MAGIC) {
@@ -313,74 +354,4 @@ fn checked_fees((taker, maker): (i32, i32)) -> Result<(i16, i16), RestoreError> 
     const ERROR: RestoreError = RestoreError("a fee is out of range");
     require(fees_valid(i64::from(taker), i64::from(maker)), ERROR.0)?;
     Ok((i16::try_from(taker).map_err(|_| ERROR)?, i16::try_from(maker).map_err(|_| ERROR)?))
-}
-
-/// Takes whole records from the front of a snapshot.
-struct Reader<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn record(&mut self, size: usize) -> Result<Record<'a>, RestoreError> {
-        let (record, rest) = self.rest.split_at_checked(size).ok_or(RestoreError("it breaks off"))?;
-        self.rest = rest;
-        Ok(Record { rest: record })
-    }
-
-    fn count_32(&mut self) -> Result<u32, RestoreError> {
-        Ok(self.record(4)?.u32())
-    }
-
-    fn count_64(&mut self) -> Result<u64, RestoreError> {
-        Ok(self.record(8)?.u64())
-    }
-}
-
-/// Takes numbers from the front of a record, which has as many bytes as are taken.
-struct Record<'a> {
-    rest: &'a [u8],
-}
-
-impl Record<'_> {
-    fn array<const N: usize>(&mut self) -> [u8; N] {
-        let Some((bytes, rest)) = self.rest.split_first_chunk() else {
-            broken("a record ends before its fields");
-        };
-        self.rest = rest;
-        *bytes
-    }
-
-    fn u8(&mut self) -> u8 {
-        let [byte] = self.array();
-        byte
-    }
-
-    /// A byte that the canonical form writes as 0 or 1.
-    fn flag(&mut self) -> bool {
-        self.u8() == 1
-    }
-
-    fn u32(&mut self) -> u32 {
-        u32::from_le_bytes(self.array())
-    }
-
-    fn i32(&mut self) -> i32 {
-        i32::from_le_bytes(self.array())
-    }
-
-    fn u64(&mut self) -> u64 {
-        u64::from_le_bytes(self.array())
-    }
-
-    fn i64(&mut self) -> i64 {
-        i64::from_le_bytes(self.array())
-    }
-
-    fn u128(&mut self) -> u128 {
-        u128::from_le_bytes(self.array())
-    }
-
-    fn i128(&mut self) -> i128 {
-        i128::from_le_bytes(self.array())
-    }
 }

@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::invariant::broken;
 use crate::order_book::OrderBook;
 use crate::types::Side;
+use crate::waiting::WaitingOrder;
 
 /// First bytes of a snapshot, before the SHA-256 of the state.
 pub(crate) const SEAL_MAGIC: [u8; 8] = *b"OSCORE02";
@@ -87,8 +88,8 @@ impl Engine {
         }
         let movements = self.movements.until(self.command_sequence);
         let links = self.accounts.owners.links();
-        // States of before had neither, so that their hashes stay.
-        if !movements.is_empty() || links.len() != 0 {
+        // States of before had none of these, so that their hashes stay.
+        if !movements.is_empty() || links.len() != 0 || self.tracks_prices {
             sink.write(&count(movements.len()));
         }
         for movement in movements {
@@ -97,12 +98,75 @@ impl Engine {
             sink.write(&movement.currency.to_le_bytes());
             sink.write(&movement.amount.to_le_bytes());
         }
-        if links.len() != 0 {
+        if links.len() != 0 || self.tracks_prices {
             sink.write(&count(links.len()));
         }
         for (account, owner) in links {
             sink.write(&account.to_le_bytes());
             sink.write(&owner.to_le_bytes());
+        }
+        if self.tracks_prices {
+            self.write_terms_and_waiting(sink, &books);
+        }
+    }
+
+    /// Writes the parts that a core has from its first TERMS or `SET_MARK_PRICE` on.
+    fn write_terms_and_waiting(&self, sink: &mut impl SnapshotSink, books: &[&OrderBook]) {
+        let terms = self.terms.until(self.command_sequence);
+        sink.write(&u32::from(terms.is_some()).to_le_bytes());
+        if let Some(terms) = terms {
+            sink.write(&[terms.side, terms.order_type, terms.flags]);
+            sink.write(&terms.symbol.to_le_bytes());
+            sink.write(&terms.order_id.to_le_bytes());
+            sink.write(&terms.account.to_le_bytes());
+            sink.write(&terms.price.to_le_bytes());
+            sink.write(&terms.quantity.to_le_bytes());
+            sink.write(&terms.amount.to_le_bytes());
+        }
+        let own_terms = self.books.own_terms();
+        sink.write(&(own_terms.len() as u64).to_le_bytes());
+        for (id, own_stp, expiry) in own_terms {
+            sink.write(&id.to_le_bytes());
+            sink.write(&[own_stp]);
+            sink.write(&expiry.to_le_bytes());
+        }
+        sink.write(&(self.waiting.len() as u64).to_le_bytes());
+        for order in self.waiting.by_placement() {
+            self.write_waiting_order(sink, &order);
+        }
+        sink.write(&(self.waiting.queued as u64).to_le_bytes());
+        for book in books {
+            for order in self.waiting.queue(self.books.find_book(book.symbol)) {
+                sink.write(&order.id.to_le_bytes());
+                sink.write(&order.fired_price.to_le_bytes());
+            }
+        }
+        let priced = || books.iter().filter(|book| book.last_price != 0 || book.mark_price != 0);
+        sink.write(&count(priced().count()));
+        for book in priced() {
+            sink.write(&book.symbol.to_le_bytes());
+            sink.write(&book.last_price.to_le_bytes());
+            sink.write(&book.mark_price.to_le_bytes());
+        }
+    }
+
+    fn write_waiting_order(&self, sink: &mut impl SnapshotSink, order: &WaitingOrder) {
+        sink.write(&order.id.to_le_bytes());
+        sink.write(&self.waiting_owner(order).to_le_bytes());
+        sink.write(&self.books.book(order.book).symbol.to_le_bytes());
+        sink.write(&[order.side as u8, order.order_type as u8]);
+        for number in [order.price, order.reserve_price, order.quantity, order.remaining] {
+            sink.write(&number.to_le_bytes());
+        }
+        sink.write(&i32::from(order.taker_fee_bps).to_le_bytes());
+        sink.write(&i32::from(order.maker_fee_bps).to_le_bytes());
+        sink.write(&order.timestamp.to_le_bytes());
+        sink.write(&[order.own_stp]);
+        sink.write(&order.expiry.to_le_bytes());
+        let trigger = order.trigger;
+        sink.write(&[order.fok_steps, trigger.kind as u8, trigger.flags]);
+        for number in [trigger.value, trigger.watermark, trigger.anchor] {
+            sink.write(&number.to_le_bytes());
         }
     }
 

@@ -25,6 +25,18 @@ pub const FLAG_BUDGET: u8 = 1 << 6;
 pub const FLAG_SLIDE: u8 = 1 << 7;
 /// The bits of a PLACE's flags that bound a walk through the book.
 pub const STEPS_MASK: u8 = FLAG_BUDGET - 1;
+/// Bit of the flags of terms: the mark price fires the trigger, not the last trade.
+pub const TERMS_BY_MARK: u8 = 1;
+/// Bit of the flags of terms: the trigger fires at or below its price, not at or above.
+pub const TERMS_AT_OR_BELOW: u8 = 2;
+/// All bits of the flags of terms.
+pub const TERMS_FLAGS: u8 = TERMS_BY_MARK | TERMS_AT_OR_BELOW;
+/// Largest own STP mode of an order: a mode + 1.
+pub const OWN_STP_MAX: u8 = 5;
+/// Largest distance of a trailing trigger in basis points.
+pub const TRAILING_BASIS_POINTS_MAX: i64 = 9_999;
+/// Fired orders that one command activates, at most.
+pub const ACTIVATIONS_MAX: usize = 32;
 /// Movements of one transfer, at most.
 pub const MOVEMENTS_MAX: usize = 32;
 
@@ -84,10 +96,22 @@ pub enum ResultCode {
     NotionalTooLarge = 30,
     /// The budget is not positive or too large.
     InvalidBudget = 31,
-    /// An amended quantity is not above what the order has lost already.
-    QuantityBelowFilled = 39,
     /// The book has nothing within the limit of which the budget pays for one lot.
     BudgetNotFillable = 32,
+    /// A trigger is no multiple of the tick, or out of range.
+    InvalidTrigger = 33,
+    /// The present price would fire the trigger at once.
+    TriggerWouldFire = 34,
+    /// A trailing trigger needs a price to follow, and there was none yet.
+    ReferencePriceUnknown = 35,
+    /// The order would expire before it is placed, or the time is out of range.
+    InvalidExpiry = 36,
+    /// The order has no expiry, or it is still to come.
+    OrderNotExpired = 37,
+    /// The terms before an order contradict each other or the order.
+    InvalidTerms = 38,
+    /// An amended quantity is not above what the order has lost already.
+    QuantityBelowFilled = 39,
     /// The amount is not positive or too large.
     InvalidAmount = 40,
     /// Another transfer has this reference.
@@ -118,6 +142,8 @@ pub enum ResultCode {
     StpDecrement = 68,
     /// A FOK or `FOK_BUDGET` order needs more levels or orders than its test looks at.
     FokTooDeep = 69,
+    /// The order's time was over.
+    OrderExpired = 70,
     /// The owner amended the order to a smaller quantity.
     AmendedByUser = 75,
     /// The number stands for no kind of command or no mode.
@@ -218,6 +244,13 @@ pub enum StpMode {
 }
 
 impl StpMode {
+    /// The mode of an incoming order: its own, which is given as mode + 1, or else its account's.
+    #[must_use]
+    #[inline]
+    pub fn of_order(own_stp: u8, of_account: Self) -> Self {
+        own_stp.checked_sub(1).and_then(Self::from_record).unwrap_or(of_account)
+    }
+
     /// The mode that `value` stands for in a record.
     #[must_use]
     pub fn from_record(value: u8) -> Option<Self> {
@@ -229,6 +262,47 @@ impl StpMode {
             4 => Some(Self::DecrementAndCancel),
             _ => None,
         }
+    }
+}
+
+/// What an order waits for before it matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum TriggerKind {
+    /// Nothing.
+    #[default]
+    None = 0,
+    /// A price.
+    Fixed = 1,
+    /// A price at a fixed distance from the best price since the order was placed.
+    TrailingDistance = 2,
+    /// A price at a distance that is a part of that price.
+    TrailingBasisPoints = 3,
+}
+
+impl TriggerKind {
+    /// The kind that `value` stands for in a record.
+    #[must_use]
+    pub fn from_record(value: u8) -> Option<Self> {
+        match value {
+            0 => Some(Self::None),
+            1 => Some(Self::Fixed),
+            2 => Some(Self::TrailingDistance),
+            3 => Some(Self::TrailingBasisPoints),
+            _ => None,
+        }
+    }
+
+    /// Whether a trigger of this kind fits an order of `side`: a trailing one follows falling prices for a buy and
+    /// rising prices for a sell, and its basis points leave something of the price.
+    #[must_use]
+    pub fn fits(self, flags: u8, value: i64, side: Side) -> bool {
+        if matches!(self, Self::None | Self::Fixed) {
+            return true;
+        }
+        let at_or_below = flags & TERMS_AT_OR_BELOW != 0;
+        at_or_below == (side == Side::Sell)
+            && (self == Self::TrailingDistance || value <= TRAILING_BASIS_POINTS_MAX)
     }
 }
 
@@ -278,6 +352,14 @@ pub enum CommandKind {
     Transfer = 20,
     /// Gives an account to the owner of another, or ends that.
     SetOwner = 21,
+    /// What the PLACE directly after it asks for beyond its own fields.
+    Terms = 22,
+    /// Ends an order whose expiry has passed.
+    Expire = 23,
+    /// Sets the mark price of a symbol.
+    SetMarkPrice = 24,
+    /// Activates orders whose triggers have fired.
+    Activate = 25,
     /// Changes an order's price, its ordered quantity or both.
     Amend = 26,
 }
@@ -286,7 +368,7 @@ impl CommandKind {
     /// The kind that `value` stands for in a record.
     #[must_use]
     pub fn from_record(value: u8) -> Option<Self> {
-        const KINDS: [CommandKind; 21] = [
+        const KINDS: [CommandKind; 26] = [
             CommandKind::Place,
             CommandKind::Cancel,
             CommandKind::Move,
@@ -308,10 +390,12 @@ impl CommandKind {
             CommandKind::Movement,
             CommandKind::Transfer,
             CommandKind::SetOwner,
+            CommandKind::Terms,
+            CommandKind::Expire,
+            CommandKind::SetMarkPrice,
+            CommandKind::Activate,
+            CommandKind::Amend,
         ];
-        if value == CommandKind::Amend as u8 {
-            return Some(CommandKind::Amend);
-        }
         KINDS.get(usize::from(value).wrapping_sub(1)).copied()
     }
 }

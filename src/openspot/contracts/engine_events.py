@@ -9,7 +9,7 @@ are the engine's (fact A2.2-02).
 """
 
 import msgspec
-from msgspec import field
+from msgspec import UNSET, UnsetType, field
 
 from openspot.domain.result_code import ResultCode
 
@@ -56,6 +56,39 @@ class AcceptedEvent(OrderStreamEvent, tag="accepted", frozen=True):
     metadata: str
 
 
+class WaitingEvent(OrderStreamEvent, tag="waiting", frozen=True):
+    """An order with a trigger passed every check of the engine, and waits beside the book.
+
+    `price` is its limit. `trigger_kind` is a domain.order.TriggerKind, `trigger_source` last or mark,
+    `trigger_direction` atOrAbove or atOrBelow. `expires_at` is in milliseconds since 1970, 0 for never.
+    """
+
+    order_type: str
+    price: str
+    quantity: str
+    metadata: str
+    trigger_kind: str
+    trigger_source: str
+    trigger_direction: str
+    trigger_price: str
+    expires_at: int
+
+
+class TriggeredEvent(OrderStreamEvent, tag="triggered", frozen=True):
+    """The trigger of a waiting order has fired. Its trades follow, if there are any.
+
+    `price` is its limit now, `fired_price` the last trade or the mark price, as `trigger_source` says.
+    """
+
+    order_type: str
+    price: str
+    quantity: str
+    remaining: str
+    trigger_source: str
+    trigger_price: str
+    fired_price: str
+
+
 class TradeEvent(StreamMessage, tag="trade", frozen=True):
     """One fill. A rebate has `maker_is_rebate` and negative `maker_fee_amount` and `maker_fee_bps`."""
 
@@ -85,13 +118,15 @@ class TradeEvent(StreamMessage, tag="trade", frozen=True):
 
 
 class ReduceEvent(OrderStreamEvent, tag="reduce", frozen=True):
-    """Quantity left an order without a trade. `reason` is the name of a result code."""
+    """Quantity left an order without a trade. `reason` is the name of a result code. `is_waiting` is only there for an
+    order that waits for its trigger."""
 
     price: str
     quantity: str
     remaining: str
     is_order_completed: bool
     reason: str
+    is_waiting: bool | UnsetType = UNSET
 
     @property
     def is_amendment(self) -> bool:
@@ -113,13 +148,14 @@ class MovedEvent(OrderStreamEvent, tag="moved", frozen=True, omit_defaults=True)
     """An open order has a new limit price, another ordered quantity or both, and the last place in its queue.
 
     `quantity` and `previous_remaining` are there only if an amendment changed the ordered quantity: the new one, and
-    what remained before.
+    what remained before. `is_waiting` is only there for an order that waits for its trigger, and keeps its place.
     """
 
     price: str
     remaining: str
     quantity: str = ""
     previous_remaining: str = ""
+    is_waiting: bool | UnsetType = UNSET
 
 
 class BalanceEvent(StreamMessage, tag="balance", frozen=True):
@@ -158,7 +194,17 @@ class TransferEvent(StreamMessage, tag="transfer", frozen=True):
     amount: str
 
 
-EngineEvent = AcceptedEvent | TradeEvent | ReduceEvent | RejectEvent | MovedEvent | BalanceEvent | TransferEvent
+EngineEvent = (
+    AcceptedEvent
+    | TradeEvent
+    | ReduceEvent
+    | RejectEvent
+    | MovedEvent
+    | BalanceEvent
+    | TransferEvent
+    | WaitingEvent
+    | TriggeredEvent
+)
 StreamEntry = Hello | SkippedEvents | EngineEvent
 
 

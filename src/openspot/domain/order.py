@@ -68,6 +68,18 @@ class StpMode(IntEnum):
     DECREMENT_AND_CANCEL = 4
 
 
+class TriggerKind(IntEnum):
+    """What an order waits for before it matches. The numbers are part of the engine's records."""
+
+    NONE = 0
+    FIXED = 1
+    """A price."""
+    TRAILING_DISTANCE = 2
+    """A price at a fixed distance from the best price since the order was placed."""
+    TRAILING_BASIS_POINTS = 3
+    """… at a distance that is a part of that price."""
+
+
 class OrderStatus(StrEnum):
     """States of an order (fact A2.1-11)."""
 

@@ -51,6 +51,18 @@ class ResultCode(IntEnum):
     """An order with a budget that is not positive or too large."""
     BUDGET_NOT_FILLABLE = 32
     """The book offers nothing, within the order's limit, of which its budget pays for one lot."""
+    INVALID_TRIGGER = 33
+    """A trigger is no multiple of the tick, or out of range."""
+    TRIGGER_WOULD_FIRE = 34
+    """The present price would fire the trigger at once."""
+    REFERENCE_PRICE_UNKNOWN = 35
+    """A trailing trigger needs a price to follow, and there was none yet."""
+    INVALID_EXPIRY = 36
+    """The order would expire before it is placed, or the time is out of range."""
+    ORDER_NOT_EXPIRED = 37
+    """The order has no expiry, or it is still to come."""
+    INVALID_TERMS = 38
+    """The terms before an order contradict each other or the order."""
     QUANTITY_BELOW_FILLED = 39
     """An amended quantity is not above what the order has lost already, by fills or otherwise."""
     # Money
@@ -76,6 +88,8 @@ class ResultCode(IntEnum):
     STP_DECREMENT = 68
     FOK_TOO_DEEP = 69
     """A FOK or FOK_BUDGET order needs more price levels or resting orders than its test looks at."""
+    ORDER_EXPIRED = 70
+    """The order's time was over."""
     AMENDED_BY_USER = 75
     """The owner amended the order to a smaller quantity."""
     # Process

@@ -13,6 +13,7 @@ from openspot.engine.intake.command_intake import CommandIntake
 from openspot.engine.intake.order_limits import OrderLimits
 from openspot.engine.intake.seed import seed_commands
 from openspot.engine.intake.sequencer import Sequencer
+from openspot.engine.intake.upkeep import Upkeep
 from openspot.engine.journal import snapshots
 from openspot.engine.journal.journal import Journal
 from openspot.engine.journal.recovery import Recovered, recover
@@ -74,6 +75,7 @@ class Engine:
             settings.engine_open_orders_max,
         )
         self.intake = CommandIntake(self.machine, self.sequencer, limits)
+        self.upkeep = Upkeep(self.machine, self.sequencer)
         self.journal_path = journal.path
         self.state_hash = self.machine.core.state_hash()
         """The core's state hash at the start or at the newest snapshot. Computing it more often would cost too much."""
@@ -122,6 +124,7 @@ class Engine:
         engine.events.start()
         if journal.last_sequence == 0:
             await engine._seed()
+        engine.upkeep.start()
         return engine
 
     async def _seed(self) -> None:
@@ -131,6 +134,7 @@ class Engine:
 
     async def close(self) -> None:
         """Finish all submitted commands, take a snapshot, and close the files."""
+        self.upkeep.close()
         await self.sequencer.close()
         if self._snapshot is not None:
             await asyncio.gather(self._snapshot, return_exceptions=True)
@@ -142,6 +146,7 @@ class Engine:
     def _note_applied(self, applied: AppliedBatch) -> None:
         metrics.EVENTS.inc(len(applied.events))
         self.events.add(applied.events)
+        self.upkeep.note(applied)
         behind = self.machine.core.command_sequence - self._snapshot_sequence
         if behind >= self.settings.engine_snapshot_interval and (self._snapshot is None or self._snapshot.done()):
             self._snapshot = asyncio.create_task(self._try_snapshot())

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from openspot.contracts.engine_events import AcceptedEvent, MovedEvent, ReduceEvent, TradeEvent
+from openspot.contracts.engine_events import AcceptedEvent, MovedEvent, ReduceEvent, TradeEvent, TriggeredEvent
 from openspot.contracts.messages.market_data import Level, OrderBookEvent
 from openspot.domain.money import amount_to_text
 from openspot.domain.order_book import (
@@ -31,7 +31,7 @@ _BUY = "buy"
 # Prices and quantities repeat, so the cache has most of them.
 _text_of = lru_cache(65_536)(amount_to_text)
 
-BookEvent = AcceptedEvent | TradeEvent | ReduceEvent | MovedEvent
+BookEvent = AcceptedEvent | TradeEvent | ReduceEvent | MovedEvent | TriggeredEvent
 """The events that can change a book."""
 
 
@@ -164,6 +164,13 @@ class PublishedBook:
         else:
             self._rest(event, event.quantity)
 
+    def _trigger(self, event: TriggeredEvent) -> None:
+        """An order that waited comes in like a new one."""
+        if event.order_type in _IMMEDIATE_TYPES:
+            self._immediate.add(event.engine_order_id)
+        else:
+            self._rest(event, event.remaining)
+
     def _trade(self, event: TradeEvent) -> None:
         taker = self._resting.get(event.taker_engine_order_id)
         is_immediate = event.taker_engine_order_id in self._immediate
@@ -182,13 +189,15 @@ class PublishedBook:
             raise BookContradictionError(f"trade of order {event.taker_engine_order_id}, which was not accepted")
 
     def _reduce(self, event: ReduceEvent) -> None:
-        rests = event.engine_order_id not in self._immediate
+        rests = event.engine_order_id not in self._immediate and event.is_waiting is not True
         if event.is_order_completed:
             self._forget(event.engine_order_id)
         if rests and event.seq > self._base_sequence:
             self._side(event.side).change(amount_of(event.price), -amount_of(event.quantity))
 
     def _move(self, event: MovedEvent) -> None:
+        if event.is_waiting is True:
+            return
         left = self._resting.get(event.engine_order_id)
         if event.seq > self._base_sequence and left is not None:
             self._side(event.side).change(left, -amount_of(event.previous_remaining or event.remaining))
@@ -196,7 +205,7 @@ class PublishedBook:
         if event.seq > self._base_sequence and left is None:
             raise BookContradictionError(f"order {event.engine_order_id} moved from an unknown price")
 
-    def _rest(self, event: AcceptedEvent | MovedEvent, quantity: str) -> None:
+    def _rest(self, event: AcceptedEvent | MovedEvent | TriggeredEvent, quantity: str) -> None:
         price = amount_of(event.price)
         self._resting[event.engine_order_id] = price
         if event.seq > self._base_sequence:
@@ -300,4 +309,5 @@ _APPLY: dict[type[BookEvent], Callable[[PublishedBook, Any], None]] = {
     TradeEvent: PublishedBook._trade,
     ReduceEvent: PublishedBook._reduce,
     MovedEvent: PublishedBook._move,
+    TriggeredEvent: PublishedBook._trigger,
 }

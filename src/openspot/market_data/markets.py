@@ -9,14 +9,21 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from openspot.contracts.engine_events import AcceptedEvent, EngineEvent, MovedEvent, ReduceEvent, TradeEvent
+from openspot.contracts.engine_events import (
+    AcceptedEvent,
+    EngineEvent,
+    MovedEvent,
+    ReduceEvent,
+    TradeEvent,
+    TriggeredEvent,
+)
 from openspot.contracts.messages import MarketTradeEvent, OrderBookEvent, TickerEvent
 from openspot.domain.money import amount_to_text, text_to_amount
 from openspot.domain.order_book import BookContradictionError
 from openspot.market_data.book import BookBase, BookEvent, PublishedBook
 from openspot.market_data.day import MINUTE_MS, RollingDay
 
-_BOOK_EVENTS = frozenset({AcceptedEvent, TradeEvent, ReduceEvent, MovedEvent})
+_BOOK_EVENTS = frozenset({AcceptedEvent, TradeEvent, ReduceEvent, MovedEvent, TriggeredEvent})
 
 
 class MarketHistory(NamedTuple):

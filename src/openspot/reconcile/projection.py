@@ -15,6 +15,8 @@ from openspot.contracts.engine_events import (
     RejectEvent,
     TradeEvent,
     TransferEvent,
+    TriggeredEvent,
+    WaitingEvent,
 )
 from openspot.domain.accounts import AccountKey
 from openspot.domain.ids import FEE_ACCOUNT_ID
@@ -45,21 +47,21 @@ class EngineProjection:
     def apply_all(self, events: Iterable[EngineEvent]) -> None:
         """Take the next events of the stream."""
         for event in events:
-            if isinstance(event, AcceptedEvent | RejectEvent):
+            if isinstance(event, AcceptedEvent | RejectEvent | WaitingEvent):
                 self._begin(event)
             elif isinstance(event, TradeEvent):
                 self._trade(event)
             elif isinstance(event, ReduceEvent):
                 self._reduce(event)
-            elif isinstance(event, MovedEvent):
+            elif isinstance(event, MovedEvent | TriggeredEvent):
                 order = self.orders.get(_shown_id(event.order_id, event.engine_order_id))
-                if order is not None:
+                if order is not None and order.price is not None:
                     order.price = parse_decimal(event.price)
                     order.quantity = parse_decimal(event.quantity) if event.quantity else order.quantity
                     order.remaining = parse_decimal(event.remaining)
 
-    def _begin(self, event: AcceptedEvent | RejectEvent) -> None:
-        accepted = isinstance(event, AcceptedEvent)
+    def _begin(self, event: AcceptedEvent | RejectEvent | WaitingEvent) -> None:
+        accepted = not isinstance(event, RejectEvent)
         order_id = _shown_id(event.order_id, event.engine_order_id)
         if isinstance(event, RejectEvent):
             if event.reason == ResultCode.DUPLICATE_ORDER_ID.name:

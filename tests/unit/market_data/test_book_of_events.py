@@ -86,7 +86,8 @@ def test_the_book_is_the_cores_after_every_command(seed: int) -> None:
             applied = markets.apply(event)
             assert applied is None or applied.contradiction is None
         expected = core_books(core)
-        resting = Counter(symbol_of(order.symbol) for order in core.open_orders())
+        waiting = {order.order_id for order in core.waiting_orders()}
+        resting = Counter(symbol_of(order.symbol) for order in core.open_orders() if order.order_id not in waiting)
         for market in markets.all():
             assert market.book.is_whole
             book = market.book.current(DEPTH)

@@ -5,7 +5,15 @@ from typing import Any
 
 import msgspec
 
-from openspot.contracts.engine_events import AcceptedEvent, MovedEvent, ReduceEvent, RejectEvent, TradeEvent
+from openspot.contracts.engine_events import (
+    AcceptedEvent,
+    MovedEvent,
+    ReduceEvent,
+    RejectEvent,
+    TradeEvent,
+    TriggeredEvent,
+    WaitingEvent,
+)
 from openspot.contracts.messages import OrderRequest, SubmitOrder
 from openspot.domain.market import MarketLimits
 from openspot.domain.symbol import SymbolSpec
@@ -150,3 +158,47 @@ def moved(seq: int, engine_order_id: int, price: str) -> MovedEvent:
         price=price,
         remaining="1",
     )
+
+
+def waiting(seq: int, engine_order_id: int, **fields: Any) -> WaitingEvent:
+    """A GTC buy of 1 at 100 by alice waits for a trade at 105."""
+    event = WaitingEvent(
+        seq=seq,
+        timestamp=1_000 + seq,
+        symbol="BTC-USD",
+        engine_order_id=str(engine_order_id),
+        order_id=f"ext{engine_order_id}",
+        participant_id="alice",
+        side="buy",
+        order_type="GTC",
+        price="100",
+        quantity="1",
+        metadata='{"type":"limit","timeInForce":"gtc"}',
+        trigger_kind="FIXED",
+        trigger_source="last",
+        trigger_direction="atOrAbove",
+        trigger_price="105",
+        expires_at=0,
+    )
+    return msgspec.structs.replace(event, **fields)
+
+
+def triggered(seq: int, engine_order_id: int, **fields: Any) -> TriggeredEvent:
+    """The trigger of that order has fired."""
+    event = TriggeredEvent(
+        seq=seq,
+        timestamp=1_000 + seq,
+        symbol="BTC-USD",
+        engine_order_id=str(engine_order_id),
+        order_id=f"ext{engine_order_id}",
+        participant_id="alice",
+        side="buy",
+        order_type="GTC",
+        price="100",
+        quantity="1",
+        remaining="1",
+        trigger_source="last",
+        trigger_price="105",
+        fired_price="105",
+    )
+    return msgspec.structs.replace(event, **fields)

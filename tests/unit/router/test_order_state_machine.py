@@ -11,7 +11,7 @@ from openspot.domain.order import OrderStatus
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 from openspot.router.translation.order_state_machine import OrderStateMachine, Target, TranslatedEvent
-from tests.unit.router.orders import accepted, moved, reduced, rejected, trade
+from tests.unit.router.orders import accepted, moved, reduced, rejected, trade, triggered, waiting
 
 MARKET = '{"type":"market","timeInForce":"gtc","clientOrderId":"mine","marginMode":"cross"}'
 
@@ -503,3 +503,20 @@ def test_each_type_and_time_in_force_of_the_metadata_comes_back(order_type: str,
     metadata = f'{{"type":"{order_type}","timeInForce":"{time_in_force}","clientOrderId":"mine"}}'
     order = only_order(after(accepted(1, 1, order_type="GTC", metadata=metadata))[1])
     assert (order.type, order.time_in_force, order.client_order_id) == (order_type, time_in_force, "mine")
+
+
+def test_an_order_that_waits_is_open_and_follows_its_trigger() -> None:
+    state, translated = after(waiting(1, 1))
+    assert shown(translated) == ["orders.created open"]
+    assert open_ids(state) == {1}
+    translated = state.apply(triggered(2, 1, price="98"))
+    assert shown(translated) == ["orders.updated open"]
+    assert only_order(translated).price == Decimal(98)
+    translated = state.apply(reduced(3, 1, quantity="1", remaining="0", is_order_completed=True))
+    assert shown(translated)[-1] == "orders.cancelled cancelled"
+    assert not open_ids(state)
+
+
+def test_a_trigger_of_an_order_that_is_not_open_here_is_a_fault() -> None:
+    _, translated = after(triggered(1, 9))
+    assert [fault.kind for fault in translated.faults] == ["unknown_order"]

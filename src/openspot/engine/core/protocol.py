@@ -31,6 +31,39 @@ class RestingOrder(NamedTuple):
     timestamp: int
 
 
+class WaitingOrder(NamedTuple):
+    """What an order waits for, beside its RestingOrder, whose price is the limit that it was placed or moved with.
+
+    `kind` is a TriggerKind, `flags` and `value` are those of its TERMS. `trigger_price` is the price that fires it now,
+    `limit` the one that it would match with, and `fired_price` the price that has fired it, or 0. Prices are scaled.
+    """
+
+    order_id: int
+    symbol: int
+    order_type: int
+    kind: int
+    flags: int
+    value: int
+    trigger_price: int
+    limit: int
+    fired_price: int
+
+
+class OrderExpiry(NamedTuple):
+    """An open order that ends at a time, in nanoseconds since 1970."""
+
+    order_id: int
+    time_ns: int
+
+
+class ReferencePrices(NamedTuple):
+    """The prices that fire the triggers of a symbol, scaled: its last trade and its mark price. 0 is unknown."""
+
+    symbol: int
+    last_price: int
+    mark_price: int
+
+
 class CoreBalance(NamedTuple):
     """One account's money in one currency, in amount units (18 places).
 
@@ -116,6 +149,11 @@ class MatchingCore(Protocol):
         """Sequence of the newest event; 0 before the first."""
         ...
 
+    @property
+    def tracks_prices(self) -> bool:
+        """Whether a TERMS or SET_MARK_PRICE was ever applied. Before, nothing waits, expires or is fired."""
+        ...
+
     def snapshot(self) -> bytes:
         """The whole state in canonical form (docs/protocol/snapshot.md). Equal states have equal bytes."""
         ...
@@ -137,11 +175,31 @@ class MatchingCore(Protocol):
         ...
 
     def order(self, order_id: int) -> RestingOrder | None:
-        """A resting order, or None."""
+        """An open order, which rests or waits, or None."""
         ...
 
     def open_orders(self, account: int = 0, symbol: int = 0) -> list[RestingOrder]:
-        """Resting orders by ascending order id; 0 means any account or symbol."""
+        """Open orders, which rest or wait, by ascending order id; 0 means any account or symbol."""
+        ...
+
+    def waiting_order(self, order_id: int) -> WaitingOrder | None:
+        """What an open order waits for; None if it rests, or is unknown."""
+        ...
+
+    def waiting_orders(self) -> list[WaitingOrder]:
+        """The orders that wait for a trigger, by placement."""
+        ...
+
+    def expiries(self) -> list[OrderExpiry]:
+        """The open orders that expire, by ascending order id."""
+        ...
+
+    def activations_due(self) -> list[int]:
+        """The active symbols with fired orders that no command has activated yet, ascending."""
+        ...
+
+    def reference_prices(self) -> list[ReferencePrices]:
+        """The symbols that have a reference price, ascending. The core knows them from the first TERMS on."""
         ...
 
     def balances(self, account: int = 0) -> list[CoreBalance]:

@@ -42,6 +42,14 @@ The fields that each kind reads (the others are zero):
     SET_ACCOUNT_FEES account, flags bit 0 = the account gets its own fees (else the symbol's apply);
                      order_id, price = taker and maker basis points, two's complement
     SET_OWNER        account, order_id = the account whose user owns this one, too, or 0 for nobody else
+    TERMS            order_id = that of the PLACE directly after it, for which it counts; side = TriggerKind;
+                     order_type = the order's own StpMode + 1, or 0 for the account's; flags bit 0 = the mark price
+                     fires it (else the last trade), bit 1 = it fires at or below its trigger (else at or above);
+                     price = the trigger, the distance, or the basis points; amount = when the order expires
+                     (ns since 1970), or 0; symbol, account and quantity are 0
+    EXPIRE           order_id: ends an order whose expiry has passed
+    SET_MARK_PRICE   symbol, price
+    ACTIVATE         symbol: activates orders whose triggers have fired
 
 A reference is 128 bits (a digest of an external text), in price (low half) and quantity (high half). Zero means
 none: then the core does not remember the transfer.
@@ -77,6 +85,13 @@ FLAG_BUDGET = 1 << 6
 FLAG_SLIDE = 1 << 7
 """PLACE of a POST_ONLY: a price that would match becomes one tick behind the best opposite price."""
 STEPS_MASK = FLAG_BUDGET - 1
+TERMS_BY_MARK = 1
+"""TERMS, WAITING, TRIGGERED: the mark price fires the trigger, not the last trade."""
+TERMS_AT_OR_BELOW = 2
+"""TERMS, WAITING, TRIGGERED: the trigger fires at or below its price, not at or above."""
+TERMS_FLAGS = TERMS_BY_MARK | TERMS_AT_OR_BELOW
+ACTIVATIONS_MAX = 32
+"""How many fired orders one command activates. The rest waits for the next one."""
 FOK_STEPS_EXPONENT = 12
 """The flags of every PLACE that the engine makes: a FOK is tested against 4,096 levels or orders at most. Journals of
 before have 0 there."""
@@ -107,6 +122,10 @@ class CommandKind(IntEnum):
     MOVEMENT = 19
     TRANSFER = 20
     SET_OWNER = 21
+    TERMS = 22
+    EXPIRE = 23
+    SET_MARK_PRICE = 24
+    ACTIVATE = 25
     AMEND = 26
 
 
@@ -125,6 +144,7 @@ class EventType(IntEnum):
     fill. REDUCE: an order lost quantity without a trade. MOVED: an order has a new price, a larger quantity
     or both, and a new place. BALANCE: a transfer credited, debited or held an account's money. TRANSFER: a movement
     between two accounts.
+    WAITING: an order with a trigger passed every check, and waits. TRIGGERED: its trigger has fired.
     """
 
     ACCEPTED = 1
@@ -134,12 +154,16 @@ class EventType(IntEnum):
     MOVED = 5
     BALANCE = 6
     TRANSFER = 7
+    WAITING = 8
+    TRIGGERED = 9
 
 
 EVENT_TAKER_COMPLETED = 1
 """TRADE: the taker order is filled entirely. REDUCE: nothing of the order remains."""
 EVENT_MAKER_COMPLETED = 2
 EVENT_MAKER_REBATE = 4
+EVENT_WAITS = 8
+"""REDUCE, MOVED: the order waits for its trigger, so no book changes."""
 
 
 class Command(NamedTuple):
@@ -202,8 +226,11 @@ class Event(NamedTuple):
 
     TRADE: `order_id`, `account`, `remaining`, `side` and `amount` (fee) are the taker's; the maker_ fields
     the maker's; `maker_amount` is negative for a rebate; fees are in the symbol's quote asset.
-    ACCEPTED, MOVED: `price`, `quantity` (ordered), `remaining`, `order_type`. MOVED: `amount` = the signed change of
-    the quantity, scaled, which an AMEND made.
+    ACCEPTED, MOVED: `price`, `quantity` (ordered), `remaining`, `order_type`. ACCEPTED: `amount` = the expiry, or 0.
+    MOVED: `amount` = the signed change of the quantity, scaled, which an AMEND made.
+    WAITING, TRIGGERED: as ACCEPTED, `price` is the limit; `flags` as in TERMS, `maker_order_id` = the TriggerKind,
+    `maker_remaining` = the trigger price. WAITING: `maker_account` = the distance or basis points of a trailing
+    trigger. TRIGGERED: `amount` = the price that fired it.
     REDUCE: `quantity` is the quantity removed, `remaining` the rest, `code` the reason.
     REJECT: `code` is the reason, `quantity` the quantity of the command.
     BALANCE: `account`, `currency`, `order_type` = the CommandKind, `order_id` and `maker_order_id` = low and

@@ -1,10 +1,10 @@
 """The reference core: the specification of matching in Python.
 
 It is short and simple on purpose. The Rust core must return the same bytes for every command; where the two
-differ, docs/protocol/matching.md decides. The rules are in reference_placement.py, reference_matching.py,
-reference_amendments.py, reference_transfers.py, reference_movements.py and reference_directory.py, with one function
-for each kind of command over the state in reference_state.py. This file turns records into calls and back, and
-answers queries.
+differ, docs/protocol/matching.md decides. The rules are in reference_terms.py, reference_placement.py,
+reference_triggers.py, reference_execution.py, reference_matching.py, reference_amendments.py, reference_transfers.py,
+reference_movements.py and reference_directory.py, with one function for each kind of command over the state in
+reference_state.py. This file turns records into calls and back, and answers queries.
 """
 
 import hashlib
@@ -14,9 +14,20 @@ from functools import partial
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core import reference_amendments as amendments
 from openspot.engine.core import reference_directory as directory
+from openspot.engine.core import reference_execution as execution
 from openspot.engine.core import reference_movements as movements
 from openspot.engine.core import reference_transfers as transfers
-from openspot.engine.core.protocol import AccountSettings, CoreBalance, DepthLevel, OwnerLink, RestingOrder, Symbol
+from openspot.engine.core.protocol import (
+    AccountSettings,
+    CoreBalance,
+    DepthLevel,
+    OrderExpiry,
+    OwnerLink,
+    ReferencePrices,
+    RestingOrder,
+    Symbol,
+    WaitingOrder,
+)
 from openspot.engine.core.records import (
     COMMAND_SIZE,
     Command,
@@ -39,6 +50,8 @@ from openspot.engine.core.reference_state import (
     Rejected,
     require_found,
 )
+from openspot.engine.core.reference_terms import keep_terms
+from openspot.engine.core.reference_triggers import Waiter
 from openspot.engine.core.snapshot_reader import read_snapshot
 from openspot.engine.core.snapshot_records import sealed
 from openspot.engine.core.snapshot_writer import write_state
@@ -65,6 +78,10 @@ _HANDLERS: dict[int, Callable[[CoreState, Command, Emit], CommandResult]] = {
     CommandKind.SET_ACCOUNT: directory.set_account,
     CommandKind.SET_ACCOUNT_FEES: directory.set_account_fees,
     CommandKind.SET_OWNER: directory.set_owner,
+    CommandKind.TERMS: keep_terms,
+    CommandKind.EXPIRE: amendments.expire,
+    CommandKind.SET_MARK_PRICE: execution.set_mark_price,
+    CommandKind.ACTIVATE: execution.activate,
 }
 _UNUSABLE = "the core is unusable since a command found its state broken: end the process and replay"
 _BLANK_EVENT = Event(*[0] * len(Event._fields))
@@ -133,6 +150,11 @@ class ReferenceCore:
         """Sequence of the newest event; 0 before the first."""
         return self._state.event_sequence
 
+    @property
+    def tracks_prices(self) -> bool:
+        """Whether a TERMS or SET_MARK_PRICE was ever applied. Before, nothing waits, expires or is fired."""
+        return self._state.tracks_prices
+
     def snapshot(self) -> bytes:
         """The whole state in canonical form, with its checksum."""
         self._require_usable()
@@ -155,17 +177,47 @@ class ReferenceCore:
         return book.bids.depth(levels), book.asks.depth(levels)
 
     def order(self, order_id: int) -> RestingOrder | None:
-        """A resting order, or None."""
+        """An open order, which rests or waits, or None."""
         order = self._state.orders.get(order_id)
         return order.as_open_order() if order else None
 
     def open_orders(self, account: int = 0, symbol: int = 0) -> list[RestingOrder]:
-        """Resting orders by ascending order id; 0 means any account or symbol."""
+        """Open orders, which rest or wait, by ascending order id; 0 means any account or symbol."""
         candidates = self._state.orders
         if account:
             known = self._state.accounts.get(account)
             candidates = known.orders if known else {}
         return [order.as_open_order() for _, order in sorted(candidates.items()) if symbol in (order.symbol, 0)]
+
+    def waiting_order(self, order_id: int) -> WaitingOrder | None:
+        """What an open order waits for; None if it rests, or is unknown."""
+        waiter = self._state.waiting.get(order_id)
+        return waiter.as_waiting_order(self._fired_price(waiter)) if waiter else None
+
+    def waiting_orders(self) -> list[WaitingOrder]:
+        """The orders that wait for a trigger, by placement."""
+        return [waiter.as_waiting_order(self._fired_price(waiter)) for waiter in self._state.waiting.values()]
+
+    def _fired_price(self, waiter: Waiter) -> int:
+        return self._state.books[waiter.order.symbol].fired.get(waiter.order.order_id, 0)
+
+    def expiries(self) -> list[OrderExpiry]:
+        """The open orders that expire, by ascending order id."""
+        return [
+            OrderExpiry(number, order.expiry) for number, order in sorted(self._state.orders.items()) if order.expiry
+        ]
+
+    def activations_due(self) -> list[int]:
+        """The active symbols with fired orders that no command has activated yet, ascending."""
+        return [number for number, book in sorted(self._state.books.items()) if book.fired and book.symbol.active]
+
+    def reference_prices(self) -> list[ReferencePrices]:
+        """The symbols that have a reference price, ascending. The core knows them from the first TERMS on."""
+        return [
+            ReferencePrices(number, book.last_price, book.mark_price)
+            for number, book in sorted(self._state.books.items())
+            if book.last_price or book.mark_price
+        ]
 
     def balances(self, account: int = 0) -> list[CoreBalance]:
         """Non-zero balances by ascending account and currency; 0 means all accounts."""

@@ -1,15 +1,17 @@
-"""The reference core's CANCEL, REDUCE, MOVE and AMEND: commands on resting orders."""
+"""The reference core's CANCEL, REDUCE, MOVE, AMEND and EXPIRE: commands on open orders."""
 
 from dataclasses import replace
 
 from openspot.domain.order import Side
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
-from openspot.engine.core.records import Command, EventType
+from openspot.engine.core.records import EVENT_WAITS, Command, EventType
 from openspot.engine.core.reference_book import BookOrder
+from openspot.engine.core.reference_checks import check_notional, check_post_only, check_price
+from openspot.engine.core.reference_execution import activate_fired
 from openspot.engine.core.reference_matching import emit_order, match_order, reduce_resting
-from openspot.engine.core.reference_placement import check_notional, check_post_only, check_price
 from openspot.engine.core.reference_state import CommandResult, CoreState, Emit, require, require_found
+from openspot.engine.core.reference_triggers import Waiter
 
 
 def cancel(state: CoreState, command: Command, emit: Emit) -> CommandResult:
@@ -47,15 +49,17 @@ def amend(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Change an order's price, its ordered quantity or both; 0 leaves one as it is.
 
     Less at the same price keeps the order's place, and the same once more changes nothing. Anything else is as a MOVE.
+    The price of a waiting order is its present limit.
     """
     order = _own_order(state, command)
-    book = state.books[order.symbol]
-    price, quantity = command.price or order.price, command.quantity or order.quantity
+    book, waiter = state.books[order.symbol], state.waiting.get(order.order_id)
+    limit = waiter.limit if waiter else order.price
+    price, quantity = command.price or limit, command.quantity or order.quantity
     require(0 < quantity <= SCALED_MAX, ResultCode.INVALID_QUANTITY)
     require(quantity % book.symbol.lot == 0, ResultCode.INVALID_QUANTITY_STEP)
     require(quantity > order.quantity - order.remaining, ResultCode.QUANTITY_BELOW_FILLED)
     check_price(book, price)
-    if price != order.price or quantity > order.quantity:
+    if price != limit or quantity > order.quantity:
         require(book.symbol.active, ResultCode.SYMBOL_INACTIVE)
         return _enter_again(state, order, price, quantity, emit)
     less = order.quantity - quantity
@@ -66,7 +70,10 @@ def amend(state: CoreState, command: Command, emit: Emit) -> CommandResult:
 
 
 def _enter_again(state: CoreState, order: BookOrder, price: int, quantity: int, emit: Emit) -> CommandResult:
-    """Match an order again with another price and ordered quantity. What remains rests at the end of its queue."""
+    """Match an order again with another price and ordered quantity. What remains rests at the end of its queue.
+
+    A waiting order gets both and goes on waiting.
+    """
     book, account = state.books[order.symbol], state.accounts[order.account]
     change = quantity - order.quantity
     moved = replace(
@@ -79,13 +86,40 @@ def _enter_again(state: CoreState, order: BookOrder, price: int, quantity: int, 
     check_notional(book, moved.price, moved.remaining)
     free = account.free(book.held_currency(order)) + book.hold(order)
     require(free >= book.hold(moved), ResultCode.RISK_NSF)
+    waiter = state.waiting.get(order.order_id)
+    if waiter is not None:
+        return _move_waiter(state, waiter, moved, change, emit)
     check_post_only(book, moved)
     state.remove_order(order)
     emit_order(emit, EventType.MOVED, moved, amount=change)
     execution = match_order(state, moved, emit)
     if moved.remaining:
         state.add_order(moved)
-    return CommandResult(filled=execution.filled, remaining=moved.remaining, notional=execution.notional)
+    result = CommandResult(filled=execution.filled, remaining=moved.remaining, notional=execution.notional)
+    activate_fired(state, book, emit)
+    return result
+
+
+def expire(state: CoreState, command: Command, emit: Emit) -> CommandResult:
+    """End an order whose expiry has passed."""
+    order = require_found(state.orders.get(command.order_id), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
+    require(0 < order.expiry <= command.timestamp, ResultCode.ORDER_NOT_EXPIRED)
+    ended = order.remaining
+    reduce_resting(state, order, ended, ResultCode.ORDER_EXPIRED, emit)
+    return CommandResult(remaining=ended)
+
+
+def _move_waiter(state: CoreState, waiter: Waiter, moved: BookOrder, change: int, emit: Emit) -> CommandResult:
+    """Give a waiting order a new limit and quantity. It keeps its trigger and its place, and does not match."""
+    order, book = waiter.order, state.books[moved.symbol]
+    held = state.accounts[order.account].held
+    held[book.held_currency(order)] += book.hold(moved) - book.hold(order)
+    order.price, order.reserve_price = moved.price, moved.reserve_price
+    order.quantity, order.remaining = moved.quantity, moved.remaining
+    if waiter.trigger.is_trailing:
+        waiter.trigger.anchor = waiter.trigger.price
+    emit_order(emit, EventType.MOVED, order, flags=EVENT_WAITS, amount=change)
+    return CommandResult(remaining=order.remaining)
 
 
 def _own_order(state: CoreState, command: Command) -> BookOrder:

@@ -17,7 +17,7 @@ from openspot.engine.core.protocol import DepthLevel, RestingOrder, Symbol
 
 @dataclass(slots=True)
 class BookOrder:
-    """A resting or incoming order. Prices and quantities are scaled integers, fees are in basis points.
+    """A resting, waiting or incoming order. Prices and quantities are scaled integers, fees are in basis points.
 
     The order keeps the fees of its PLACE. `reserve_price` is 0 unless the order is a BUY with a limit.
     """
@@ -34,6 +34,10 @@ class BookOrder:
     taker_fee_bps: int
     maker_fee_bps: int
     timestamp: int
+    own_stp: int = 0
+    """The order's own StpMode + 1; 0 for the account's present mode."""
+    expiry: int = 0
+    """When it expires, in nanoseconds since 1970; 0 for never."""
 
     @property
     def has_limit(self) -> bool:
@@ -119,8 +123,18 @@ class SymbolBook:
         self.symbol = symbol
         self.bids = QueuedSide(Side.BUY)
         self.asks = QueuedSide(Side.SELL)
+        self.last_price = 0
+        """The price of the last trade since the core remembers prices; 0 if there was none."""
+        self.mark_price = 0
+        """The mark price; 0 if there was none."""
+        self.fired: dict[int, int] = {}
+        """The orders that wait for their activation, in its order: order id → the price that fired it."""
         self._base_unit = AMOUNT_SCALE // symbol.base_scale_k
         self._quote_unit = AMOUNT_SCALE // (symbol.base_scale_k * symbol.quote_scale_k)
+
+    def reference_price(self, *, by_mark: bool) -> int:
+        """The last or the mark price, 0 if it is unknown."""
+        return self.mark_price if by_mark else self.last_price
 
     def own_side(self, order: BookOrder) -> QueuedSide:
         """The side where `order` rests."""

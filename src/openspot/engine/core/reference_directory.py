@@ -84,7 +84,8 @@ def update_symbol(state: CoreState, command: Command, emit: Emit) -> CommandResu
 def delete_symbol(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Delete a symbol without open orders (fact B4.4-15)."""
     book = require_found(state.books.get(command.symbol), ResultCode.INVALID_SYMBOL)
-    require(next(book.orders(), None) is None, ResultCode.SYMBOL_HAS_OPEN_ORDERS)
+    waits = any(waiter.order.symbol == command.symbol for waiter in state.waiting.values())
+    require(not waits and next(book.orders(), None) is None, ResultCode.SYMBOL_HAS_OPEN_ORDERS)
     del state.books[command.symbol]
     return CommandResult()
 

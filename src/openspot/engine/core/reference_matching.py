@@ -1,6 +1,6 @@
 """The reference core's matching: trades and self-trade prevention of an incoming order."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from openspot.domain.order import Side, StpMode
 from openspot.domain.result_code import ResultCode
@@ -9,10 +9,12 @@ from openspot.engine.core.records import (
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
+    EVENT_WAITS,
     EventType,
 )
 from openspot.engine.core.reference_book import BookOrder
 from openspot.engine.core.reference_state import CoreState, Emit
+from openspot.engine.core.reference_triggers import fire
 
 
 @dataclass(slots=True)
@@ -32,7 +34,7 @@ def match_order(state: CoreState, incoming: BookOrder, emit: Emit) -> Execution:
     """Trade against the opposite side by priority until nothing remains or the limit allows no more."""
     execution = Execution()
     opposite = state.books[incoming.symbol].opposite_side(incoming)
-    mode = StpMode(state.accounts[incoming.account].stp_mode)
+    mode = state.stp_mode_of(incoming)
     owner = state.owner_of(incoming.account)
     while incoming.remaining:
         resting = opposite.best()
@@ -53,8 +55,8 @@ def fill_or_kill_refusal(
     Looks at no more than `steps_max` price levels, or resting orders if the order may meet one of its own owner; None
     means any number. Changes nothing.
     """
-    book, account = state.books[incoming.symbol], state.accounts[incoming.account]
-    owner = state.owner_of(incoming.account)
+    book = state.books[incoming.symbol]
+    owner, mode = state.owner_of(incoming.account), state.stp_mode_of(incoming)
     is_by_order = may_meet_itself(state, incoming)
     unfilled, notional, steps, last_price = incoming.remaining, 0, 0, 0
     for resting in book.opposite_side(incoming).orders():
@@ -65,7 +67,7 @@ def fill_or_kill_refusal(
                 return ResultCode.FOK_TOO_DEEP
             steps, last_price = steps + 1, resting.price
         if is_by_order and state.owner_of(resting.account) == owner:
-            if account.stp_mode == StpMode.CANCEL_RESTING:
+            if mode == StpMode.CANCEL_RESTING:
                 continue
             return ResultCode.FOK_NOT_FILLABLE
         quantity = min(unfilled, resting.remaining)
@@ -85,16 +87,18 @@ def may_meet_itself(state: CoreState, incoming: BookOrder) -> bool:
     # The currency that the orders of the opposite side hold.
     opposite = book.symbol.base if incoming.side == Side.BUY else book.symbol.quote
     owner = state.owner_of(incoming.account)
-    return account.stp_mode != StpMode.NONE and (
+    return state.stp_mode_of(incoming) != StpMode.NONE and (
         any(state.books[order.symbol].held_currency(order) == opposite for order in account.orders.values())
         or any(number != owner and state.owner_of(number) == owner for number in state.accounts)
     )
 
 
 def reduce_resting(state: CoreState, order: BookOrder, quantity: int, reason: ResultCode, emit: Emit) -> None:
-    """Reduce a resting order by `quantity` without a trade, and emit REDUCE with the reason."""
+    """Reduce an open order by `quantity` without a trade, and emit REDUCE with the reason."""
+    waiter = state.waiting.get(order.order_id)
+    limit = waiter.limit if waiter else order.price
     state.reduce_order(order, quantity)
-    _emit_reduce(emit, order, quantity, reason)
+    _emit_reduce(emit, replace(order, price=limit), quantity, reason, EVENT_WAITS if waiter else 0)
 
 
 def reduce_incoming(order: BookOrder, quantity: int, reason: ResultCode, execution: Execution, emit: Emit) -> None:
@@ -168,14 +172,17 @@ def _trade(state: CoreState, taker: BookOrder, maker: BookOrder, execution: Exec
         amount=taker_fee,
         maker_amount=maker_fee,
     )
+    if state.tracks_prices:
+        book.last_price = price
+        fire(book, list(state.waiting.values()), price, by_mark=False)
 
 
-def _emit_reduce(emit: Emit, order: BookOrder, quantity: int, reason: ResultCode) -> None:
+def _emit_reduce(emit: Emit, order: BookOrder, quantity: int, reason: ResultCode, flags: int = 0) -> None:
     emit(
         EventType.REDUCE,
         side=order.side,
         order_type=order.order_type,
-        flags=0 if order.remaining else EVENT_TAKER_COMPLETED,
+        flags=flags | (0 if order.remaining else EVENT_TAKER_COMPLETED),
         code=reason,
         symbol=order.symbol,
         order_id=order.order_id,

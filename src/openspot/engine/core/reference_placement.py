@@ -1,21 +1,17 @@
-"""The reference core's PLACE: checks a new order and matches it, then the order rests or ends.
+"""The reference core's PLACE: checks a new order, which matches and then rests or ends, or waits for its trigger.
 
 The checks run in the order of docs/protocol/matching.md. Nothing changes until all of them have passed.
 """
 
 from openspot.domain.money import AMOUNT_MAX, BASIS_POINTS
-from openspot.domain.order import EngineOrderType, Side
+from openspot.domain.order import EngineOrderType, Side, TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.records import FLAG_BUDGET, FLAG_SLIDE, Command, EventType, ResultStatus
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
-from openspot.engine.core.reference_matching import (
-    Execution,
-    emit_order,
-    fill_or_kill_refusal,
-    match_order,
-    reduce_incoming,
-)
+from openspot.engine.core.reference_checks import check_notional, check_post_only, check_price
+from openspot.engine.core.reference_execution import activate_fired, execute
+from openspot.engine.core.reference_matching import emit_order
 from openspot.engine.core.reference_sizing import affordable_quantity, steps_of
 from openspot.engine.core.reference_state import (
     Account,
@@ -26,59 +22,64 @@ from openspot.engine.core.reference_state import (
     require,
     require_found,
 )
+from openspot.engine.core.reference_terms import check_terms, checked_trigger
+from openspot.engine.core.reference_triggers import Waiter
 
 _SIDES = frozenset(Side)
 _ORDER_TYPES = frozenset(EngineOrderType)
-_FILL_OR_KILL = frozenset({EngineOrderType.FOK, EngineOrderType.FOK_BUDGET})
 
 
 def place(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Check a new order and match it. Its type decides what becomes of a remainder (facts A2.8-01 to A2.8-05)."""
+    terms = state.terms_until(state.command_sequence - 1)
     try:
-        order = _checked_order(state, command)
+        order, waiter = _checked_order(state, command, terms)
     except Rejected as rejected:
         _emit_reject(emit, command, rejected.code)
         return CommandResult(rejected.code, ResultStatus.REJECTED, remaining=command.quantity)
-    emit_order(emit, EventType.ACCEPTED, order, fee_bps=order.taker_fee_bps, maker_fee_bps=order.maker_fee_bps)
-    refusal = None
-    if order.order_type in _FILL_OR_KILL:
-        refusal = fill_or_kill_refusal(state, order, budget=command.amount, steps_max=steps_of(command.flags))
-    if refusal is not None:
-        execution = Execution()
-        reduce_incoming(order, order.remaining, refusal, execution, emit)
-    else:
-        execution = match_order(state, order, emit)
-        if order.remaining and order.order_type == EngineOrderType.IOC:
-            reduce_incoming(order, order.remaining, ResultCode.IOC_REMAINDER, execution, emit)
-    if order.remaining:
-        state.add_order(order)
+    if waiter is not None:
+        _wait(state, waiter, emit)
+        return CommandResult(remaining=order.remaining)
+    emit_order(
+        emit,
+        EventType.ACCEPTED,
+        order,
+        fee_bps=order.taker_fee_bps,
+        maker_fee_bps=order.maker_fee_bps,
+        amount=order.expiry,
+    )
+    execution = execute(state, order, emit, budget=command.amount, flags=command.flags)
     if order.remaining or execution.filled:
-        return CommandResult(filled=execution.filled, remaining=order.remaining, notional=execution.notional)
-    return CommandResult(execution.removal_reason, ResultStatus.CANCELLED)
+        result = CommandResult(filled=execution.filled, remaining=order.remaining, notional=execution.notional)
+    else:
+        result = CommandResult(execution.removal_reason, ResultStatus.CANCELLED)
+    activate_fired(state, state.books[order.symbol], emit)
+    return result
 
 
-def check_price(book: SymbolBook, price: int) -> None:
-    """Check 6 of PLACE, which MOVE and AMEND share: the price is in range and a multiple of the tick."""
-    require(0 < price <= SCALED_MAX, ResultCode.INVALID_PRICE)
-    require(price % book.symbol.tick == 0, ResultCode.INVALID_PRICE_STEP)
+def _wait(state: CoreState, waiter: Waiter, emit: Emit) -> None:
+    order, trigger = waiter.order, waiter.trigger
+    state.add_waiter(waiter)
+    emit_order(
+        emit,
+        EventType.WAITING,
+        order,
+        flags=trigger.flags,
+        maker_order_id=trigger.kind,
+        maker_account=trigger.value if trigger.is_trailing else 0,
+        maker_remaining=trigger.price,
+        fee_bps=order.taker_fee_bps,
+        maker_fee_bps=order.maker_fee_bps,
+        amount=order.expiry,
+    )
 
 
-def check_notional(book: SymbolBook, limit: int, quantity: int) -> None:
-    """Check 8 of PLACE, which MOVE and AMEND share: the notional fits an amount."""
-    require(book.notional(limit, quantity) <= AMOUNT_MAX, ResultCode.NOTIONAL_TOO_LARGE)
-
-
-def check_post_only(book: SymbolBook, order: BookOrder) -> None:
-    """Reject a POST_ONLY order that would match at once, even against an order of its own account."""
-    best = book.opposite_side(order).best()
-    would_match = best is not None and order.may_trade_at(best.price)
-    require(order.order_type != EngineOrderType.POST_ONLY or not would_match, ResultCode.POST_ONLY_WOULD_CROSS)
-
-
-def _checked_order(state: CoreState, command: Command) -> BookOrder:
-    """The order that a PLACE asks for. Raises Rejected with the first check that fails."""
+def _checked_order(state: CoreState, command: Command, terms: Command | None) -> tuple[BookOrder, Waiter | None]:
+    """The order that a PLACE asks for, and how it waits. Raises Rejected with the first check that fails."""
     require(command.side in _SIDES, ResultCode.INVALID_SIDE)
     require(command.order_type in _ORDER_TYPES, ResultCode.INVALID_ORDER_TYPE)
+    if terms is not None:
+        check_terms(terms, command)
     require(command.order_id > 0, ResultCode.INVALID_ORDER_ID)
     require(command.order_id not in state.orders, ResultCode.DUPLICATE_ORDER_ID)
     book = require_found(state.books.get(command.symbol), ResultCode.INVALID_SYMBOL)
@@ -88,6 +89,8 @@ def _checked_order(state: CoreState, command: Command) -> BookOrder:
     require(0 < command.quantity <= SCALED_MAX, ResultCode.INVALID_QUANTITY)
     require(command.quantity % book.symbol.lot == 0, ResultCode.INVALID_QUANTITY_STEP)
     order = _new_order(command, book, account)
+    if terms is not None:
+        order.own_stp, order.expiry = terms.order_type, terms.amount
     if order.has_limit:
         check_price(book, order.price)
         if order.side == Side.BUY:
@@ -112,7 +115,9 @@ def _checked_order(state: CoreState, command: Command) -> BookOrder:
         order.remaining = affordable_quantity(state, order, command.amount, steps_of(command.flags))
         require(order.remaining > 0, ResultCode.BUDGET_NOT_FILLABLE)
         order.quantity = order.remaining
-    return order
+    if terms is None or terms.side == TriggerKind.NONE:
+        return order, None
+    return order, Waiter(order, checked_trigger(book, terms), command.flags)
 
 
 def _has_budget(command: Command) -> bool:

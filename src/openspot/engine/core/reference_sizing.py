@@ -20,8 +20,8 @@ def affordable_quantity(state: CoreState, incoming: BookOrder, budget: int, step
     orders if the order may meet one of its own owner. Of such an order it takes nothing: it skips it if self-trade
     prevention will remove it, and else ends there. Changes nothing.
     """
-    book, account = state.books[incoming.symbol], state.accounts[incoming.account]
-    owner = state.owner_of(incoming.account)
+    book = state.books[incoming.symbol]
+    owner, mode = state.owner_of(incoming.account), state.stp_mode_of(incoming)
     is_by_order = may_meet_itself(state, incoming)
     lot = book.symbol.lot
     total, left, steps, last_price = 0, budget, 0, 0
@@ -33,7 +33,7 @@ def affordable_quantity(state: CoreState, incoming: BookOrder, budget: int, step
                 break
             steps, last_price = steps + 1, resting.price
         if is_by_order and state.owner_of(resting.account) == owner:
-            if account.stp_mode == StpMode.CANCEL_RESTING:
+            if mode == StpMode.CANCEL_RESTING:
                 continue
             break
         quantity = min(incoming.remaining - total, resting.remaining, left // book.notional(resting.price, lot) * lot)

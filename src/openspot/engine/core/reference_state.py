@@ -15,8 +15,9 @@ from typing import NamedTuple, TypeVar
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT, OWNER_SHIFT, AccountSettings, CoreBalance, spot_account_of
-from openspot.engine.core.records import ResultStatus
+from openspot.engine.core.records import Command, ResultStatus
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
+from openspot.engine.core.reference_triggers import Waiter
 
 Value = TypeVar("Value")
 
@@ -137,12 +138,19 @@ class CoreState:
         self.books: dict[int, SymbolBook] = {}
         self.accounts: dict[int, Account] = {FEE_ACCOUNT: Account(active=False)}
         self.orders: dict[int, BookOrder] = {}
+        """Open orders: those that rest and those that wait."""
+        self.waiting: dict[int, Waiter] = {}
+        """The orders that wait for their trigger, by placement."""
+        self.tracks_prices = False
+        """Whether the core remembers prices. Without TERMS it never does, so states of before stay as they were."""
         self.transfers: dict[int, RememberedTransfer] = {}
         """External reference → its transfer."""
         self.owners: dict[int, int] = {}
         """Account → the account whose user owns it, too."""
         self._movements: list[PendingMovement] = []
         self._movements_end = 0
+        self._terms: Command | None = None
+        self._terms_end = 0
 
     def change_total(self, account_number: int, currency: int, amount: int) -> None:
         """Add a signed `amount` to an account's total and to the supply of the currency."""
@@ -175,6 +183,26 @@ class CoreState:
         """Let `movements`, of which the present command is the last, wait for their TRANSFER."""
         self._movements, self._movements_end = movements, self.command_sequence
 
+    def terms_until(self, command_sequence: int) -> Command | None:
+        """The TERMS that was this command. Any other command ends it."""
+        return self._terms if self._terms_end == command_sequence else None
+
+    def keep_terms(self, terms: Command) -> None:
+        """Let `terms`, which are the present command, wait for their PLACE."""
+        self._terms, self._terms_end = terms, self.command_sequence
+
+    def stp_mode_of(self, order: BookOrder) -> StpMode:
+        """The self-trade prevention mode of an incoming order: its own, or else the present one of its account."""
+        return StpMode(order.own_stp - 1 if order.own_stp else self.accounts[order.account].stp_mode)
+
+    def add_waiter(self, waiter: Waiter) -> None:
+        """Let an order wait for its trigger, and hold its funds."""
+        order = waiter.order
+        book, account = self.books[order.symbol], self.accounts[order.account]
+        self.waiting[order.order_id] = waiter
+        self.orders[order.order_id] = account.orders[order.order_id] = order
+        account.held[book.held_currency(order)] += book.hold(order)
+
     def add_order(self, order: BookOrder) -> None:
         """Put an order at the end of its level's queue and hold its funds."""
         book, account = self.books[order.symbol], self.accounts[order.account]
@@ -183,14 +211,17 @@ class CoreState:
         account.held[book.held_currency(order)] += book.hold(order)
 
     def remove_order(self, order: BookOrder) -> None:
-        """Take an order out of the book and release its funds."""
+        """Take an order out of the book, or out of those that wait, and release its funds."""
         book, account = self.books[order.symbol], self.accounts[order.account]
         account.release(book.held_currency(order), book.hold(order))
-        book.own_side(order).remove(order)
+        if self.waiting.pop(order.order_id, None):
+            book.fired.pop(order.order_id, None)
+        else:
+            book.own_side(order).remove(order)
         del self.orders[order.order_id], account.orders[order.order_id]
 
     def reduce_order(self, order: BookOrder, quantity: int) -> None:
-        """Reduce a resting order by `quantity`. It keeps its place, or leaves the book if nothing remains."""
+        """Reduce an open order by `quantity`. It keeps its place, or leaves the book if nothing remains."""
         if quantity == order.remaining:
             self.remove_order(order)
             order.remaining = 0

@@ -5,7 +5,17 @@ This module needs the wheel `openspot-matching`; selection.py says what happens 
 
 import openspot_matching
 
-from openspot.engine.core.protocol import AccountSettings, CoreBalance, DepthLevel, OwnerLink, RestingOrder, Symbol
+from openspot.engine.core.protocol import (
+    AccountSettings,
+    CoreBalance,
+    DepthLevel,
+    OrderExpiry,
+    OwnerLink,
+    ReferencePrices,
+    RestingOrder,
+    Symbol,
+    WaitingOrder,
+)
 
 
 class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
@@ -21,13 +31,30 @@ class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
         return [DepthLevel._make(row) for row in bids], [DepthLevel._make(row) for row in asks]
 
     def order(self, order_id: int) -> RestingOrder | None:
-        """A resting order, or None."""
+        """An open order, which rests or waits, or None."""
         row = super().order(order_id)
         return None if row is None else RestingOrder._make(row)
 
     def open_orders(self, account: int = 0, symbol: int = 0) -> list[RestingOrder]:
-        """Resting orders by ascending order id; 0 means any account or symbol."""
+        """Open orders, which rest or wait, by ascending order id; 0 means any account or symbol."""
         return [RestingOrder._make(row) for row in super().open_orders(account, symbol)]
+
+    def waiting_order(self, order_id: int) -> WaitingOrder | None:
+        """What an open order waits for; None if it rests, or is unknown."""
+        row = super().waiting_order(order_id)
+        return None if row is None else WaitingOrder._make(row)
+
+    def waiting_orders(self) -> list[WaitingOrder]:
+        """The orders that wait for a trigger, by placement."""
+        return [WaitingOrder._make(row) for row in super().waiting_orders()]
+
+    def expiries(self) -> list[OrderExpiry]:
+        """The open orders that expire, by ascending order id."""
+        return [OrderExpiry._make(row) for row in super().expiries()]
+
+    def reference_prices(self) -> list[ReferencePrices]:
+        """The symbols that have a reference price, ascending. The core knows them from the first TERMS on."""
+        return [ReferencePrices._make(row) for row in super().reference_prices()]
 
     def balances(self, account: int = 0) -> list[CoreBalance]:
         """Non-zero balances by ascending account and currency; 0 means all accounts."""

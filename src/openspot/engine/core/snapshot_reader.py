@@ -5,26 +5,28 @@ docs/protocol/snapshot.md. At the end it writes the state again, which must give
 the same checks in the same order (rust/matching/src/restore.rs), so both report the same reason.
 """
 
-import struct
-from typing import Any
-
 from openspot.domain.money import AMOUNT_MAX
-from openspot.domain.order import RESTING_TYPES, Side, StpMode
-from openspot.domain.symbol import SCALED_MAX
+from openspot.domain.order import RESTING_TYPES, StpMode
 from openspot.domain.transfer import MOVEMENTS_MAX
 from openspot.engine.core.protocol import FEE_ACCOUNT, Symbol
 from openspot.engine.core.records import CommandKind
-from openspot.engine.core.reference_book import BookOrder, SymbolBook
-from openspot.engine.core.reference_directory import add_symbol, fees_valid
-from openspot.engine.core.reference_placement import check_price
+from openspot.engine.core.reference_book import SymbolBook
+from openspot.engine.core.reference_directory import add_symbol
 from openspot.engine.core.reference_state import (
     Account,
     CoreState,
-    FeeRates,
     PendingMovement,
     Rejected,
     RememberedTransfer,
     TransferStatus,
+)
+from openspot.engine.core.snapshot_parts import (
+    RecordReader,
+    checked_fees,
+    checked_order,
+    has_missed_trigger,
+    read_terms_and_waiting,
+    require_content,
 )
 from openspot.engine.core.snapshot_records import (
     ACCOUNT,
@@ -69,14 +71,14 @@ def read_snapshot(snapshot: bytes) -> CoreState:
     Raises ValueError, with the reason, unless the snapshot is complete and canonical and its state follows the rules.
     """
     state_bytes = state_of(snapshot)
-    reader = _Reader(state_bytes)
+    reader = RecordReader(state_bytes)
     state = CoreState()
     magic, state.command_sequence, state.event_sequence = reader.take(HEADER)
-    _require(magic == MAGIC, "it has another format")
-    _require(max(state.command_sequence, state.event_sequence) <= _SEQUENCE_MAX, "a sequence is too large")
+    require_content(magic == MAGIC, "it has another format")
+    require_content(max(state.command_sequence, state.event_sequence) <= _SEQUENCE_MAX, "a sequence is too large")
     for _ in range(reader.count(COUNT_32)):
         (currency,) = reader.take(CURRENCY)
-        _require(currency != 0 and currency not in state.supplies, "a currency number is 0 or repeated")
+        require_content(currency != 0 and currency not in state.supplies, "a currency number is 0 or repeated")
         state.supplies[currency] = 0
     for _ in range(reader.count(COUNT_32)):
         _read_symbol(state, SymbolRecord._make(reader.take(SYMBOL)))
@@ -91,42 +93,18 @@ def read_snapshot(snapshot: bytes) -> CoreState:
     if reader.has_more:
         for _ in range(reader.count(COUNT_32)):
             _read_owner_link(state, *reader.take(OWNER_LINK))
+    if reader.has_more:
+        read_terms_and_waiting(state, reader)
     covered = all(account.free(currency) >= 0 for account in state.accounts.values() for currency in account.held)
-    _require(covered, "an account holds more than it owns")
-    _require(not any(_is_crossed(book) for book in state.books.values()), "a book is crossed")
-    _require(write_state(state) == state_bytes, "it is not in canonical form")
+    require_content(covered, "an account holds more than it owns")
+    require_content(not any(_is_crossed(book) for book in state.books.values()), "a book is crossed")
+    require_content(not has_missed_trigger(state), "a waiting order's trigger was reached")
+    require_content(write_state(state) == state_bytes, "it is not in canonical form")
     return state
 
 
-class _Reader:
-    """Takes whole records from the front of a snapshot."""
-
-    def __init__(self, snapshot: bytes) -> None:
-        self._snapshot = snapshot
-        self._offset = 0
-
-    def take(self, record: struct.Struct) -> tuple[Any, ...]:
-        """The fields of the next record."""
-        try:
-            fields = record.unpack_from(self._snapshot, self._offset)
-        except struct.error as error:
-            raise not_a_snapshot("it breaks off") from error
-        self._offset += record.size
-        return fields
-
-    @property
-    def has_more(self) -> bool:
-        """Whether anything is left."""
-        return self._offset < len(self._snapshot)
-
-    def count(self, record: struct.Struct) -> int:
-        """The number of records that follow."""
-        number: int = self.take(record)[0]
-        return number
-
-
 def _read_symbol(state: CoreState, record: SymbolRecord) -> None:
-    _require(record.symbol != 0 and record.symbol not in state.books, "a symbol number is 0 or repeated")
+    require_content(record.symbol != 0 and record.symbol not in state.books, "a symbol number is 0 or repeated")
     symbol = Symbol(
         symbol=record.symbol,
         base=record.base,
@@ -145,93 +123,48 @@ def _read_symbol(state: CoreState, record: SymbolRecord) -> None:
         raise not_a_snapshot("a symbol breaks a rule of its specification") from rejected
 
 
-def _read_account(state: CoreState, reader: _Reader, *, first: bool) -> None:
+def _read_account(state: CoreState, reader: RecordReader, *, first: bool) -> None:
     record = AccountRecord._make(reader.take(ACCOUNT))
-    _require(record.stp_mode in frozenset(StpMode), "an STP mode is unknown")
-    fees = _checked_fees(record)
+    require_content(record.stp_mode in frozenset(StpMode), "an STP mode is unknown")
+    fees = checked_fees(record)
     active = record.active == 1
     if first:
         is_fee_account = record.account == FEE_ACCOUNT and not active
-        _require(is_fee_account, "the first account is not the inactive fee account")
+        require_content(is_fee_account, "the first account is not the inactive fee account")
     else:
         is_new = record.account != 0 and record.account not in state.accounts
-        _require(is_new, "an account number is 0 or repeated")
+        require_content(is_new, "an account number is 0 or repeated")
     account = Account(active, record.stp_mode, fees if record.has_fees == 1 else None)
     state.accounts[record.account] = account
     for _ in range(record.balances):
         currency, low, high = reader.take(BALANCE)
         total = join_halves(low, high)
-        _require(currency in state.supplies, "a balance has no currency")
-        _require(0 < total <= AMOUNT_MAX, "a balance is out of range")
-        _require(currency not in account.totals, "a balance is repeated")
+        require_content(currency in state.supplies, "a balance has no currency")
+        require_content(0 < total <= AMOUNT_MAX, "a balance is out of range")
+        require_content(currency not in account.totals, "a balance is repeated")
         state.change_total(record.account, currency, total)
-        _require(state.supplies[currency] <= AMOUNT_MAX, "the supply of a currency is too large")
+        require_content(state.supplies[currency] <= AMOUNT_MAX, "the supply of a currency is too large")
 
 
 def _read_order(state: CoreState, record: RestingOrderRecord) -> None:
-    _require(record.order_id != 0 and record.order_id not in state.orders, "an order id is 0 or repeated")
-    may_own = record.account in state.accounts and record.account != FEE_ACCOUNT
-    _require(may_own, "an order has no account that may own it")
-    book = state.books.get(record.symbol)
-    if book is None:
-        raise not_a_snapshot("an order has no symbol")
-    _require(record.side in frozenset(Side), "an order has no side")
-    _require(record.order_type in RESTING_TYPES, "an order of this type cannot rest")
-    _checked_fees(record)
-    try:
-        check_price(book, record.price)
-    except Rejected as rejected:
-        raise not_a_snapshot("an order's price is out of range") from rejected
-    if record.side == Side.BUY:
-        reserve_price_allowed = record.price <= record.reserve_price <= SCALED_MAX
-    else:
-        reserve_price_allowed = record.reserve_price == 0
-    _require(reserve_price_allowed, "an order's reserve price is out of range")
-    _require(_quantities_allowed(book, record), "an order's quantity is out of range")
-    state.add_order(
-        BookOrder(
-            order_id=record.order_id,
-            account=record.account,
-            symbol=record.symbol,
-            side=record.side,
-            order_type=record.order_type,
-            price=record.price,
-            reserve_price=record.reserve_price,
-            quantity=record.quantity,
-            remaining=record.remaining,
-            taker_fee_bps=record.taker_fee_bps,
-            maker_fee_bps=record.maker_fee_bps,
-            timestamp=record.timestamp,
-        )
-    )
-
-
-def _quantities_allowed(book: SymbolBook, record: RestingOrderRecord) -> bool:
-    lot = book.symbol.lot
-    return (
-        0 < record.quantity <= SCALED_MAX
-        and 0 < record.remaining <= record.quantity
-        and record.quantity % lot == 0
-        and record.remaining % lot == 0
-        and book.notional(max(record.reserve_price, record.price), record.remaining) <= AMOUNT_MAX
-    )
+    state.add_order(checked_order(state, record, RESTING_TYPES, "an order of this type cannot rest"))
 
 
 def _read_transfer(state: CoreState, record: TransferRecord) -> None:
     reference, amount = record.reference, record.amount
-    _require(reference != 0 and reference not in state.transfers, "a reference is 0 or repeated")
-    _require(record.kind in _LEAST_AMOUNTS, "a transfer has no valid kind")
+    require_content(reference != 0 and reference not in state.transfers, "a reference is 0 or repeated")
+    require_content(record.kind in _LEAST_AMOUNTS, "a transfer has no valid kind")
     kind = CommandKind(record.kind)
     known_status = record.status in frozenset(TransferStatus)
     is_done = record.status == TransferStatus.DONE
-    _require(known_status and is_done == (kind != CommandKind.RESERVE), "a transfer has no valid status")
+    require_content(known_status and is_done == (kind != CommandKind.RESERVE), "a transfer has no valid status")
     in_range = amount != 0 and _LEAST_AMOUNTS[kind] <= amount <= AMOUNT_MAX
-    _require(in_range, "a transfer's amount is out of range")
-    _require(record.account in state.accounts, "a transfer has no account")
+    require_content(in_range, "a transfer's amount is out of range")
+    require_content(record.account in state.accounts, "a transfer has no account")
     is_held = record.status == TransferStatus.HELD
     # Once its money is no longer held, the currency of a transfer can be deleted.
     has_currency = record.currency != 0 and (not is_held or record.currency in state.supplies)
-    _require(has_currency, "a transfer has no currency")
+    require_content(has_currency, "a transfer has no currency")
     if is_held:
         state.accounts[record.account].held[record.currency] += amount
     state.transfers[reference] = RememberedTransfer(
@@ -239,18 +172,18 @@ def _read_transfer(state: CoreState, record: TransferRecord) -> None:
     )
 
 
-def _read_movements(state: CoreState, reader: _Reader) -> None:
+def _read_movements(state: CoreState, reader: RecordReader) -> None:
     count = reader.count(COUNT_32)
     # Links of owners come after the movements, also after none.
     right = count <= MOVEMENTS_MAX and (count > 0 or reader.has_more)
-    _require(right, "a wrong number of movements waits")
+    require_content(right, "a wrong number of movements waits")
     state.keep_movements([_movement(MovementRecord._make(reader.take(MOVEMENT))) for _ in range(count)])
 
 
 def _read_owner_link(state: CoreState, account: int, owner: int) -> None:
     is_new = state.may_be_linked(account) and account not in state.owners
-    _require(is_new, "a link has no account that may be linked, or is repeated")
-    _require(owner != account and state.may_be_linked(owner), "a link has no account that may be its owner")
+    require_content(is_new, "a link has no account that may be linked, or is repeated")
+    require_content(owner != account and state.may_be_linked(owner), "a link has no account that may be its owner")
     state.owners[account] = owner
 
 
@@ -259,17 +192,6 @@ def _movement(record: MovementRecord) -> PendingMovement:
     return PendingMovement(record.source, record.destination, record.currency, amount)
 
 
-def _checked_fees(record: AccountRecord | RestingOrderRecord) -> FeeRates:
-    fees = FeeRates(record.taker_fee_bps, record.maker_fee_bps)
-    _require(fees_valid(fees), "a fee is out of range")
-    return fees
-
-
 def _is_crossed(book: SymbolBook) -> bool:
     bid, ask = book.bids.best(), book.asks.best()
     return bid is not None and ask is not None and bid.price >= ask.price
-
-
-def _require(condition: bool, reason: str) -> None:
-    if not condition:
-        raise not_a_snapshot(reason)

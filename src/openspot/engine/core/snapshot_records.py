@@ -19,6 +19,11 @@ ORDER = struct.Struct("<QQIBBqqqqiiQ")
 TRANSFER = struct.Struct("<QQBBQIQq")
 MOVEMENT = struct.Struct("<QQIQq")
 OWNER_LINK = struct.Struct("<QQ")
+TERMS = struct.Struct("<BBBIQQqqQq")
+ORDER_TERMS = struct.Struct("<QBQ")
+WAITING_ORDER = struct.Struct("<QQIBBqqqqiiQBQBBBqqq")
+FIRED_ORDER = struct.Struct("<Qq")
+REFERENCE_PRICES = struct.Struct("<Iqq")
 
 _LOW = (1 << 64) - 1
 
@@ -65,6 +70,31 @@ class RestingOrderRecord(NamedTuple):
     taker_fee_bps: int
     maker_fee_bps: int
     timestamp: int
+
+
+class WaitingOrderRecord(NamedTuple):
+    """An order that waits for its trigger: the fields of a RestingOrderRecord, then its terms."""
+
+    order_id: int
+    account: int
+    symbol: int
+    side: int
+    order_type: int
+    price: int
+    reserve_price: int
+    quantity: int
+    remaining: int
+    taker_fee_bps: int
+    maker_fee_bps: int
+    timestamp: int
+    own_stp: int
+    expiry: int
+    fok_steps: int
+    kind: int
+    flags: int
+    value: int
+    watermark: int
+    anchor: int
 
 
 class TransferRecord(NamedTuple):

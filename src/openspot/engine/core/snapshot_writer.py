@@ -1,25 +1,34 @@
 """Writes the reference core's state as a snapshot (docs/protocol/snapshot.md)."""
 
+from collections.abc import Iterator
+
 from openspot.engine.core.protocol import Symbol
-from openspot.engine.core.reference_book import BookOrder
+from openspot.engine.core.reference_book import BookOrder, SymbolBook
 from openspot.engine.core.reference_state import Account, CoreState, FeeRates, RememberedTransfer
+from openspot.engine.core.reference_triggers import Waiter
 from openspot.engine.core.snapshot_records import (
     ACCOUNT,
     BALANCE,
     COUNT_32,
     COUNT_64,
     CURRENCY,
+    FIRED_ORDER,
     HEADER,
     MAGIC,
     MOVEMENT,
     ORDER,
+    ORDER_TERMS,
     OWNER_LINK,
+    REFERENCE_PRICES,
     SYMBOL,
+    TERMS,
     TRANSFER,
+    WAITING_ORDER,
     AccountRecord,
     RestingOrderRecord,
     SymbolRecord,
     TransferRecord,
+    WaitingOrderRecord,
     halves,
 )
 
@@ -36,20 +45,49 @@ def write_state(state: CoreState) -> bytes:
     for number, account in sorted(state.accounts.items()):
         parts.append(ACCOUNT.pack(*_account_record(number, account)))
         parts += [BALANCE.pack(currency, *halves(total)) for currency, total in sorted(account.totals.items())]
-    parts.append(COUNT_64.pack(len(state.orders)))
+    parts.append(COUNT_64.pack(len(state.orders) - len(state.waiting)))
     parts += [ORDER.pack(*_order_record(order)) for book in books for order in book.orders()]
     parts.append(COUNT_64.pack(len(state.transfers)))
     for reference, transfer in sorted(state.transfers.items()):
         parts.append(TRANSFER.pack(*_transfer_record(reference, transfer)))
     movements = state.movements_until(state.command_sequence)
-    # States of before had neither, so that their hashes stay.
-    if movements or state.owners:
+    # States of before had none of these, so that their hashes stay.
+    if movements or state.owners or state.tracks_prices:
         parts.append(COUNT_32.pack(len(movements)))
         parts += [MOVEMENT.pack(*movement[:3], *halves(movement.amount)) for movement in movements]
-    if state.owners:
+    if state.owners or state.tracks_prices:
         parts.append(COUNT_32.pack(len(state.owners)))
         parts += [OWNER_LINK.pack(*link) for link in sorted(state.owners.items())]
+    if state.tracks_prices:
+        parts += _terms_and_waiting(state, books)
     return b"".join(parts)
+
+
+def _terms_and_waiting(state: CoreState, books: list[SymbolBook]) -> Iterator[bytes]:
+    terms = state.terms_until(state.command_sequence)
+    yield COUNT_32.pack(terms is not None)
+    if terms is not None:
+        _, side, order_type, flags, symbol, _, order_id, account, price, quantity, amount = terms
+        yield TERMS.pack(side, order_type, flags, symbol, order_id, account, price, quantity, *halves(amount))
+    own = [
+        (number, order.own_stp, order.expiry)
+        for number, order in sorted(state.orders.items())
+        if number not in state.waiting and (order.own_stp or order.expiry)
+    ]
+    yield COUNT_64.pack(len(own))
+    for record in own:
+        yield ORDER_TERMS.pack(*record)
+    yield COUNT_64.pack(len(state.waiting))
+    for waiter in state.waiting.values():
+        yield WAITING_ORDER.pack(*_waiting_order_record(waiter))
+    yield COUNT_64.pack(sum(len(book.fired) for book in books))
+    for book in books:
+        for fired in book.fired.items():
+            yield FIRED_ORDER.pack(*fired)
+    priced = [book for book in books if book.last_price or book.mark_price]
+    yield COUNT_32.pack(len(priced))
+    for book in priced:
+        yield REFERENCE_PRICES.pack(book.symbol.symbol, book.last_price, book.mark_price)
 
 
 def _symbol_record(symbol: Symbol) -> SymbolRecord:
@@ -94,6 +132,21 @@ def _order_record(order: BookOrder) -> RestingOrderRecord:
         taker_fee_bps=order.taker_fee_bps,
         maker_fee_bps=order.maker_fee_bps,
         timestamp=order.timestamp,
+    )
+
+
+def _waiting_order_record(waiter: Waiter) -> WaitingOrderRecord:
+    order, trigger = waiter.order, waiter.trigger
+    return WaitingOrderRecord(
+        *_order_record(order),
+        own_stp=order.own_stp,
+        expiry=order.expiry,
+        fok_steps=waiter.fok_steps,
+        kind=trigger.kind,
+        flags=trigger.flags,
+        value=trigger.value,
+        watermark=trigger.watermark,
+        anchor=trigger.anchor,
     )
 
 

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 from collections.abc import Collection, Sequence
 from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
@@ -28,12 +28,20 @@ from openspot.engine.core.records import (
     CreateSymbol,
 )
 from openspot.engine.intake.order_limits import OrderLimits
+from openspot.engine.intake.order_requests import (
+    AmendedOrders,
+    AmendmentRequest,
+    CancelledOrders,
+    PlacedOrders,
+    PlacementRequest,
+)
 from openspot.engine.intake.owner_links import LinkRequest, checked_owners, owner_changes
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
+from openspot.engine.intake.terms import TERMS_COMMAND, terms_of
 from openspot.engine.intake.transfers import MovementRequest, checked_transfer
 from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
-from openspot.engine.state.order_memory import ORDER_ID, SYMBOL, OpenOrders, add_open
+from openspot.engine.state.order_memory import ORDER_ID, SYMBOL, WAITS, OpenOrders, add_open, may_stay
 from openspot.engine.state.state_machine import StateMachine
 
 ORDER_ID_LENGTH_MAX = 64
@@ -55,105 +63,6 @@ _FOK_STEPS = FOK_STEPS_EXPONENT
 _POST_ONLY_MAX = int(orders_pb2.SLIDE)
 _NO_ORDERS: OpenOrders = ({}, {})
 _pack = COMMAND.pack
-
-
-class PlacementRequest(Protocol):
-    """The fields of exchange.v1.PlaceOrderRequest that the intake reads, under the names that they have there."""
-
-    @property
-    def order_id(self) -> int: ...
-
-    @property
-    def participant_id(self) -> str: ...
-
-    @property
-    def symbol(self) -> str: ...
-
-    @property
-    def side(self) -> int: ...
-
-    @property
-    def type(self) -> int: ...
-
-    @property
-    def price(self) -> int: ...
-
-    @property
-    def quantity(self) -> int: ...
-
-    @property
-    def reserve_price(self) -> int: ...
-
-    @property
-    def budget(self) -> str: ...
-
-    @property
-    def external_id(self) -> str: ...
-
-    @property
-    def metadata(self) -> str: ...
-
-    @property
-    def post_only(self) -> int: ...
-
-    @property
-    def client_order_id(self) -> str: ...
-
-
-class PlacedOrders(NamedTuple):
-    """The result of placing several orders.
-
-    `refusals` has the result codes of the refused orders by their index in the call. `submitted_ids` are the engine
-    order ids of the others, and `future` is their outcome, or None if all were refused. `conflicting_ids` has the order
-    ids that the refusals with DUPLICATE_CLIENT_ORDER_ID name, by the same index.
-    """
-
-    refusals: dict[int, ResultCode]
-    submitted_ids: list[int]
-    future: asyncio.Future[CommandOutcome] | None
-    conflicting_ids: dict[int, str]
-
-
-class CancelledOrders(NamedTuple):
-    """The orders that one bulk cancel names, oldest first on each side of a symbol.
-
-    `future` is the outcome, with one result for each order; None if there are none. `more_remain` says that the account
-    had more such orders than one bulk cancel takes.
-    """
-
-    engine_order_ids: list[int]
-    more_remain: bool
-    future: asyncio.Future[CommandOutcome] | None
-
-
-class AmendmentRequest(Protocol):
-    """The fields of exchange.v1.AmendOrderRequest that the intake reads, under the names that they have there."""
-
-    @property
-    def order_id(self) -> int: ...
-
-    @property
-    def participant_id(self) -> str: ...
-
-    @property
-    def symbol(self) -> str: ...
-
-    @property
-    def price(self) -> int: ...
-
-    @property
-    def quantity(self) -> int: ...
-
-
-class AmendedOrders(NamedTuple):
-    """The result of amending several orders.
-
-    `refusals` has the result codes of the refused amendments by their index in the call. `future` is the outcome of the
-    others, in the order of the call; None if all were refused.
-    """
-
-    refusals: dict[int, ResultCode]
-    future: asyncio.Future[CommandOutcome] | None
 
 
 class OwnerChanges(NamedTuple):
@@ -224,7 +133,8 @@ class CommandIntake:
                 has_budget = is_sized or order_type == _BUDGET
                 worth = price * quantity if not has_budget or spec is None else _budget_worth(order.budget, spec)
                 refusal = limit_refusal(participant_id, spec, quantity, worth)
-                if refusal is None and open_orders_max and order_type in RESTING_TYPES and account and spec:
+                stays = order_type in RESTING_TYPES or order.trigger
+                if refusal is None and open_orders_max and stays and account and spec:
                     sells, buys = open_orders.get((account, spec.symbol_id), _NO_ORDERS)
                     refusal = ResultCode.MAX_NUM_ORDERS if len(sells) + len(buys) >= open_orders_max else None
             if refusal is not None:
@@ -241,6 +151,12 @@ class CommandIntake:
                 symbol = spec.symbol_id
             if side != _BUY and side != _SELL:
                 side = 0
+            kept_type = order_type
+            if order.trigger or order.expires_at_ms or order.self_trade_prevention:
+                commands.append(terms_of(order, engine_order_id, time_ns).encode())
+                notes.insert(-1, ())
+                submitted_ids.append(TERMS_COMMAND)
+                kept_type |= WAITS if order.trigger else 0
             amount, flags = 0, _FOK_STEPS
             if is_sized:
                 amount, flags = _budget(order.budget), _FOK_STEPS | FLAG_BUDGET
@@ -267,10 +183,10 @@ class CommandIntake:
                 )
             )
             submitted_ids.append(engine_order_id)
-            entries[engine_order_id] = (order_id, account, symbol, side, order_type, price, quantity, time_ns)
+            entries[engine_order_id] = (order_id, account, symbol, side, kept_type, price, quantity, time_ns)
             if order_id:
                 ids[order_id] = engine_order_id
-            if order_type in RESTING_TYPES:
+            if may_stay(kept_type):
                 add_open(open_orders, engine_order_id, (account, symbol), side)
             if client_id:
                 client_ids.hold(account, client_id, engine_order_id)
@@ -379,6 +295,13 @@ class CommandIntake:
         return self.submit(
             Command(CommandKind.REDUCE, order_id=engine_order_id, account=account, quantity=quantity), ()
         )
+
+    def set_mark_price(self, symbol: str, price: int) -> asyncio.Future[CommandOutcome]:
+        """Set the mark price of a symbol. Raises IntakeRefusal (INVALID_SYMBOL, ENGINE_BUSY), EngineStoppedError."""
+        spec = self._machine.directory.symbols.get(symbol)
+        if spec is None:
+            raise IntakeRefusal(ResultCode.INVALID_SYMBOL)
+        return self.submit(Command(CommandKind.SET_MARK_PRICE, symbol=spec.symbol_id, price=price), ())
 
     def _symbol(self, text: str) -> int:
         """The number of a symbol, UNKNOWN_SYMBOL if there is none. 0, which means any symbol, for an empty text."""

@@ -22,13 +22,17 @@ FILLED = 1
 CANCELLED = 2
 REJECTED = 3
 
+WAITS = 64
+"""Bit of an order's type here: it came with a trigger, so it is open until it ends, whatever its type."""
+
 
 class RememberedOrder(NamedTuple):
     """A remembered order.
 
-    `price` is its current limit, `quantity` the ordered quantity, as amended and less later reductions,
-    `time_ns` its arrival in nanoseconds since 1970, and `status` OPEN, FILLED, CANCELLED or REJECTED of this module.
-    `remaining` is the unfilled quantity of an ended order; only the core knows that of an open one.
+    `price` is its current limit, `quantity` the ordered quantity, as amended and less later reductions, `time_ns` its
+    arrival in nanoseconds since 1970, `order_type` has the bit WAITS if it came with a trigger, and `status` is OPEN,
+    FILLED, CANCELLED or REJECTED of this module. `remaining` is the unfilled quantity of an ended order; only the core
+    knows that of an open one.
     """
 
     order_id: str
@@ -56,6 +60,11 @@ OpenOrders = tuple[dict[int, None], dict[int, None]]
 """One account's open orders on one symbol: the ids of its sells and of its buys, oldest first."""
 
 _BUY = int(Side.BUY)
+
+
+def may_stay(order_type: int) -> bool:
+    """Whether an order of this type here can be open after its PLACE: it rests, or waits for its trigger."""
+    return order_type in RESTING_TYPES or bool(order_type & WAITS)
 
 
 def is_open(entry: Entry) -> bool:
@@ -122,7 +131,7 @@ class OrderMemory:
         """Build `open_orders` now, so that the first use does not wait for it."""
         self._open_orders = {}
         for engine_order_id, entry in self.entries.items():
-            if is_open(entry) and entry[_ORDER_TYPE] in RESTING_TYPES:
+            if is_open(entry) and may_stay(entry[_ORDER_TYPE]):
                 add_open(self._open_orders, engine_order_id, (entry[ACCOUNT], entry[SYMBOL]), entry[SIDE])
         self._ended_counted = len(self.ended)
         return self._open_orders
@@ -197,7 +206,7 @@ class OrderMemory:
         """Remove the orders that ended since the last call from `open_orders`."""
         for engine_order_id in self._newly_ended():
             entry = self.entries[engine_order_id]
-            if entry[_ORDER_TYPE] in RESTING_TYPES:
+            if may_stay(entry[_ORDER_TYPE]):
                 owner = entry[ACCOUNT], entry[SYMBOL]
                 own = open_orders[owner]
                 del own[entry[SIDE] == _BUY][engine_order_id]

@@ -41,7 +41,7 @@ from openspot.engine.state.directory import (
     place_of,
 )
 from openspot.engine.state.event_batch import EventBatch
-from openspot.engine.state.order_memory import CANCELLED, FILLED_END, ORDER_ID, REJECTED, OrderMemory
+from openspot.engine.state.order_memory import CANCELLED, FILLED_END, ORDER_ID, REJECTED, WAITS, OrderMemory
 from openspot.engine.state.participants import FOLLOWED_KINDS, Participants
 from openspot.engine.state.totals import Totals
 
@@ -54,6 +54,7 @@ _ACCEPTED, _TRADE, _REDUCE = int(EventType.ACCEPTED), int(EventType.TRADE), int(
 _REJECT, _MOVED = int(EventType.REJECT), int(EventType.MOVED)
 _ADAPTED_TYPES = frozenset({int(EngineOrderType.IOC), int(EngineOrderType.POST_ONLY)})
 """Orders of these types may be accepted with another limit or quantity than they were sent with."""
+_WAITING, _TRIGGERED, _TERMS = int(EventType.WAITING), int(EventType.TRIGGERED), int(CommandKind.TERMS)
 
 _EVENT_HEAD = struct.Struct("<BxBBxxxxI20xQQQ16xqq56x")
 """Fields of an event: type, order_type, flags, symbol, command_sequence, order_id, maker_order_id, price, quantity."""
@@ -105,19 +106,22 @@ class StateMachine:
         """Add the names and the ids of orders of journalled commands, as the command intake did when they arrived."""
         register, orders, entries = self.directory.register, self.orders, self.orders.entries
         orders.drop_index()
+        before, trigger = 0, 0
         for (kind, side, order_type, symbol, time_ns, engine_order_id, account, price, quantity), note in zip(
             _COMMAND_HEAD.iter_unpack(commands), notes, strict=True
         ):
             if kind == _PLACE:
                 if engine_order_id in entries:
                     orders.make_room(engine_order_id)
-                entries[engine_order_id] = (note[0], account, symbol, side, order_type, price, quantity, time_ns)
+                kept_type = order_type | WAITS if before == _TERMS and trigger else order_type
+                entries[engine_order_id] = (note[0], account, symbol, side, kept_type, price, quantity, time_ns)
                 client_order_id = client_order_id_of(note)
                 if client_order_id:
                     orders.client_ids.hold(account, client_order_id, engine_order_id)
             elif kind in PARTICIPANT_KINDS:
                 number = register(note[0], account)
                 assert number == account, "a replay gives every participant the same account number"
+            before, trigger = kind, side
 
     def apply(self, commands: bytes, notes: Sequence[Note], known_events: int = 0) -> AppliedBatch:
         """Apply durable commands whose names and ids are already registered.
@@ -208,6 +212,14 @@ class StateMachine:
                 if add:
                     add((entries[engine_order_id][ORDER_ID],))
                 orders.move(engine_order_id, price, _CHANGE.unpack_from(records, position)[0])
+            elif kind == _WAITING:
+                if add:
+                    add(notes[command - first_command])
+                placed += 1
+            elif kind == _TRIGGERED:
+                if add:
+                    add((entries[engine_order_id][ORDER_ID],))
+                orders.move(engine_order_id, price, 0)
             elif add:
                 add(notes[command - first_command])
             position += EVENT_SIZE

@@ -14,17 +14,22 @@ from openspot.contracts.engine_events import (
     RejectEvent,
     TradeEvent,
     TransferEvent,
+    TriggeredEvent,
+    WaitingEvent,
     symbol_of,
 )
 from openspot.domain.ids import trade_id
 from openspot.domain.money import amount_to_text, scaled_to_text
-from openspot.domain.order import EngineOrderType, Side
+from openspot.domain.order import EngineOrderType, Side, TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.core.records import (
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
+    EVENT_WAITS,
+    TERMS_AT_OR_BELOW,
+    TERMS_BY_MARK,
     CommandKind,
     Event,
     EventType,
@@ -44,6 +49,10 @@ _scaled_text = lru_cache(65_536)(scaled_to_text)
 _encode = msgspec.json.Encoder().encode
 
 
+def _source(event: Event) -> str:
+    return "mark" if event.flags & TERMS_BY_MARK else "last"
+
+
 class EventRenderer:
     """Renders stream messages. The directory keeps the names of all numbers forever, so old events can be rendered."""
 
@@ -58,6 +67,8 @@ class EventRenderer:
             EventType.MOVED: self._moved,
             EventType.BALANCE: self._balance,
             EventType.TRANSFER: self._transfer,
+            EventType.WAITING: self._waiting,
+            EventType.TRIGGERED: self._triggered,
         }
 
     def messages(self, batch: EventBatch) -> list[bytes]:
@@ -136,6 +147,7 @@ class EventRenderer:
             remaining=_scaled_text(event.remaining, quantity_scale),
             is_order_completed=bool(event.flags & EVENT_TAKER_COMPLETED),
             reason=_REASONS[event.code],
+            is_waiting=True if event.flags & EVENT_WAITS else msgspec.UNSET,
         )
 
     def _reject(self, event: Event, texts: Note) -> RejectEvent:
@@ -172,6 +184,47 @@ class EventRenderer:
             remaining=_scaled_text(event.remaining, quantity_scale),
             quantity=_scaled_text(event.quantity, quantity_scale) if change else "",
             previous_remaining=_scaled_text(event.remaining - change, quantity_scale) if change else "",
+            is_waiting=True if event.flags & EVENT_WAITS else msgspec.UNSET,
+        )
+
+    def _waiting(self, event: Event, texts: Note) -> WaitingEvent:
+        symbol, price_scale, quantity_scale, _ = self._scales(event)
+        return WaitingEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            symbol=symbol,
+            engine_order_id=str(event.order_id),
+            order_id=texts[0],
+            participant_id=self._directory.participant(event.account),
+            side=_SIDES[event.side],
+            order_type=_ORDER_TYPES[event.order_type],
+            price=_scaled_text(event.price, price_scale),
+            quantity=_scaled_text(event.quantity, quantity_scale),
+            metadata=texts[1],
+            trigger_kind=TriggerKind(event.maker_order_id).name,
+            trigger_source=_source(event),
+            trigger_direction="atOrBelow" if event.flags & TERMS_AT_OR_BELOW else "atOrAbove",
+            trigger_price=_scaled_text(event.maker_remaining, price_scale),
+            expires_at=event.amount // NANOSECONDS_PER_MS,
+        )
+
+    def _triggered(self, event: Event, texts: Note) -> TriggeredEvent:
+        symbol, price_scale, quantity_scale, _ = self._scales(event)
+        return TriggeredEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            symbol=symbol,
+            engine_order_id=str(event.order_id),
+            order_id=texts[0],
+            participant_id=self._directory.participant(event.account),
+            side=_SIDES[event.side],
+            order_type=_ORDER_TYPES[event.order_type],
+            price=_scaled_text(event.price, price_scale),
+            quantity=_scaled_text(event.quantity, quantity_scale),
+            remaining=_scaled_text(event.remaining, quantity_scale),
+            trigger_source=_source(event),
+            trigger_price=_scaled_text(event.maker_remaining, price_scale),
+            fired_price=_scaled_text(event.amount, price_scale),
         )
 
     def _balance(self, event: Event, texts: Note) -> BalanceEvent:

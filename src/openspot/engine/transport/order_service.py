@@ -24,9 +24,10 @@ from openspot.engine.core.records import (
     decode_results,
 )
 from openspot.engine.engine import Engine
-from openspot.engine.intake.command_intake import PlacedOrders
+from openspot.engine.intake.order_requests import PlacedOrders
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError, NotStoredError
+from openspot.engine.intake.terms import TERMS_COMMAND
 from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, ORDER_ID, REJECTED
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
@@ -34,7 +35,7 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 CODE_NAMES: dict[int, str] = {int(code): code.name for code in ResultCode}
 _SUCCESS = ResultCode.SUCCESS.name
-_TRADE = int(EventType.TRADE)
+_TRADE, _TRIGGERED = int(EventType.TRADE), int(EventType.TRIGGERED)
 _NAMING_AN_ORDER = frozenset({ResultCode.DUPLICATE_ORDER_ID, ResultCode.DUPLICATE_CLIENT_ORDER_ID})
 """Refusals that reveal another order."""
 _STATUS_NAMES = {FILLED: "FILLED", CANCELLED: "CANCELLED", REJECTED: "REJECTED"}
@@ -119,7 +120,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             requests = [request for index, request in enumerate(requests) if index not in refusals]
             responses = [response for index, response in enumerate(responses) if index not in refusals]
         if outcome is not None:
-            _fill_submitted(requests, responses, outcome, self._epoch)
+            _fill_submitted(requests, responses, placed.submitted_ids, outcome, self._epoch)
 
     def _refuse(self, order: pb.PlaceOrderRequest, response: pb.PlaceOrderResponse, code: ResultCode) -> None:
         response.order_id = order.order_id
@@ -254,6 +255,18 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             sequence=sequence,
         )
 
+    async def SetMarkPrice(  # noqa: N802
+        self, request: pb.SetMarkPriceRequest, context: Context
+    ) -> pb.SetMarkPriceResponse:
+        """Set the mark price of a symbol."""
+        try:
+            result, sequence = await _one(self._intake.set_mark_price(request.symbol, request.price))
+        except IntakeRefusal as refusal:
+            result, sequence = _refusal_result(refusal.code), 0
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        return pb.SetMarkPriceResponse(status=_status(result), result_code=CODE_NAMES[result.code], sequence=sequence)
+
     async def GetOrder(self, request: pb.GetOrderRequest, context: Context) -> pb.GetOrderResponse:  # noqa: N802
         """Return an open or remembered order."""
         engine_order_id = request.order_id or self._machine.orders.ids.get(request.external_id, 0)
@@ -269,6 +282,9 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             return pb.GetOrderResponse(found=False)
         remaining = resting.remaining if resting else known.remaining
         open_name = "OPEN" if remaining == known.quantity else "PARTIALLY_FILLED"
+        waiting = self._machine.core.waiting_order(engine_order_id) if resting else None
+        if waiting is not None:
+            open_name = "WAITING"
         return pb.GetOrderResponse(
             found=True,
             order_id=engine_order_id,
@@ -280,6 +296,8 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             price=known.price,
             quantity=known.quantity,
             remaining_quantity=remaining,
+            trigger_price=waiting.trigger_price if waiting else 0,
+            trigger_limit=waiting.limit if waiting else 0,
         )
 
 
@@ -300,18 +318,29 @@ def _timestamp_ms(outcome: CommandOutcome | None) -> int:
 def _fill_submitted(
     requests: Sequence[pb.PlaceOrderRequest],
     responses: Sequence[pb.PlaceOrderResponse],
+    submitted_ids: Sequence[int],
     outcome: CommandOutcome,
     epoch: str,
 ) -> None:
     """Complete the common responses for orders that reached the core."""
     sequence, event_index = outcome.events_before, outcome.event_index
     records = outcome.applied.events.records
-    for request, response, (code, status, events, filled, remaining, low, high) in zip(
-        requests, responses, _RESULT.iter_unpack(outcome.results), strict=True
+    pairs = iter(zip(requests, responses, strict=True))
+    for submitted_id, (code, status, events, filled, remaining, low, high) in zip(
+        submitted_ids, _RESULT.iter_unpack(outcome.results), strict=True
     ):
+        if submitted_id == TERMS_COMMAND:
+            continue
+        request, response = next(pairs)
+        # What activated orders did to others is no part of this order's outcome.
+        own = events
+        if events > 1:
+            types = records[event_index * EVENT_SIZE : (event_index + events) * EVENT_SIZE : EVENT_SIZE]
+            place = types.find(_TRIGGERED)
+            own = place if place > 0 else events
+        response.order_id = submitted_id
+        response.sequence = sequence + own
         sequence += events
-        response.order_id = request.order_id
-        response.sequence = sequence
         if remaining:
             response.remaining_quantity = remaining
         if code or status != pb.ACCEPTED:
@@ -322,14 +351,14 @@ def _fill_submitted(
         if filled:
             notional = low | high << 64
             # Nothing remains: the last event is either the completing trade or the reduction of the unfilled rest.
-            if not remaining and records[(event_index + events - 1) * EVENT_SIZE] == _TRADE:
+            if not remaining and records[(event_index + own - 1) * EVENT_SIZE] == _TRADE:
                 response.is_order_completed = True
             _, fee_bps = _TIME_AND_FEE.unpack_from(records, event_index * EVENT_SIZE)
             response.filled_quantity = filled
             response.notional = amount_to_text(notional)
             response.fee = amount_to_text(fee_amount(notional, fee_bps))
             if request.with_fills:
-                _list_fills(response, records[event_index * EVENT_SIZE : (event_index + events) * EVENT_SIZE], epoch)
+                _list_fills(response, records[event_index * EVENT_SIZE : (event_index + own) * EVENT_SIZE], epoch)
         event_index += events
 
 

@@ -35,6 +35,8 @@ from openspot.contracts.engine_events import (
     RejectEvent,
     TradeEvent,
     TransferEvent,
+    TriggeredEvent,
+    WaitingEvent,
 )
 from openspot.contracts.messages import (
     ExecutedTrade,
@@ -132,6 +134,11 @@ class OrderStateMachine:
             self._move(event, translated)
         elif isinstance(event, TransferEvent):
             self._transfer(event, translated)
+        elif isinstance(event, WaitingEvent):
+            # It is open from now on: it holds funds, and can be changed and cancelled.
+            self._open(_new_order(event), translated)
+        elif isinstance(event, TriggeredEvent):
+            self._trigger(event, translated)
         return translated
 
     def _transfer(self, event: TransferEvent, translated: TranslatedEvent) -> None:
@@ -238,6 +245,20 @@ class OrderStateMachine:
         )
         self._keep(moved, translated)
         self._publish_order(subjects.ORDERS_UPDATED, "updated", moved, translated)
+
+    def _trigger(self, event: TriggeredEvent, translated: TranslatedEvent) -> None:
+        order = self._open_order(event.engine_order_id, event.seq, translated)
+        if order is None:
+            return
+        triggered = _replace(
+            order,
+            price=None if order.price is None else Decimal(event.price),
+            remaining_quantity=Decimal(event.remaining),
+            last_sequence=event.seq,
+            updated_ms=event.timestamp,
+        )
+        self._keep(triggered, translated)
+        self._publish_order(subjects.ORDERS_UPDATED, "updated", triggered, translated, reason="TRIGGERED")
 
     def _reject(self, event: RejectEvent, translated: TranslatedEvent) -> None:
         if event.reason == ResultCode.DUPLICATE_ORDER_ID.name:
@@ -362,8 +383,8 @@ def _sides_of(event: TradeEvent) -> tuple[_TradeSide, _TradeSide]:
     return taker, maker
 
 
-def _new_order(event: AcceptedEvent | RejectEvent) -> TrackedOrder:
-    """The order of an ACCEPTED or REJECT event, as it was sent to the engine."""
+def _new_order(event: AcceptedEvent | RejectEvent | WaitingEvent) -> TrackedOrder:
+    """The order of an ACCEPTED, WAITING or REJECT event, as it was sent to the engine."""
     metadata = _metadata_of(event)
     is_sized = metadata.quantity is not None and isinstance(event, RejectEvent)
     quantity = Decimal(metadata.quantity if is_sized and metadata.quantity else event.quantity)
@@ -393,7 +414,7 @@ def _new_order(event: AcceptedEvent | RejectEvent) -> TrackedOrder:
     )
 
 
-def _metadata_of(event: AcceptedEvent | RejectEvent) -> OrderMetadata:
+def _metadata_of(event: AcceptedEvent | RejectEvent | WaitingEvent) -> OrderMetadata:
     """The metadata that a router sent. An order that no router placed has none, so it is derived from its type."""
     if event.metadata:
         try:

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file exchange/v1/orders.proto.
  */
 export const file_exchange_v1_orders: GenFile = /*@__PURE__*/
-  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxItoCChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCRIoCglwb3N0X29ubHkYDCABKA4yFS5leGNoYW5nZS52MS5Qb3N0T25seRIXCg9jbGllbnRfb3JkZXJfaWQYDSABKAkSEgoKd2l0aF9maWxscxgOIAEoCCJPCg1QbGFjZW1lbnRGaWxsEhAKCHRyYWRlX2lkGAEgASgJEg0KBXByaWNlGAIgASgDEhAKCHF1YW50aXR5GAMgASgDEgsKA2ZlZRgEIAEoCSKJAwoSUGxhY2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQSEQoJdGltZXN0YW1wGAcgASgDEhAKCG5vdGlvbmFsGAggASgJEgsKA2ZlZRgJIAEoCRIaChJpc19vcmRlcl9jb21wbGV0ZWQYCiABKAgSFgoOYWNjZXB0ZWRfcHJpY2UYCyABKAMSGQoRYWNjZXB0ZWRfcXVhbnRpdHkYDCABKAMSKQoFZmlsbHMYDSADKAsyGi5leGNoYW5nZS52MS5QbGFjZW1lbnRGaWxsEhcKD2ZpbGxzX3RydW5jYXRlZBgOIAEoCBIWCg5jb25mbGljdGluZ19pZBgPIAEoCSJEChJQbGFjZU9yZGVyc1JlcXVlc3QSLgoGb3JkZXJzGAEgAygLMh4uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlcXVlc3QiRgoTUGxhY2VPcmRlcnNSZXNwb25zZRIvCgZvcmRlcnMYASADKAsyHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVzcG9uc2UiYwoSQ2FuY2VsT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCSKUAQoTQ2FuY2VsT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIaChJjYW5jZWxsZWRfcXVhbnRpdHkYBCABKAMSEAoIc2VxdWVuY2UYBSABKAQidAoTQ2FuY2VsT3JkZXJzUmVxdWVzdBIWCg5wYXJ0aWNpcGFudF9pZBgBIAEoCRIOCgZzeW1ib2wYAiABKAkSHwoEc2lkZRgDIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSFAoMZXh0ZXJuYWxfaWRzGAQgAygJImUKDkNhbmNlbGxlZE9yZGVyEhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJEhoKEmNhbmNlbGxlZF9xdWFudGl0eRgDIAEoAxIQCghzZXF1ZW5jZRgEIAEoBCKXAQoUQ2FuY2VsT3JkZXJzUmVzcG9uc2USKAoGc3RhdHVzGAEgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAiABKAkSKwoGb3JkZXJzGAMgAygLMhsuZXhjaGFuZ2UudjEuQ2FuY2VsbGVkT3JkZXISEwoLbW9yZV9yZW1haW4YBCABKAgiWwoQTW92ZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSDQoFcHJpY2UYBCABKAMiqwEKEU1vdmVPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQibgoRQW1lbmRPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEg0KBXByaWNlGAQgASgDEhAKCHF1YW50aXR5GAUgASgDIkQKEkFtZW5kT3JkZXJzUmVxdWVzdBIuCgZvcmRlcnMYASADKAsyHi5leGNoYW5nZS52MS5BbWVuZE9yZGVyUmVxdWVzdCLgAQoSQW1lbmRPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQSEQoJdGltZXN0YW1wGAcgASgDEg0KBXByaWNlGAggASgDEhAKCHF1YW50aXR5GAkgASgDIkYKE0FtZW5kT3JkZXJzUmVzcG9uc2USLwoGb3JkZXJzGAEgAygLMh8uZXhjaGFuZ2UudjEuQW1lbmRPcmRlclJlc3BvbnNlImAKElJlZHVjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSEAoIcXVhbnRpdHkYBCABKAMilAEKE1JlZHVjZU9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSGgoScmVtYWluaW5nX3F1YW50aXR5GAQgASgDEhAKCHNlcXVlbmNlGAUgASgEIjgKD0dldE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBITCgtleHRlcm5hbF9pZBgCIAEoCSLeAQoQR2V0T3JkZXJSZXNwb25zZRINCgVmb3VuZBgBIAEoCBIQCghvcmRlcl9pZBgCIAEoBBITCgtleHRlcm5hbF9pZBgDIAEoCRIWCg5wYXJ0aWNpcGFudF9pZBgEIAEoCRIOCgZzeW1ib2wYBSABKAkSHwoEc2lkZRgGIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSDgoGc3RhdHVzGAcgASgJEg0KBXByaWNlGAggASgDEhAKCHF1YW50aXR5GAkgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgKIAEoAyovCgRTaWRlEhQKEFNJREVfVU5TUEVDSUZJRUQQABIHCgNCVVkQARIICgRTRUxMEAIqUgoJT3JkZXJUeXBlEhoKFk9SREVSX1RZUEVfVU5TUEVDSUZJRUQQABIHCgNHVEMQARIHCgNJT0MQAhIHCgNGT0sQAxIOCgpGT0tfQlVER0VUEAQqLwoIUG9zdE9ubHkSDAoITUFZX1RBS0UQABIKCgZSRUZVU0UQARIJCgVTTElERRACKlYKC09yZGVyQW5zd2VyEhwKGE9SREVSX0FOU1dFUl9VTlNQRUNJRklFRBAAEgwKCEFDQ0VQVEVEEAESDAoIUkVKRUNURUQQAhINCglDQU5DRUxMRUQQAzKPBQoMT3JkZXJTZXJ2aWNlEk0KClBsYWNlT3JkZXISHi5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVxdWVzdBofLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXNwb25zZRJQCgtQbGFjZU9yZGVycxIfLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJzUmVxdWVzdBogLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJzUmVzcG9uc2USUAoLQ2FuY2VsT3JkZXISHy5leGNoYW5nZS52MS5DYW5jZWxPcmRlclJlcXVlc3QaIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlclJlc3BvbnNlElMKDENhbmNlbE9yZGVycxIgLmV4Y2hhbmdlLnYxLkNhbmNlbE9yZGVyc1JlcXVlc3QaIS5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXNwb25zZRJKCglNb3ZlT3JkZXISHS5leGNoYW5nZS52MS5Nb3ZlT3JkZXJSZXF1ZXN0Gh4uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVzcG9uc2USUAoLQW1lbmRPcmRlcnMSHy5leGNoYW5nZS52MS5BbWVuZE9yZGVyc1JlcXVlc3QaIC5leGNoYW5nZS52MS5BbWVuZE9yZGVyc1Jlc3BvbnNlElAKC1JlZHVjZU9yZGVyEh8uZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXNwb25zZRJHCghHZXRPcmRlchIcLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVxdWVzdBodLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxIt4EChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCRIoCglwb3N0X29ubHkYDCABKA4yFS5leGNoYW5nZS52MS5Qb3N0T25seRIXCg9jbGllbnRfb3JkZXJfaWQYDSABKAkSEgoKd2l0aF9maWxscxgOIAEoCBIlCgd0cmlnZ2VyGA8gASgOMhQuZXhjaGFuZ2UudjEuVHJpZ2dlchIyCg50cmlnZ2VyX3NvdXJjZRgQIAEoDjIaLmV4Y2hhbmdlLnYxLlRyaWdnZXJTb3VyY2USOAoRdHJpZ2dlcl9kaXJlY3Rpb24YESABKA4yHS5leGNoYW5nZS52MS5UcmlnZ2VyRGlyZWN0aW9uEhUKDXRyaWdnZXJfdmFsdWUYEiABKAMSFQoNZXhwaXJlc19hdF9tcxgTIAEoAxI/ChVzZWxmX3RyYWRlX3ByZXZlbnRpb24YFCABKA4yIC5leGNoYW5nZS52MS5TZWxmVHJhZGVQcmV2ZW50aW9uIk8KDVBsYWNlbWVudEZpbGwSEAoIdHJhZGVfaWQYASABKAkSDQoFcHJpY2UYAiABKAMSEAoIcXVhbnRpdHkYAyABKAMSCwoDZmVlGAQgASgJIokDChJQbGFjZU9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSFwoPZmlsbGVkX3F1YW50aXR5GAQgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgFIAEoAxIQCghzZXF1ZW5jZRgGIAEoBBIRCgl0aW1lc3RhbXAYByABKAMSEAoIbm90aW9uYWwYCCABKAkSCwoDZmVlGAkgASgJEhoKEmlzX29yZGVyX2NvbXBsZXRlZBgKIAEoCBIWCg5hY2NlcHRlZF9wcmljZRgLIAEoAxIZChFhY2NlcHRlZF9xdWFudGl0eRgMIAEoAxIpCgVmaWxscxgNIAMoCzIaLmV4Y2hhbmdlLnYxLlBsYWNlbWVudEZpbGwSFwoPZmlsbHNfdHJ1bmNhdGVkGA4gASgIEhYKDmNvbmZsaWN0aW5nX2lkGA8gASgJIkQKElBsYWNlT3JkZXJzUmVxdWVzdBIuCgZvcmRlcnMYASADKAsyHi5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVxdWVzdCJGChNQbGFjZU9yZGVyc1Jlc3BvbnNlEi8KBm9yZGVycxgBIAMoCzIfLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXNwb25zZSJjChJDYW5jZWxPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEhMKC2V4dGVybmFsX2lkGAQgASgJIpQBChNDYW5jZWxPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhoKEmNhbmNlbGxlZF9xdWFudGl0eRgEIAEoAxIQCghzZXF1ZW5jZRgFIAEoBCJ0ChNDYW5jZWxPcmRlcnNSZXF1ZXN0EhYKDnBhcnRpY2lwYW50X2lkGAEgASgJEg4KBnN5bWJvbBgCIAEoCRIfCgRzaWRlGAMgASgOMhEuZXhjaGFuZ2UudjEuU2lkZRIUCgxleHRlcm5hbF9pZHMYBCADKAkiZQoOQ2FuY2VsbGVkT3JkZXISEAoIb3JkZXJfaWQYASABKAQSEwoLZXh0ZXJuYWxfaWQYAiABKAkSGgoSY2FuY2VsbGVkX3F1YW50aXR5GAMgASgDEhAKCHNlcXVlbmNlGAQgASgEIpcBChRDYW5jZWxPcmRlcnNSZXNwb25zZRIoCgZzdGF0dXMYASABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgCIAEoCRIrCgZvcmRlcnMYAyADKAsyGy5leGNoYW5nZS52MS5DYW5jZWxsZWRPcmRlchITCgttb3JlX3JlbWFpbhgEIAEoCCJbChBNb3ZlT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRINCgVwcmljZRgEIAEoAyKrAQoRTW92ZU9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSFwoPZmlsbGVkX3F1YW50aXR5GAQgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgFIAEoAxIQCghzZXF1ZW5jZRgGIAEoBCJuChFBbWVuZE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSDQoFcHJpY2UYBCABKAMSEAoIcXVhbnRpdHkYBSABKAMiRAoSQW1lbmRPcmRlcnNSZXF1ZXN0Ei4KBm9yZGVycxgBIAMoCzIeLmV4Y2hhbmdlLnYxLkFtZW5kT3JkZXJSZXF1ZXN0IuABChJBbWVuZE9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSFwoPZmlsbGVkX3F1YW50aXR5GAQgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgFIAEoAxIQCghzZXF1ZW5jZRgGIAEoBBIRCgl0aW1lc3RhbXAYByABKAMSDQoFcHJpY2UYCCABKAMSEAoIcXVhbnRpdHkYCSABKAMiRgoTQW1lbmRPcmRlcnNSZXNwb25zZRIvCgZvcmRlcnMYASADKAsyHy5leGNoYW5nZS52MS5BbWVuZE9yZGVyUmVzcG9uc2UiYAoSUmVkdWNlT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRIQCghxdWFudGl0eRgEIAEoAyKUAQoTUmVkdWNlT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIaChJyZW1haW5pbmdfcXVhbnRpdHkYBCABKAMSEAoIc2VxdWVuY2UYBSABKAQiNAoTU2V0TWFya1ByaWNlUmVxdWVzdBIOCgZzeW1ib2wYASABKAkSDQoFcHJpY2UYAiABKAMiZwoUU2V0TWFya1ByaWNlUmVzcG9uc2USKAoGc3RhdHVzGAEgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQiOAoPR2V0T3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJIowCChBHZXRPcmRlclJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEhAKCG9yZGVyX2lkGAIgASgEEhMKC2V4dGVybmFsX2lkGAMgASgJEhYKDnBhcnRpY2lwYW50X2lkGAQgASgJEg4KBnN5bWJvbBgFIAEoCRIfCgRzaWRlGAYgASgOMhEuZXhjaGFuZ2UudjEuU2lkZRIOCgZzdGF0dXMYByABKAkSDQoFcHJpY2UYCCABKAMSEAoIcXVhbnRpdHkYCSABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAogASgDEhUKDXRyaWdnZXJfcHJpY2UYCyABKAMSFQoNdHJpZ2dlcl9saW1pdBgMIAEoAyovCgRTaWRlEhQKEFNJREVfVU5TUEVDSUZJRUQQABIHCgNCVVkQARIICgRTRUxMEAIqUgoJT3JkZXJUeXBlEhoKFk9SREVSX1RZUEVfVU5TUEVDSUZJRUQQABIHCgNHVEMQARIHCgNJT0MQAhIHCgNGT0sQAxIOCgpGT0tfQlVER0VUEAQqLwoIUG9zdE9ubHkSDAoITUFZX1RBS0UQABIKCgZSRUZVU0UQARIJCgVTTElERRACKnAKB1RyaWdnZXISEAoMVFJJR0dFUl9OT05FEAASEQoNVFJJR0dFUl9GSVhFRBABEh0KGVRSSUdHRVJfVFJBSUxJTkdfRElTVEFOQ0UQAhIhCh1UUklHR0VSX1RSQUlMSU5HX0JBU0lTX1BPSU5UUxADKj8KDVRyaWdnZXJTb3VyY2USFgoSVFJJR0dFUl9MQVNUX1RSQURFEAASFgoSVFJJR0dFUl9NQVJLX1BSSUNFEAEqRAoQVHJpZ2dlckRpcmVjdGlvbhIXChNUUklHR0VSX0FUX09SX0FCT1ZFEAASFwoTVFJJR0dFUl9BVF9PUl9CRUxPVxABKogCChNTZWxmVHJhZGVQcmV2ZW50aW9uEiUKIVNFTEZfVFJBREVfUFJFVkVOVElPTl9VTlNQRUNJRklFRBAAEh4KGlNFTEZfVFJBREVfUFJFVkVOVElPTl9OT05FEAESKAokU0VMRl9UUkFERV9QUkVWRU5USU9OX0NBTkNFTF9SRVNUSU5HEAISKQolU0VMRl9UUkFERV9QUkVWRU5USU9OX0NBTkNFTF9JTkNPTUlORxADEiUKIVNFTEZfVFJBREVfUFJFVkVOVElPTl9DQU5DRUxfQk9USBAEEi4KKlNFTEZfVFJBREVfUFJFVkVOVElPTl9ERUNSRU1FTlRfQU5EX0NBTkNFTBAFKlYKC09yZGVyQW5zd2VyEhwKGE9SREVSX0FOU1dFUl9VTlNQRUNJRklFRBAAEgwKCEFDQ0VQVEVEEAESDAoIUkVKRUNURUQQAhINCglDQU5DRUxMRUQQAzLkBQoMT3JkZXJTZXJ2aWNlEk0KClBsYWNlT3JkZXISHi5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVxdWVzdBofLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXNwb25zZRJQCgtQbGFjZU9yZGVycxIfLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJzUmVxdWVzdBogLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJzUmVzcG9uc2USUAoLQ2FuY2VsT3JkZXISHy5leGNoYW5nZS52MS5DYW5jZWxPcmRlclJlcXVlc3QaIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlclJlc3BvbnNlElMKDENhbmNlbE9yZGVycxIgLmV4Y2hhbmdlLnYxLkNhbmNlbE9yZGVyc1JlcXVlc3QaIS5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXNwb25zZRJKCglNb3ZlT3JkZXISHS5leGNoYW5nZS52MS5Nb3ZlT3JkZXJSZXF1ZXN0Gh4uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVzcG9uc2USUAoLQW1lbmRPcmRlcnMSHy5leGNoYW5nZS52MS5BbWVuZE9yZGVyc1JlcXVlc3QaIC5leGNoYW5nZS52MS5BbWVuZE9yZGVyc1Jlc3BvbnNlElAKC1JlZHVjZU9yZGVyEh8uZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXNwb25zZRJTCgxTZXRNYXJrUHJpY2USIC5leGNoYW5nZS52MS5TZXRNYXJrUHJpY2VSZXF1ZXN0GiEuZXhjaGFuZ2UudjEuU2V0TWFya1ByaWNlUmVzcG9uc2USRwoIR2V0T3JkZXISHC5leGNoYW5nZS52MS5HZXRPcmRlclJlcXVlc3QaHS5leGNoYW5nZS52MS5HZXRPcmRlclJlc3BvbnNlYgZwcm90bzM");
 
 /**
  * @generated from message exchange.v1.PlaceOrderRequest
@@ -101,6 +101,42 @@ export type PlaceOrderRequest = Message<"exchange.v1.PlaceOrderRequest"> & {
    * @generated from field: bool with_fills = 14;
    */
   withFills: boolean;
+
+  /**
+   * What the order waits for before it matches with its type and limit (docs/protocol/matching.md, Terms).
+   *
+   * @generated from field: exchange.v1.Trigger trigger = 15;
+   */
+  trigger: Trigger;
+
+  /**
+   * @generated from field: exchange.v1.TriggerSource trigger_source = 16;
+   */
+  triggerSource: TriggerSource;
+
+  /**
+   * @generated from field: exchange.v1.TriggerDirection trigger_direction = 17;
+   */
+  triggerDirection: TriggerDirection;
+
+  /**
+   * The scaled price of a fixed trigger, the scaled distance or the basis points of a trailing one.
+   *
+   * @generated from field: int64 trigger_value = 18;
+   */
+  triggerValue: bigint;
+
+  /**
+   * Milliseconds since 1970; 0: the order does not expire.
+   *
+   * @generated from field: int64 expires_at_ms = 19;
+   */
+  expiresAtMs: bigint;
+
+  /**
+   * @generated from field: exchange.v1.SelfTradePrevention self_trade_prevention = 20;
+   */
+  selfTradePrevention: SelfTradePrevention;
 };
 
 /**
@@ -757,6 +793,57 @@ export const ReduceOrderResponseSchema: GenMessage<ReduceOrderResponse> = /*@__P
   messageDesc(file_exchange_v1_orders, 17);
 
 /**
+ * @generated from message exchange.v1.SetMarkPriceRequest
+ */
+export type SetMarkPriceRequest = Message<"exchange.v1.SetMarkPriceRequest"> & {
+  /**
+   * @generated from field: string symbol = 1;
+   */
+  symbol: string;
+
+  /**
+   * Scaled. It need not be a multiple of the tick.
+   *
+   * @generated from field: int64 price = 2;
+   */
+  price: bigint;
+};
+
+/**
+ * Describes the message exchange.v1.SetMarkPriceRequest.
+ * Use `create(SetMarkPriceRequestSchema)` to create a new message.
+ */
+export const SetMarkPriceRequestSchema: GenMessage<SetMarkPriceRequest> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 18);
+
+/**
+ * @generated from message exchange.v1.SetMarkPriceResponse
+ */
+export type SetMarkPriceResponse = Message<"exchange.v1.SetMarkPriceResponse"> & {
+  /**
+   * @generated from field: exchange.v1.OrderAnswer status = 1;
+   */
+  status: OrderAnswer;
+
+  /**
+   * @generated from field: string result_code = 2;
+   */
+  resultCode: string;
+
+  /**
+   * @generated from field: uint64 sequence = 3;
+   */
+  sequence: bigint;
+};
+
+/**
+ * Describes the message exchange.v1.SetMarkPriceResponse.
+ * Use `create(SetMarkPriceResponseSchema)` to create a new message.
+ */
+export const SetMarkPriceResponseSchema: GenMessage<SetMarkPriceResponse> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 19);
+
+/**
  * @generated from message exchange.v1.GetOrderRequest
  */
 export type GetOrderRequest = Message<"exchange.v1.GetOrderRequest"> & {
@@ -776,7 +863,7 @@ export type GetOrderRequest = Message<"exchange.v1.GetOrderRequest"> & {
  * Use `create(GetOrderRequestSchema)` to create a new message.
  */
 export const GetOrderRequestSchema: GenMessage<GetOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 18);
+  messageDesc(file_exchange_v1_orders, 20);
 
 /**
  * @generated from message exchange.v1.GetOrderResponse
@@ -813,7 +900,7 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
   side: Side;
 
   /**
-   * OPEN, PARTIALLY_FILLED, FILLED, CANCELLED or REJECTED.
+   * WAITING, OPEN, PARTIALLY_FILLED, FILLED, CANCELLED or REJECTED.
    *
    * @generated from field: string status = 7;
    */
@@ -833,6 +920,18 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
    * @generated from field: int64 remaining_quantity = 10;
    */
   remainingQuantity: bigint;
+
+  /**
+   * Of an order that waits: the scaled price that fires it now, and the limit that it would match with.
+   *
+   * @generated from field: int64 trigger_price = 11;
+   */
+  triggerPrice: bigint;
+
+  /**
+   * @generated from field: int64 trigger_limit = 12;
+   */
+  triggerLimit: bigint;
 };
 
 /**
@@ -840,7 +939,7 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
  * Use `create(GetOrderResponseSchema)` to create a new message.
  */
 export const GetOrderResponseSchema: GenMessage<GetOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 19);
+  messageDesc(file_exchange_v1_orders, 21);
 
 /**
  * @generated from enum exchange.v1.Side
@@ -937,6 +1036,130 @@ export const PostOnlySchema: GenEnum<PostOnly> = /*@__PURE__*/
   enumDesc(file_exchange_v1_orders, 2);
 
 /**
+ * @generated from enum exchange.v1.Trigger
+ */
+export enum Trigger {
+  /**
+   * The order matches at once.
+   *
+   * @generated from enum value: TRIGGER_NONE = 0;
+   */
+  NONE = 0,
+
+  /**
+   * At a price.
+   *
+   * @generated from enum value: TRIGGER_FIXED = 1;
+   */
+  FIXED = 1,
+
+  /**
+   * Trailing: at a distance from the best price since the order was placed.
+   *
+   * @generated from enum value: TRIGGER_TRAILING_DISTANCE = 2;
+   */
+  TRAILING_DISTANCE = 2,
+
+  /**
+   * Trailing: at a distance in basis points of that price.
+   *
+   * @generated from enum value: TRIGGER_TRAILING_BASIS_POINTS = 3;
+   */
+  TRAILING_BASIS_POINTS = 3,
+}
+
+/**
+ * Describes the enum exchange.v1.Trigger.
+ */
+export const TriggerSchema: GenEnum<Trigger> = /*@__PURE__*/
+  enumDesc(file_exchange_v1_orders, 3);
+
+/**
+ * @generated from enum exchange.v1.TriggerSource
+ */
+export enum TriggerSource {
+  /**
+   * @generated from enum value: TRIGGER_LAST_TRADE = 0;
+   */
+  TRIGGER_LAST_TRADE = 0,
+
+  /**
+   * @generated from enum value: TRIGGER_MARK_PRICE = 1;
+   */
+  TRIGGER_MARK_PRICE = 1,
+}
+
+/**
+ * Describes the enum exchange.v1.TriggerSource.
+ */
+export const TriggerSourceSchema: GenEnum<TriggerSource> = /*@__PURE__*/
+  enumDesc(file_exchange_v1_orders, 4);
+
+/**
+ * @generated from enum exchange.v1.TriggerDirection
+ */
+export enum TriggerDirection {
+  /**
+   * @generated from enum value: TRIGGER_AT_OR_ABOVE = 0;
+   */
+  TRIGGER_AT_OR_ABOVE = 0,
+
+  /**
+   * @generated from enum value: TRIGGER_AT_OR_BELOW = 1;
+   */
+  TRIGGER_AT_OR_BELOW = 1,
+}
+
+/**
+ * Describes the enum exchange.v1.TriggerDirection.
+ */
+export const TriggerDirectionSchema: GenEnum<TriggerDirection> = /*@__PURE__*/
+  enumDesc(file_exchange_v1_orders, 5);
+
+/**
+ * @generated from enum exchange.v1.SelfTradePrevention
+ */
+export enum SelfTradePrevention {
+  /**
+   * The participant's present mode.
+   *
+   * @generated from enum value: SELF_TRADE_PREVENTION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: SELF_TRADE_PREVENTION_NONE = 1;
+   */
+  NONE = 1,
+
+  /**
+   * @generated from enum value: SELF_TRADE_PREVENTION_CANCEL_RESTING = 2;
+   */
+  CANCEL_RESTING = 2,
+
+  /**
+   * @generated from enum value: SELF_TRADE_PREVENTION_CANCEL_INCOMING = 3;
+   */
+  CANCEL_INCOMING = 3,
+
+  /**
+   * @generated from enum value: SELF_TRADE_PREVENTION_CANCEL_BOTH = 4;
+   */
+  CANCEL_BOTH = 4,
+
+  /**
+   * @generated from enum value: SELF_TRADE_PREVENTION_DECREMENT_AND_CANCEL = 5;
+   */
+  DECREMENT_AND_CANCEL = 5,
+}
+
+/**
+ * Describes the enum exchange.v1.SelfTradePrevention.
+ */
+export const SelfTradePreventionSchema: GenEnum<SelfTradePrevention> = /*@__PURE__*/
+  enumDesc(file_exchange_v1_orders, 6);
+
+/**
  * @generated from enum exchange.v1.OrderAnswer
  */
 export enum OrderAnswer {
@@ -967,7 +1190,7 @@ export enum OrderAnswer {
  * Describes the enum exchange.v1.OrderAnswer.
  */
 export const OrderAnswerSchema: GenEnum<OrderAnswer> = /*@__PURE__*/
-  enumDesc(file_exchange_v1_orders, 3);
+  enumDesc(file_exchange_v1_orders, 7);
 
 /**
  * Order entry of the matching engine (facts B4.4-18 to B4.4-24). Prices and quantities are scaled integers:
@@ -1042,6 +1265,16 @@ export const OrderService: GenService<{
     methodKind: "unary";
     input: typeof ReduceOrderRequestSchema;
     output: typeof ReduceOrderResponseSchema;
+  },
+  /**
+   * Sets the mark price of a symbol, which fires the triggers that wait for it. For services of the platform.
+   *
+   * @generated from rpc exchange.v1.OrderService.SetMarkPrice
+   */
+  setMarkPrice: {
+    methodKind: "unary";
+    input: typeof SetMarkPriceRequestSchema;
+    output: typeof SetMarkPriceResponseSchema;
   },
   /**
    * Returns an open order, or an ended one that the engine remembers.

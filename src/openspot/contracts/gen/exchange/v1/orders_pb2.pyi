@@ -27,6 +27,32 @@ class PostOnly(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     REFUSE: _ClassVar[PostOnly]
     SLIDE: _ClassVar[PostOnly]
 
+class Trigger(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TRIGGER_NONE: _ClassVar[Trigger]
+    TRIGGER_FIXED: _ClassVar[Trigger]
+    TRIGGER_TRAILING_DISTANCE: _ClassVar[Trigger]
+    TRIGGER_TRAILING_BASIS_POINTS: _ClassVar[Trigger]
+
+class TriggerSource(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TRIGGER_LAST_TRADE: _ClassVar[TriggerSource]
+    TRIGGER_MARK_PRICE: _ClassVar[TriggerSource]
+
+class TriggerDirection(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TRIGGER_AT_OR_ABOVE: _ClassVar[TriggerDirection]
+    TRIGGER_AT_OR_BELOW: _ClassVar[TriggerDirection]
+
+class SelfTradePrevention(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SELF_TRADE_PREVENTION_UNSPECIFIED: _ClassVar[SelfTradePrevention]
+    SELF_TRADE_PREVENTION_NONE: _ClassVar[SelfTradePrevention]
+    SELF_TRADE_PREVENTION_CANCEL_RESTING: _ClassVar[SelfTradePrevention]
+    SELF_TRADE_PREVENTION_CANCEL_INCOMING: _ClassVar[SelfTradePrevention]
+    SELF_TRADE_PREVENTION_CANCEL_BOTH: _ClassVar[SelfTradePrevention]
+    SELF_TRADE_PREVENTION_DECREMENT_AND_CANCEL: _ClassVar[SelfTradePrevention]
+
 class OrderAnswer(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     ORDER_ANSWER_UNSPECIFIED: _ClassVar[OrderAnswer]
@@ -44,13 +70,27 @@ FOK_BUDGET: OrderType
 MAY_TAKE: PostOnly
 REFUSE: PostOnly
 SLIDE: PostOnly
+TRIGGER_NONE: Trigger
+TRIGGER_FIXED: Trigger
+TRIGGER_TRAILING_DISTANCE: Trigger
+TRIGGER_TRAILING_BASIS_POINTS: Trigger
+TRIGGER_LAST_TRADE: TriggerSource
+TRIGGER_MARK_PRICE: TriggerSource
+TRIGGER_AT_OR_ABOVE: TriggerDirection
+TRIGGER_AT_OR_BELOW: TriggerDirection
+SELF_TRADE_PREVENTION_UNSPECIFIED: SelfTradePrevention
+SELF_TRADE_PREVENTION_NONE: SelfTradePrevention
+SELF_TRADE_PREVENTION_CANCEL_RESTING: SelfTradePrevention
+SELF_TRADE_PREVENTION_CANCEL_INCOMING: SelfTradePrevention
+SELF_TRADE_PREVENTION_CANCEL_BOTH: SelfTradePrevention
+SELF_TRADE_PREVENTION_DECREMENT_AND_CANCEL: SelfTradePrevention
 ORDER_ANSWER_UNSPECIFIED: OrderAnswer
 ACCEPTED: OrderAnswer
 REJECTED: OrderAnswer
 CANCELLED: OrderAnswer
 
 class PlaceOrderRequest(_message.Message):
-    __slots__ = ("order_id", "participant_id", "symbol", "side", "type", "price", "quantity", "reserve_price", "budget", "external_id", "metadata", "post_only", "client_order_id", "with_fills")
+    __slots__ = ("order_id", "participant_id", "symbol", "side", "type", "price", "quantity", "reserve_price", "budget", "external_id", "metadata", "post_only", "client_order_id", "with_fills", "trigger", "trigger_source", "trigger_direction", "trigger_value", "expires_at_ms", "self_trade_prevention")
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
     SYMBOL_FIELD_NUMBER: _ClassVar[int]
@@ -65,6 +105,12 @@ class PlaceOrderRequest(_message.Message):
     POST_ONLY_FIELD_NUMBER: _ClassVar[int]
     CLIENT_ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     WITH_FILLS_FIELD_NUMBER: _ClassVar[int]
+    TRIGGER_FIELD_NUMBER: _ClassVar[int]
+    TRIGGER_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    TRIGGER_DIRECTION_FIELD_NUMBER: _ClassVar[int]
+    TRIGGER_VALUE_FIELD_NUMBER: _ClassVar[int]
+    EXPIRES_AT_MS_FIELD_NUMBER: _ClassVar[int]
+    SELF_TRADE_PREVENTION_FIELD_NUMBER: _ClassVar[int]
     order_id: int
     participant_id: str
     symbol: str
@@ -79,7 +125,13 @@ class PlaceOrderRequest(_message.Message):
     post_only: PostOnly
     client_order_id: str
     with_fills: bool
-    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., type: _Optional[_Union[OrderType, str]] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., reserve_price: _Optional[int] = ..., budget: _Optional[str] = ..., external_id: _Optional[str] = ..., metadata: _Optional[str] = ..., post_only: _Optional[_Union[PostOnly, str]] = ..., client_order_id: _Optional[str] = ..., with_fills: _Optional[bool] = ...) -> None: ...
+    trigger: Trigger
+    trigger_source: TriggerSource
+    trigger_direction: TriggerDirection
+    trigger_value: int
+    expires_at_ms: int
+    self_trade_prevention: SelfTradePrevention
+    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., type: _Optional[_Union[OrderType, str]] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., reserve_price: _Optional[int] = ..., budget: _Optional[str] = ..., external_id: _Optional[str] = ..., metadata: _Optional[str] = ..., post_only: _Optional[_Union[PostOnly, str]] = ..., client_order_id: _Optional[str] = ..., with_fills: _Optional[bool] = ..., trigger: _Optional[_Union[Trigger, str]] = ..., trigger_source: _Optional[_Union[TriggerSource, str]] = ..., trigger_direction: _Optional[_Union[TriggerDirection, str]] = ..., trigger_value: _Optional[int] = ..., expires_at_ms: _Optional[int] = ..., self_trade_prevention: _Optional[_Union[SelfTradePrevention, str]] = ...) -> None: ...
 
 class PlacementFill(_message.Message):
     __slots__ = ("trade_id", "price", "quantity", "fee")
@@ -303,6 +355,24 @@ class ReduceOrderResponse(_message.Message):
     sequence: int
     def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ...) -> None: ...
 
+class SetMarkPriceRequest(_message.Message):
+    __slots__ = ("symbol", "price")
+    SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    PRICE_FIELD_NUMBER: _ClassVar[int]
+    symbol: str
+    price: int
+    def __init__(self, symbol: _Optional[str] = ..., price: _Optional[int] = ...) -> None: ...
+
+class SetMarkPriceResponse(_message.Message):
+    __slots__ = ("status", "result_code", "sequence")
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    status: OrderAnswer
+    result_code: str
+    sequence: int
+    def __init__(self, status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., sequence: _Optional[int] = ...) -> None: ...
+
 class GetOrderRequest(_message.Message):
     __slots__ = ("order_id", "external_id")
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
@@ -312,7 +382,7 @@ class GetOrderRequest(_message.Message):
     def __init__(self, order_id: _Optional[int] = ..., external_id: _Optional[str] = ...) -> None: ...
 
 class GetOrderResponse(_message.Message):
-    __slots__ = ("found", "order_id", "external_id", "participant_id", "symbol", "side", "status", "price", "quantity", "remaining_quantity")
+    __slots__ = ("found", "order_id", "external_id", "participant_id", "symbol", "side", "status", "price", "quantity", "remaining_quantity", "trigger_price", "trigger_limit")
     FOUND_FIELD_NUMBER: _ClassVar[int]
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     EXTERNAL_ID_FIELD_NUMBER: _ClassVar[int]
@@ -323,6 +393,8 @@ class GetOrderResponse(_message.Message):
     PRICE_FIELD_NUMBER: _ClassVar[int]
     QUANTITY_FIELD_NUMBER: _ClassVar[int]
     REMAINING_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    TRIGGER_PRICE_FIELD_NUMBER: _ClassVar[int]
+    TRIGGER_LIMIT_FIELD_NUMBER: _ClassVar[int]
     found: bool
     order_id: int
     external_id: str
@@ -333,4 +405,6 @@ class GetOrderResponse(_message.Message):
     price: int
     quantity: int
     remaining_quantity: int
-    def __init__(self, found: _Optional[bool] = ..., order_id: _Optional[int] = ..., external_id: _Optional[str] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., status: _Optional[str] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ...) -> None: ...
+    trigger_price: int
+    trigger_limit: int
+    def __init__(self, found: _Optional[bool] = ..., order_id: _Optional[int] = ..., external_id: _Optional[str] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., status: _Optional[str] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., trigger_price: _Optional[int] = ..., trigger_limit: _Optional[int] = ...) -> None: ...

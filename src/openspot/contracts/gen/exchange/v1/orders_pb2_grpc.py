@@ -71,6 +71,11 @@ class OrderServiceStub:
                 request_serializer=exchange_dot_v1_dot_orders__pb2.ReduceOrderRequest.SerializeToString,
                 response_deserializer=exchange_dot_v1_dot_orders__pb2.ReduceOrderResponse.FromString,
                 _registered_method=True)
+        self.SetMarkPrice = channel.unary_unary(
+                '/exchange.v1.OrderService/SetMarkPrice',
+                request_serializer=exchange_dot_v1_dot_orders__pb2.SetMarkPriceRequest.SerializeToString,
+                response_deserializer=exchange_dot_v1_dot_orders__pb2.SetMarkPriceResponse.FromString,
+                _registered_method=True)
         self.GetOrder = channel.unary_unary(
                 '/exchange.v1.OrderService/GetOrder',
                 request_serializer=exchange_dot_v1_dot_orders__pb2.GetOrderRequest.SerializeToString,
@@ -131,6 +136,13 @@ class OrderServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SetMarkPrice(self, request, context):
+        """Sets the mark price of a symbol, which fires the triggers that wait for it. For services of the platform.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetOrder(self, request, context):
         """Returns an open order, or an ended one that the engine remembers.
         """
@@ -175,6 +187,11 @@ def add_OrderServiceServicer_to_server(servicer, server):
                     servicer.ReduceOrder,
                     request_deserializer=exchange_dot_v1_dot_orders__pb2.ReduceOrderRequest.FromString,
                     response_serializer=exchange_dot_v1_dot_orders__pb2.ReduceOrderResponse.SerializeToString,
+            ),
+            'SetMarkPrice': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetMarkPrice,
+                    request_deserializer=exchange_dot_v1_dot_orders__pb2.SetMarkPriceRequest.FromString,
+                    response_serializer=exchange_dot_v1_dot_orders__pb2.SetMarkPriceResponse.SerializeToString,
             ),
             'GetOrder': grpc.unary_unary_rpc_method_handler(
                     servicer.GetOrder,
@@ -373,6 +390,33 @@ class OrderService:
             '/exchange.v1.OrderService/ReduceOrder',
             exchange_dot_v1_dot_orders__pb2.ReduceOrderRequest.SerializeToString,
             exchange_dot_v1_dot_orders__pb2.ReduceOrderResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetMarkPrice(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/exchange.v1.OrderService/SetMarkPrice',
+            exchange_dot_v1_dot_orders__pb2.SetMarkPriceRequest.SerializeToString,
+            exchange_dot_v1_dot_orders__pb2.SetMarkPriceResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,0 +1,416 @@
+//! Orders with a trigger: how they begin to wait, change, expire, fire and are activated.
+//!
+//! Cost: a price that fires nothing and moves no trigger is two comparisons; one that fires is O(log waiting) an order.
+//! A command activates at most [`ACTIVATIONS_MAX`] orders.
+
+use crate::amount::add;
+use crate::engine::Engine;
+use crate::matching::{IncomingOrder, flag};
+use crate::placement::{CheckedOrder, Conditions, check_price, check_quantity};
+use crate::records::{Command, CommandResult, Event, EventType, TAKER_COMPLETED, WAITS};
+use crate::types::{ACTIVATIONS_MAX, AMOUNT_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode};
+use crate::waiting::WaitingOrder;
+
+impl Engine {
+    /// Lets a checked order wait for its trigger, and holds its funds.
+    #[cold]
+    pub(crate) fn wait(&mut self, checked: &CheckedOrder) -> CommandResult {
+        let CheckedOrder { incoming, conditions, trigger } = checked;
+        let trigger = trigger.unwrap_or_default();
+        let (held_balance, other_balance) = incoming.paying_and_receiving();
+        self.add_waiting(WaitingOrder {
+            id: incoming.order_id,
+            book: incoming.book,
+            held_balance,
+            other_balance,
+            side: incoming.side,
+            order_type: incoming.order_type,
+            taker_fee_bps: incoming.taker_fee_bps,
+            maker_fee_bps: incoming.maker_fee_bps,
+            own_stp: conditions.own_stp,
+            fok_steps: conditions.fok_steps,
+            price: incoming.price,
+            reserve_price: conditions.reserve_price,
+            quantity: conditions.quantity,
+            remaining: incoming.remaining,
+            expiry: conditions.expiry,
+            timestamp: conditions.timestamp,
+            trigger,
+            ..WaitingOrder::default()
+        });
+        let distance = if trigger.is_trailing() { trigger.value } else { 0 };
+        self.emit(&Event {
+            flags: trigger.flags,
+            symbol: incoming.symbol,
+            order_id: incoming.order_id,
+            maker_order_id: u64::from(trigger.kind as u8),
+            account: incoming.account_number,
+            maker_account: distance.cast_unsigned(),
+            price: incoming.price,
+            quantity: incoming.remaining,
+            remaining: incoming.remaining,
+            maker_remaining: trigger.price(),
+            fee_bps: incoming.taker_fee_bps,
+            maker_fee_bps: incoming.maker_fee_bps,
+            amount: i128::from(conditions.expiry),
+            ..Event::new(EventType::Waiting).of_order(incoming.side, incoming.order_type)
+        });
+        CommandResult { remaining: incoming.remaining, ..CommandResult::ACCEPTED }
+    }
+
+    /// Adds a waiting order and holds its funds.
+    pub(crate) fn add_waiting(&mut self, order: WaitingOrder) {
+        self.hold_waiting(&order);
+        self.waiting.add(order);
+        self.set_wake_prices(order.book);
+    }
+
+    /// What `quantity` of a waiting order holds, and the locked part of it.
+    fn waiting_hold(&self, order: &WaitingOrder, quantity: i64) -> (i128, i128) {
+        let book = self.books.book(order.book);
+        (
+            book.hold(order.side, order.reserve_price, quantity, order.worst_fee_bps()),
+            book.locked(order.side, order.price, quantity),
+        )
+    }
+
+    fn hold_waiting(&mut self, order: &WaitingOrder) {
+        let (hold, locked) = self.waiting_hold(order, order.remaining);
+        self.accounts.balances.at_mut(order.held_balance).hold(hold, locked);
+    }
+
+    fn release_waiting(&mut self, order: &WaitingOrder, quantity: i64) {
+        let (hold, locked) = self.waiting_hold(order, quantity);
+        self.accounts.balances.at_mut(order.held_balance).release(hold, locked);
+    }
+
+    pub(crate) fn set_wake_prices(&mut self, book: u32) {
+        let prices = self.waiting.wake_prices(book);
+        let entry = self.books.book_mut(book);
+        (entry.wake_low, entry.wake_high) = prices;
+    }
+
+    /// Compares a price with the triggers that wait for it; those that it fires join the queue.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn meet_triggers(&mut self, book: u32, by_mark: bool, price: i64) {
+        self.waiting.meet(book, by_mark, price);
+        self.set_wake_prices(book);
+    }
+
+    /// The number of the account that owns a waiting order.
+    pub(crate) fn waiting_owner(&self, order: &WaitingOrder) -> u64 {
+        self.accounts.balances.at(order.held_balance).account_number
+    }
+
+    /// The waiting order at `index`, if it belongs to the account of `command`.
+    fn own_waiting(&self, index: u32, command: &Command) -> Result<WaitingOrder, ResultCode> {
+        let order = self.waiting.order(index);
+        if self.waiting_owner(&order) == command.account {
+            Ok(order)
+        } else {
+            Err(ResultCode::AuthInvalidUser)
+        }
+    }
+
+    /// CANCEL of a waiting order.
+    #[cold]
+    pub(crate) fn cancel_waiting(
+        &mut self,
+        index: u32,
+        command: &Command,
+    ) -> Result<CommandResult, ResultCode> {
+        let by_administrator = command.account == 0;
+        let order =
+            if by_administrator { self.waiting.order(index) } else { self.own_waiting(index, command)? };
+        if command.symbol != 0 && command.symbol != self.books.book(order.book).symbol {
+            return Err(ResultCode::MatchingUnknownOrderId);
+        }
+        let reason =
+            if by_administrator { ResultCode::CancelledByAdmin } else { ResultCode::CancelledByUser };
+        self.reduce_waiting(index, order.remaining, reason);
+        Ok(CommandResult { remaining: order.remaining, ..CommandResult::ACCEPTED })
+    }
+
+    /// REDUCE of a waiting order.
+    #[cold]
+    pub(crate) fn reduce_waiting_by(
+        &mut self,
+        index: u32,
+        command: &Command,
+    ) -> Result<CommandResult, ResultCode> {
+        let order = self.own_waiting(index, command)?;
+        if command.quantity <= 0 {
+            return Err(ResultCode::InvalidQuantity);
+        }
+        if command.quantity % self.books.book(order.book).lot != 0 {
+            return Err(ResultCode::InvalidQuantityStep);
+        }
+        let quantity = command.quantity.min(order.remaining);
+        self.reduce_waiting(index, quantity, ResultCode::ReducedByUser);
+        Ok(CommandResult { remaining: order.remaining - quantity, ..CommandResult::ACCEPTED })
+    }
+
+    /// Removes `quantity` of a waiting order, and emits REDUCE with the reason.
+    fn reduce_waiting(&mut self, index: u32, quantity: i64, reason: ResultCode) {
+        let order = self.waiting.order(index);
+        let remaining = order.remaining - quantity;
+        self.release_waiting(&order, quantity);
+        if remaining == 0 {
+            self.waiting.remove(index);
+            self.set_wake_prices(order.book);
+        } else {
+            self.waiting.reduce(index, quantity);
+        }
+        self.emit(&Event {
+            flags: flag(remaining == 0, TAKER_COMPLETED) | WAITS,
+            code: reason,
+            symbol: self.books.book(order.book).symbol,
+            order_id: order.id,
+            account: self.waiting_owner(&order),
+            price: order.limit(),
+            quantity,
+            remaining,
+            ..Event::new(EventType::Reduce).of_order(order.side, order.order_type)
+        });
+    }
+
+    /// MOVE of a waiting order: a new limit. It keeps its trigger and its place, and does not match.
+    #[cold]
+    pub(crate) fn move_waiting(
+        &mut self,
+        index: u32,
+        command: &Command,
+    ) -> Result<CommandResult, ResultCode> {
+        let order = self.own_waiting(index, command)?;
+        let book = self.books.book(order.book);
+        if !book.active {
+            return Err(ResultCode::SymbolInactive);
+        }
+        check_price(book, command.price)?;
+        self.change_waiting(index, &order, command.price, order.quantity)
+    }
+
+    /// AMEND of a waiting order, whose price is its present limit. Nothing matches.
+    #[cold]
+    pub(crate) fn amend_waiting(
+        &mut self,
+        index: u32,
+        command: &Command,
+    ) -> Result<CommandResult, ResultCode> {
+        let order = self.own_waiting(index, command)?;
+        let book = self.books.book(order.book);
+        let price = if command.price == 0 { order.limit() } else { command.price };
+        let quantity = if command.quantity == 0 { order.quantity } else { command.quantity };
+        check_quantity(book, quantity)?;
+        if quantity <= order.quantity - order.remaining {
+            return Err(ResultCode::QuantityBelowFilled);
+        }
+        check_price(book, price)?;
+        if price != order.limit() || quantity > order.quantity {
+            if !book.active {
+                return Err(ResultCode::SymbolInactive);
+            }
+            return self.change_waiting(index, &order, price, quantity);
+        }
+        let less = order.quantity - quantity;
+        if less != 0 {
+            self.waiting.set_size(index, quantity, order.remaining);
+            self.reduce_waiting(index, less, ResultCode::AmendedByUser);
+        }
+        Ok(CommandResult { remaining: order.remaining - less, ..CommandResult::ACCEPTED })
+    }
+
+    /// Gives a waiting order a new limit and a new ordered quantity, which are in range.
+    fn change_waiting(
+        &mut self,
+        index: u32,
+        order: &WaitingOrder,
+        price: i64,
+        quantity: i64,
+    ) -> Result<CommandResult, ResultCode> {
+        let book = self.books.book(order.book);
+        let change = quantity - order.quantity;
+        let remaining = order.remaining + change;
+        if book.notional(price, remaining) > AMOUNT_MAX {
+            return Err(ResultCode::NotionalTooLarge);
+        }
+        let symbol = book.symbol;
+        let present_hold = self.waiting_hold(order, order.remaining).0;
+        let new_hold = book.hold(order.side, price, remaining, order.worst_fee_bps());
+        if add(self.accounts.balances.at(order.held_balance).free(), present_hold) < new_hold {
+            return Err(ResultCode::RiskNsf);
+        }
+        self.release_waiting(order, order.remaining);
+        self.waiting.set_size(index, quantity, remaining);
+        self.waiting.set_limit(index, price);
+        let changed = self.waiting.order(index);
+        self.hold_waiting(&changed);
+        self.emit(&Event {
+            flags: WAITS,
+            symbol,
+            order_id: order.id,
+            account: self.waiting_owner(order),
+            price,
+            quantity,
+            remaining,
+            amount: i128::from(change),
+            ..Event::new(EventType::Moved).of_order(order.side, order.order_type)
+        });
+        Ok(CommandResult { remaining, ..CommandResult::ACCEPTED })
+    }
+
+    /// EXPIRE.
+    pub(crate) fn expire(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
+        let (index, waiting) = (self.books.find_order(command.order_id), self.waiting.find(command.order_id));
+        let (expiry, remaining) = if index != NIL {
+            (self.books.expiry(command.order_id), self.books.orders.at(index).remaining)
+        } else if waiting != NIL {
+            let order = self.waiting.order(waiting);
+            (order.expiry, order.remaining)
+        } else {
+            return Err(ResultCode::MatchingUnknownOrderId);
+        };
+        if expiry == 0 || expiry > command.timestamp {
+            return Err(ResultCode::OrderNotExpired);
+        }
+        if index == NIL {
+            self.reduce_waiting(waiting, remaining, ResultCode::OrderExpired);
+        } else {
+            self.reduce_resting(index, remaining, ResultCode::OrderExpired);
+        }
+        Ok(CommandResult { remaining, ..CommandResult::ACCEPTED })
+    }
+
+    /// The index of the active book of a command's symbol.
+    #[inline]
+    pub(crate) fn active_book(&self, command: &Command) -> Result<u32, ResultCode> {
+        let index = self.books.find_book(command.symbol);
+        if index == NIL {
+            return Err(ResultCode::InvalidSymbol);
+        }
+        if self.books.book(index).active { Ok(index) } else { Err(ResultCode::SymbolInactive) }
+    }
+
+    /// `SET_MARK_PRICE`.
+    pub(crate) fn set_mark_price(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
+        let book = self.active_book(command)?;
+        if !(1..=SCALED_MAX).contains(&command.price) {
+            return Err(ResultCode::InvalidPrice);
+        }
+        self.track_prices();
+        self.books.book_mut(book).mark_price = command.price;
+        self.meet_triggers(book, true, command.price);
+        self.activate_fired(book);
+        Ok(CommandResult::ACCEPTED)
+    }
+
+    /// ACTIVATE.
+    pub(crate) fn activate(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
+        let book = self.active_book(command)?;
+        self.activate_fired(book);
+        Ok(CommandResult::ACCEPTED)
+    }
+
+    /// Activates fired orders of a book in their order, at most [`ACTIVATIONS_MAX`]. Their trades may fire more.
+    #[inline]
+    pub(crate) fn activate_fired(&mut self, book: u32) {
+        if self.waiting.queued != 0 {
+            self.activate_queue(book);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn activate_queue(&mut self, book: u32) {
+        for _ in 0..ACTIVATIONS_MAX {
+            let index = self.waiting.next_fired(book);
+            if index == NIL {
+                return;
+            }
+            self.activate_order(index);
+        }
+    }
+
+    fn activate_order(&mut self, index: u32) {
+        let order = self.waiting.order(index);
+        self.release_waiting(&order, order.remaining);
+        self.waiting.remove(index);
+        let owner = self.waiting_owner(&order);
+        let account = self.accounts.accounts.at(self.accounts.balances.at(order.held_balance).account);
+        let (active, mode) = (account.active, StpMode::of_order(order.own_stp, account.stp_mode));
+        let (base_balance, quote_balance) = match order.side {
+            Side::Buy => (order.other_balance, order.held_balance),
+            Side::Sell => (order.held_balance, order.other_balance),
+        };
+        let book = self.books.book(order.book);
+        let price = order.limit();
+        let mut incoming = IncomingOrder {
+            order_id: order.id,
+            account_number: owner,
+            owner: self.accounts.owners.of(owner),
+            base_balance,
+            quote_balance,
+            fee_balance: book.fee_balance,
+            book: order.book,
+            symbol: book.symbol,
+            quote: book.quote,
+            side: order.side,
+            order_type: order.order_type,
+            stp_mode: mode,
+            taker_fee_bps: order.taker_fee_bps,
+            maker_fee_bps: order.maker_fee_bps,
+            price,
+            limit_rank: order.side.opposite().rank(price),
+            remaining: order.remaining,
+            filled: 0,
+            notional: 0,
+            removal_reason: ResultCode::Success,
+        };
+        self.emit(&Event {
+            flags: order.trigger.flags,
+            symbol: incoming.symbol,
+            order_id: order.id,
+            maker_order_id: u64::from(order.trigger.kind as u8),
+            account: owner,
+            price,
+            quantity: order.quantity,
+            remaining: order.remaining,
+            maker_remaining: order.trigger.price(),
+            fee_bps: order.taker_fee_bps,
+            maker_fee_bps: order.maker_fee_bps,
+            amount: i128::from(order.fired_price),
+            ..Event::new(EventType::Triggered).of_order(order.side, order.order_type)
+        });
+        if let Some(refusal) = self.activation_refusal(&order, active) {
+            self.cancel_incoming(&mut incoming, refusal);
+            return;
+        }
+        let conditions = Conditions {
+            quantity: order.quantity,
+            reserve_price: order.reserve_price,
+            budget: 0,
+            fok_steps: order.fok_steps,
+            own_stp: order.own_stp,
+            expiry: order.expiry,
+            timestamp: order.timestamp,
+        };
+        self.match_and_rest(&mut incoming, &conditions);
+    }
+
+    /// Why an order ends instead of its activation. A limit that follows the price may leave its range.
+    fn activation_refusal(&self, order: &WaitingOrder, active: bool) -> Option<ResultCode> {
+        if !active {
+            return Some(ResultCode::ParticipantInactive);
+        }
+        let (book, limit) = (self.books.book(order.book), order.limit());
+        if let Err(code) = check_price(book, limit) {
+            return Some(code);
+        }
+        if book.notional(limit, order.remaining) > AMOUNT_MAX {
+            return Some(ResultCode::NotionalTooLarge);
+        }
+        let no_room = order.order_type == OrderType::Gtc && self.books.orders.is_full();
+        no_room.then_some(ResultCode::EngineBusy)
+    }
+}

@@ -1,0 +1,26 @@
+"""The reference core's checks of an order that several commands share (docs/protocol/matching.md, PLACE)."""
+
+from openspot.domain.money import AMOUNT_MAX
+from openspot.domain.order import EngineOrderType
+from openspot.domain.result_code import ResultCode
+from openspot.domain.symbol import SCALED_MAX
+from openspot.engine.core.reference_book import BookOrder, SymbolBook
+from openspot.engine.core.reference_state import require
+
+
+def check_price(book: SymbolBook, price: int) -> None:
+    """Check 6 of PLACE, which MOVE and AMEND share: the price is in range and a multiple of the tick."""
+    require(0 < price <= SCALED_MAX, ResultCode.INVALID_PRICE)
+    require(price % book.symbol.tick == 0, ResultCode.INVALID_PRICE_STEP)
+
+
+def check_notional(book: SymbolBook, limit: int, quantity: int) -> None:
+    """Check 8 of PLACE, which MOVE and AMEND share: the notional fits an amount."""
+    require(book.notional(limit, quantity) <= AMOUNT_MAX, ResultCode.NOTIONAL_TOO_LARGE)
+
+
+def check_post_only(book: SymbolBook, order: BookOrder) -> None:
+    """Reject a POST_ONLY order that would match at once, even against an order of its own account."""
+    best = book.opposite_side(order).best()
+    would_match = best is not None and order.may_trade_at(best.price)
+    require(order.order_type != EngineOrderType.POST_ONLY or not would_match, ResultCode.POST_ONLY_WOULD_CROSS)

@@ -1,0 +1,134 @@
+"""Orders with terms over gRPC: what the engine answers, streams and keeps, and what it does by itself."""
+
+import time
+from typing import Any
+
+from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
+from openspot.engine.core.records import ACTIVATIONS_MAX
+from openspot.kit.settings import Settings
+from tests.support.engine_client import SCALE, EngineClient, order, running_engine
+from tests.support.waiting import eventually
+
+WAITS_AT_105 = {"trigger": pb.TRIGGER_FIXED, "trigger_value": 10_500}
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+async def status(engine: EngineClient, order_id: int) -> str:
+    return (await engine.find(order_id)).status
+
+
+async def trade_at(engine: EngineClient, price: str) -> None:
+    """A trade of its own at `price`."""
+    await engine.place("sell", price, "0.01", "bob")
+    answer = await engine.place("buy", price, "0.01", "bob")
+    assert answer.filled_quantity == SCALE // 100
+
+
+async def test_a_stop_waits_with_its_funds_and_is_matched_once_its_trigger_fires(engine: EngineClient) -> None:
+    await engine.fund("alice")
+    await engine.fund("bob")
+    await engine.place("sell", "110", "1", "bob")
+    answer = await engine.place("buy", "112", "1", order_id=7, metadata="m", **WAITS_AT_105)
+    assert (answer.status, answer.remaining_quantity) == (pb.ACCEPTED, SCALE)
+    found = await engine.find(7)
+    assert (found.status, found.trigger_price, found.trigger_limit) == ("WAITING", 10_500, 11_200)
+    assert (await engine.balances())["USD"].locked == "112"
+    first = await engine.last_sequence()
+    (waiting,) = await engine.events(first, first)
+    assert (waiting["type"], waiting["orderId"], waiting["metadata"]) == ("waiting", "7", "m")
+    assert (waiting["triggerKind"], waiting["triggerSource"], waiting["triggerPrice"]) == ("FIXED", "last", "105")
+
+    await trade_at(engine, "105")
+
+    assert await status(engine, 7) == "FILLED"
+    events = await engine.events(first + 1, await engine.last_sequence())
+    assert [event["type"] for event in events] == ["accepted", "accepted", "trade", "triggered", "trade"]
+    assert (events[3]["firedPrice"], events[3]["price"]) == ("105", "112")
+
+
+async def test_the_answer_to_the_order_that_fires_a_stop_is_about_that_order_alone(engine: EngineClient) -> None:
+    await engine.fund("alice")
+    await engine.fund("bob")
+    await engine.place("buy", "200", "1", order_id=7, type=pb.IOC, **WAITS_AT_105)
+    await engine.place("sell", "105", "2", "bob")
+    answer = await engine.place("buy", "105", "1", "bob", order_id=8)
+    assert (answer.filled_quantity, answer.is_order_completed) == (SCALE, True)
+    (last,) = await engine.events(answer.sequence, answer.sequence)
+    assert (last["type"], last["takerOrderId"]) == ("trade", "8")
+    assert await status(engine, 7) == "FILLED"
+
+
+async def test_a_list_may_hold_orders_with_and_without_terms(engine: EngineClient) -> None:
+    await engine.fund("alice")
+    requests = [
+        order("buy", "90", order_id=1),
+        order("buy", "112", order_id=2, **WAITS_AT_105),
+        order("buy", "112", order_id=3, trigger=9, trigger_value=1),
+        order("buy", "91", order_id=4, self_trade_prevention=pb.SELF_TRADE_PREVENTION_CANCEL_BOTH),
+    ]
+    answers = (await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=requests))).orders
+    assert [(answer.order_id, answer.result_code) for answer in answers] == [
+        *((1, "SUCCESS"), (2, "SUCCESS"), (3, "INVALID_TERMS"), (4, "SUCCESS"))
+    ]
+    assert [await status(engine, number) for number in (1, 2, 3, 4)] == ["OPEN", "WAITING", "REJECTED", "OPEN"]
+
+
+async def test_a_bulk_cancel_reaches_orders_that_wait_whatever_their_type(engine: EngineClient) -> None:
+    await engine.fund("alice")
+    await engine.place("buy", "112", "1", order_id=7, type=pb.IOC, **WAITS_AT_105)
+    answer = await engine.orders.CancelOrders(pb.CancelOrdersRequest(participant_id="alice"))
+    assert [cancelled.order_id for cancelled in answer.orders] == [7]
+    assert await status(engine, 7) == "CANCELLED"
+    (reduced,) = await engine.events(answer.orders[0].sequence, answer.orders[0].sequence)
+    assert (reduced["type"], reduced["isWaiting"]) == ("reduce", True)
+
+
+async def test_the_mark_price_fires_more_stops_than_one_command_activates(engine: EngineClient) -> None:
+    await engine.fund("alice")
+    terms = WAITS_AT_105 | {"trigger_source": pb.TRIGGER_MARK_PRICE}
+    numbers = range(1, 3 * ACTIVATIONS_MAX)
+    requests = [order("buy", "90", "0.01", order_id=number, **terms) for number in numbers]
+    await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=requests))
+    answer = await engine.orders.SetMarkPrice(pb.SetMarkPriceRequest(symbol="BTC-USD", price=10_501))
+    assert (answer.status, answer.result_code) == (pb.ACCEPTED, "SUCCESS")
+
+    async def all_rest() -> bool:
+        return await status(engine, numbers[-1]) == "OPEN"
+
+    await eventually(all_rest)
+    assert {await status(engine, number) for number in numbers} == {"OPEN"}
+    refused = await engine.orders.SetMarkPrice(pb.SetMarkPriceRequest(symbol="NO-SUCH", price=1))
+    assert (refused.status, refused.result_code) == (pb.REJECTED, "INVALID_SYMBOL")
+
+
+async def test_an_order_ends_when_its_time_is_over(engine: EngineClient) -> None:
+    await engine.fund("alice")
+    late = await engine.place("buy", "90", "1", order_id=6, expires_at_ms=now_ms() - 1_000)
+    assert late.result_code == "INVALID_EXPIRY"
+    await engine.place("buy", "90", "1", order_id=7, expires_at_ms=now_ms() + 200)
+    await engine.place("buy", "91", "1", order_id=8, expires_at_ms=now_ms() + 3_600_000)
+    await eventually(lambda: _is(engine, 7, "CANCELLED"))
+    sequence = await engine.last_sequence()
+    (reduced,) = await engine.events(sequence, sequence)
+    assert (reduced["orderId"], reduced["reason"]) == ("7", "ORDER_EXPIRED")
+    assert await status(engine, 8) == "OPEN"
+
+
+async def test_a_restart_keeps_what_waits_and_when_it_ends(settings: Settings) -> None:
+    async with running_engine(settings) as engine:
+        await engine.fund("alice")
+        await engine.place("buy", "112", "1", order_id=7, expires_at_ms=now_ms() + 1_500, **WAITS_AT_105)
+        await engine.place("buy", "112", "1", order_id=8, type=pb.IOC, **WAITS_AT_105)
+        assert await status(engine, 7) == "WAITING"
+    async with running_engine(settings) as engine:
+        assert await status(engine, 8) == "WAITING"
+        await eventually(lambda: _is(engine, 7, "CANCELLED"))
+        answer = await engine.orders.CancelOrders(pb.CancelOrdersRequest(participant_id="alice"))
+        assert [cancelled.order_id for cancelled in answer.orders] == [8]
+
+
+async def _is(engine: EngineClient, order_id: int, expected: Any) -> bool:
+    return await status(engine, order_id) == expected
