@@ -20,7 +20,6 @@ const market: Market = {
   quantityMax: "1000",
   notionalMin: "5",
   notionalMax: "1000000",
-  rules: "specification",
   deviationBpsMax: null,
   slippageBpsMax: null,
   priceReference: "last_trade",
