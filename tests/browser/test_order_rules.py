@@ -57,7 +57,7 @@ def test_an_immediate_order_takes_what_is_there_and_leaves_nothing(new_window: N
     form.get_by_role("button", name="Buy SOL, limit").click()
     expect(screen.toast("Buy: Partly filled")).to_be_visible()
     screen.tab("History")
-    expect(screen.row("History", "Buy", "Limit, IOC")).to_be_visible()
+    expect(screen.row("Order history", "Buy", "Limit, IOC")).to_be_visible()
 
 
 def test_under_other_rules_the_form_offers_neither(new_window: NewWindow, exchange: Exchange) -> None:
