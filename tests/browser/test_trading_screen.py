@@ -422,7 +422,7 @@ def test_the_wallet_shows_addresses_and_converts(new_window: NewWindow, exchange
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize(("path", "heading", "kilobytes"), [("/login", "Log in", 170), (f"/{SYMBOL}", SYMBOL, 250)])
+@pytest.mark.parametrize(("path", "heading", "kilobytes"), [("/login", "Log in", 170), (f"/{SYMBOL}", SYMBOL, 265)])
 def test_a_first_load_is_small(
     new_window: NewWindow, pages_folder: Path, path: str, heading: str, kilobytes: int
 ) -> None:
