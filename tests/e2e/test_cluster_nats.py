@@ -47,6 +47,7 @@ async def test_a_node_of_the_bus_is_killed_and_brought_back(cluster_run: tuple[N
     cluster, run = cluster_run
     copies = await cluster.copies([*(stream.name for stream in STREAMS), f"KV_{LEASE_BUCKET}"])
     assert set(copies.values()) == {NODES}
+    assert await cluster.compressed(sorted(copies)) == set()
     chance = run.chance
     deadline = time.monotonic() + SECONDS
     plan = [TRADES.name, ORDERS.name]

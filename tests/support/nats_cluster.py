@@ -8,7 +8,7 @@ import nats
 import nats.errors
 import nats.js.errors
 from nats.aio.client import Client
-from nats.js.api import ClusterInfo
+from nats.js.api import ClusterInfo, StoreCompression
 
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.nats_configuration import NatsClusterNode, NatsConfiguration
@@ -63,7 +63,23 @@ class NatsCluster:
 
     async def formed(self) -> None:
         """Wait until the cluster answers, and every known stream and bucket has a leader and two current copies."""
-        await eventually(self._is_whole, FORMED_S_MAX, 0.2)
+        missing: dict[str, object] = {}
+
+        async def is_whole() -> bool:
+            names = sorted(self._streams)
+            clusters = await self._clusters(names)
+            missing.clear()
+            if clusters is None:
+                missing["cluster"] = "no reply"
+            else:
+                missing.update({name: one for name, one in zip(names, clusters, strict=True) if not _is_whole(one)})
+            return not missing
+
+        try:
+            await eventually(is_whole, FORMED_S_MAX, 0.2)
+        except AssertionError as error:
+            error.add_note(f"not whole: {missing}")
+            raise
 
     async def leader_of(self, stream: str) -> str:
         """Wait until a stream has a leader, and return the node's name."""
@@ -86,6 +102,18 @@ class NatsCluster:
             for name, cluster in zip(streams, clusters, strict=True)
         }
 
+    async def compressed(self, streams: Collection[str]) -> set[str | None]:
+        """The streams of these that the cluster compresses."""
+        client = await self._client()
+        try:
+            jetstream = client.jetstream(timeout=_CALL_TIMEOUT_S)
+            infos = [await jetstream.stream_info(name) for name in streams]
+        finally:
+            await client.close()
+        return {
+            name for name, info in zip(streams, infos, strict=True) if info.config.compression == StoreCompression.S2
+        }
+
     async def _clusters(self, streams: Iterable[str]) -> list[ClusterInfo | None] | None:
         """What the cluster says of each stream; None if it does not reply."""
         try:
@@ -102,21 +130,20 @@ class NatsCluster:
         finally:
             await client.close()
 
-    async def _is_whole(self) -> bool:
-        clusters = await self._clusters(self._streams)
-        return clusters is not None and all(
-            cluster is not None
-            and cluster.leader
-            and len(cluster.replicas or ()) == NODES - 1
-            and all(copy.current and not copy.offline for copy in cluster.replicas or ())
-            for cluster in clusters
-        )
-
     async def _client(self) -> Client:
         async with asyncio.timeout(_CALL_TIMEOUT_S):
             return await nats.connect(
                 [node.url for node in self.nodes.values()], allow_reconnect=False, error_cb=_note_nothing
             )
+
+
+def _is_whole(cluster: ClusterInfo | None) -> bool:
+    return (
+        cluster is not None
+        and bool(cluster.leader)
+        and len(cluster.replicas or ()) == NODES - 1
+        and all(copy.current and not copy.offline for copy in cluster.replicas or ())
+    )
 
 
 async def _note_nothing(_: Exception) -> None:

@@ -100,8 +100,10 @@ class Streams:
             num_replicas=replicas,
             republish=RePublish(*definition.republish) if definition.republish else None,
             persist_mode=persist_mode,
-            # Messages are JSON of the same few shapes: a block that is full takes less than half of the disk.
-            compression=StoreCompression.S2,
+            # Messages are JSON of the same few shapes: a block that is full takes less than half of the disk. A killed
+            # replica takes back what the others do not have, compresses that block, and then adds plain messages to it
+            # (NATS 2.15.1). Nothing can read such a block again.
+            compression=StoreCompression.S2 if replicas == 1 else StoreCompression.NONE,
         )
 
     async def newest(self, stream: str, subject: str) -> int:
