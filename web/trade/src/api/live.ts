@@ -87,6 +87,8 @@ export function withTicker(tickers: readonly Ticker[] | undefined, pushed: Ticke
 const HISTORY_DELAY_MS = 600;
 const HISTORY_LATE_MS = 4_000;
 const BALANCES_DELAY_MS = 150;
+/** By then the page's own first reading has come, which another one would interrupt. */
+const ACCOUNT_DELAY_MS = 1_000;
 
 /** Calls `run` once, `delay` after the first of several requests. */
 function gathered(run: () => void, delay: number): () => void {
@@ -117,7 +119,10 @@ export function followAccount(stream: Stream, client: QueryClient): () => void {
     () => void client.invalidateQueries({ queryKey: BALANCES }),
     BALANCES_DELAY_MS,
   );
-  let epoch = stream.link.get().epoch;
+  let { epoch, spokenEpoch } = stream.link.get();
+  const readAccount = gathered(() => {
+    for (const queryKey of [["orders"], BALANCES]) void client.invalidateQueries({ queryKey });
+  }, ACCOUNT_DELAY_MS);
   const leave = [
     onSessionChange(identify),
     stream.follow("orders", {
@@ -138,12 +143,17 @@ export function followAccount(stream: Stream, client: QueryClient): () => void {
       },
     }),
     stream.link.subscribe(() => {
-      if (stream.link.get().epoch === epoch) return;
-      epoch = stream.link.get().epoch;
+      const link = stream.link.get();
+      if (link.spokenEpoch !== spokenEpoch) {
+        spokenEpoch = link.spokenEpoch;
+        // What happened after the page had read, and before the edge knew whose events it wants.
+        readAccount();
+      }
+      if (link.epoch === epoch) return;
+      epoch = link.epoch;
       if (epoch === 1) return;
       // Events were missed while there was no connection.
-      for (const queryKey of [["orders"], BALANCES, TICKERS, ["candles"], TOLD])
-        void client.invalidateQueries({ queryKey });
+      for (const queryKey of [TICKERS, ["candles"], TOLD]) void client.invalidateQueries({ queryKey });
     }),
   ];
   return () => leave.forEach((stop) => stop());

@@ -110,11 +110,15 @@ describe("the connection", () => {
     stream.identify(token("ada", "1"));
     stream.identify(token("ada", "2"));
     expect(last().asked("authenticate")).toHaveLength(2);
+    expect(stream.link.get().spokenEpoch).toBe(0);
+    last().push({ type: "authenticated", userId: "ada", expiresAt: 1 });
+    expect(stream.link.get().spokenEpoch).toBe(1);
     stream.identify(token("bob", "1"));
     expect(last().readyState).toBe(3);
     vi.advanceTimersByTime(1_000);
     last().accept();
     expect(last().sent[0]).toEqual({ action: "authenticate", token: token("bob", "1") });
+    expect(stream.link.get()).toMatchObject({ epoch: 2, spokenEpoch: 1 });
     last().close(4401);
     expect(refused).toHaveBeenCalledOnce();
     stream.close();

@@ -19,6 +19,8 @@ export interface Link {
   heardAt: number;
   /** How many connections have been made: it grows with each one. */
   epoch: number;
+  /** The newest connection that speaks for a user, by its number: 0 before the first. */
+  spokenEpoch: number;
 }
 
 export interface Push {
@@ -79,7 +81,7 @@ export function backoff(failures: number, random: number): number {
 export function connectStream(environment: Environment): Stream {
   const { url, open = (address: string) => new WebSocket(address), now = Date.now } = environment;
   const { random = Math.random, onTokenRefused } = environment;
-  const link = createStore<Link>({ state: "connecting", heardAt: 0, epoch: 0 });
+  const link = createStore<Link>({ state: "connecting", heardAt: 0, epoch: 0, spokenEpoch: 0 });
   const followers = new Map<string, Set<Follower>>();
   let socket: WebSocket | null = null;
   let token: string | null = null;
@@ -104,7 +106,7 @@ export function connectStream(environment: Environment): Stream {
       if (socket !== current) return;
       failures = 0;
       pingedAt = now();
-      link.set({ state: "live", heardAt: now(), epoch: link.get().epoch + 1 });
+      link.set({ ...link.get(), state: "live", heardAt: now(), epoch: link.get().epoch + 1 });
       if (token !== null) send({ action: "authenticate", token });
       for (const channel of followers.keys()) subscribe(channel);
     };
@@ -130,9 +132,11 @@ export function connectStream(environment: Environment): Stream {
     if (link.get().state !== "live" || heardAt - link.get().heardAt >= CHECK_MS) {
       link.set({ ...link.get(), state: "live", heardAt });
     }
-    const message = JSON.parse(text) as Partial<Push> & { code?: string };
+    const message = JSON.parse(text) as Partial<Omit<Push, "type">> & { type?: string; code?: string };
     if (message.channel !== undefined && message.data !== undefined) {
       for (const { onPush } of [...(followers.get(message.channel) ?? [])]) onPush(message as Push);
+    } else if (message.type === "authenticated") {
+      link.set({ ...link.get(), spokenEpoch: link.get().epoch });
     } else if (message.code === "INVALID_TOKEN") {
       onTokenRefused?.();
     }
