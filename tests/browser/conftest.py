@@ -106,6 +106,7 @@ def browser_context_args() -> dict[str, Any]:
         "timezone_id": "UTC",
         "locale": "en-GB",
         "permissions": ["clipboard-read", "clipboard-write"],
+        "service_workers": "block",
     }
 
 

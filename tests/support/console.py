@@ -46,7 +46,7 @@ class Console:
         self.url = url
         self.requests: list[Request] = []
         self._complaints: list[str] = []
-        self._expected: list[str] = []
+        self._expected: list[str] = ["Service Worker registration blocked by Playwright"]
         page.set_default_timeout(WAIT_MS)
         page.on("console", self._note)
         page.on("pageerror", lambda error: self._complaints.append(f"page error: {error}"))

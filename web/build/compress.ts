@@ -4,7 +4,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 
 /** Files that shrink; fonts (woff2) and pictures are compressed already. */
-const COMPRESSIBLE = /\.(css|html|js|json|svg|txt)$/;
+const COMPRESSIBLE = /\.(css|html|js|json|svg|txt|webmanifest)$/;
 
 /** Writes a .br and a .gz beside each file that shrinks, for the web server to choose from. */
 export function compressFiles(): Plugin {

@@ -116,6 +116,8 @@ def security_headers(config: PageConfig) -> dict[str, str]:
         "style-src": "'self' 'unsafe-inline'",
         "img-src": "'self'",
         "font-src": "'self'",
+        "manifest-src": "'self'",
+        "worker-src": "'self'",
         "connect-src": " ".join(["'self'", *config.origins()]),
         "base-uri": "'none'",
         "form-action": "'none'",

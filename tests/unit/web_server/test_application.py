@@ -200,7 +200,7 @@ async def test_every_response_carries_the_policy(pages: WebPages, path: str) -> 
     headers = (await ask(pages, path)).headers
     policy = dict(rule.split(" ", 1) for rule in headers["content-security-policy"].split("; "))
     assert policy["default-src"] == "'none'"
-    assert policy["script-src"] == "'self'"
+    assert policy["script-src"] == policy["worker-src"] == policy["manifest-src"] == "'self'"
     edges = "http://127.0.0.1:8090 http://127.0.0.1:3001 ws://127.0.0.1:3002"
     assert policy["connect-src"] == f"'self' {edges}"
     assert policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == "'none'"

@@ -16,6 +16,13 @@ const client = new QueryClient({
   },
 });
 
+// Without it the pages work all the same: it is only for when there is no connection.
+if (import.meta.env.PROD && "serviceWorker" in navigator)
+  window.addEventListener(
+    "load",
+    () => void navigator.serviceWorker.register("/trade/worker.js").catch(() => undefined),
+  );
+
 const REFUSED_PAUSE_MS = 10_000;
 let refusedAt = 0;
 
