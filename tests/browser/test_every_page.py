@@ -20,6 +20,8 @@ LOGGED_OUT_PAGES = (
     ("/verify-email", "Confirm your email address"),
     ("/forgot-password", "Forgot your password?"),
     ("/reset-password", "Choose a new password"),
+    ("/fees", "Fees"),
+    ("/status", "Status"),
     ("/", "BTC-USD"),
 )
 PAGES = (

@@ -13,6 +13,7 @@ export const LAYERS = {
   "trade/src": [
     "stream",
     "api",
+    "status",
     "parts",
     "account",
     "frame",
@@ -24,6 +25,7 @@ export const LAYERS = {
     "history",
     "indicators",
     "market",
+    "onboarding",
     "orders",
     "positions",
     "margin",

@@ -9,7 +9,7 @@ import { createStore } from "./store.ts";
 import { contrast, dark, light, SHAPE_PAIRS, TEXT_PAIRS } from "./theme/tokens.ts";
 import { allZones, formatClock, formatTime, formatUtc, isZone } from "./time.ts";
 import { arrange, nextSort, readPage, readSort, withChanges } from "./urlState.ts";
-import { percentOfRate } from "./rates.ts";
+import { percentOfBps, percentOfRate } from "./rates.ts";
 
 const at = Date.UTC(2026, 10, 22, 9, 5, 3, 120);
 
@@ -196,6 +196,10 @@ describe("the page's configuration", () => {
   it.each([null, [], {}, { ...whole, wsUrl: "" }, { ...whole, engineUrl: 5 }])("refuses %j", (content) => {
     expect(() => readPageConfig(content)).toThrow(/config\.json/);
   });
+});
+
+it("writes basis points in percent, a maker's rebate too", () => {
+  expect([25, 10, 1, 0, -5].map(percentOfBps)).toEqual(["0.25 %", "0.1 %", "0.01 %", "0 %", "-0.05 %"]);
 });
 
 it("writes a rate in percent", () => {

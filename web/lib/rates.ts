@@ -9,3 +9,8 @@ export function percentOfRate(apr: string): string {
   const value = readScaled(apr);
   return value === null ? apr : `${formatDecimal(scaledText(multiplyScaled(value, PERCENT)))} %`;
 }
+
+/** Basis points in percent: 25 → "0.25 %". */
+export function percentOfBps(bps: number): string {
+  return `${formatDecimal(scaledText((BigInt(bps) * ONE) / 100n))} %`;
+}

@@ -1,7 +1,7 @@
-"""The web server's own routes for the console: health, the button that reconciles, and withdrawals.
+"""The web server's own routes: health, the button that reconciles, and withdrawals for the console; two for traders.
 
-All of them require the token of an administrator's session with the engine. One route is for traders: the button that
-plays a deposit, on platforms that have it.
+The console's require the token of an administrator's session with the engine. Anybody may read the status. Traders can
+play a deposit, on platforms that have it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,6 +16,7 @@ from openspot.engine_client.administrators import EngineSilentError
 from openspot.web_server.custody_gateway import CustodyGateway, refusal
 from openspot.web_server.health_report import HealthReporter
 from openspot.web_server.operators import Operators
+from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.simulated_deposits import SimulatedDeposits
 
@@ -31,6 +32,7 @@ def console_routes(
     operators: Operators,
     reconciliation: Reconciliation,
     custody: CustodyGateway,
+    status: PublicStatus,
     otherwise: ASGIApp,
     deposits: SimulatedDeposits | None = None,
 ) -> ASGIApp:
@@ -40,6 +42,9 @@ def console_routes(
         if await operators.may_look(request.headers.get("authorization", "")):
             return Response(await reporter.report(), media_type="application/json")
         return refusal(HTTPStatus.UNAUTHORIZED, NOT_LOGGED_IN)
+
+    async def public_status(request: Request) -> Response:
+        return Response(await status.report(), media_type="application/json")
 
     async def reconcile(request: Request) -> Response:
         try:
@@ -58,6 +63,7 @@ def console_routes(
     withdrawals = "/console/custody/withdrawals"
     handlers: list[tuple[str, str, Handler]] = [
         ("GET", "/console/health.json", health),
+        ("GET", "/status.json", public_status),
         ("POST", "/console/reconcile", reconcile),
         ("GET", withdrawals, custody.list_open),
         *(("POST", f"{withdrawals}/{{id}}/{decision}", decide) for decision in DECISIONS),

@@ -90,13 +90,17 @@ class HealthReporter:
         self._asking = asyncio.Lock()
         self._newest: tuple[float, list[ServiceHealth]] | None = None
 
-    async def report(self) -> bytes:
-        """The report as JSON. It is at most REUSED_S old."""
+    async def services(self, reused_s: float = REUSED_S) -> list[ServiceHealth]:
+        """What every service says of itself. It is at most `reused_s` old."""
         async with self._asking:
-            if self._newest is None or time.monotonic() - self._newest[0] > REUSED_S:
+            if self._newest is None or time.monotonic() - self._newest[0] > reused_s:
                 services = await asyncio.gather(*(self._ask(title, url) for title, url in self._watched.items()))
                 self._newest = time.monotonic(), services
-            services = self._newest[1]
+            return self._newest[1]
+
+    async def report(self) -> bytes:
+        """The report as JSON. It is at most REUSED_S old."""
+        services = await self.services()
         asked = self._reconciliation
         # Read the flag before the file. If a comparison ends between the two, its outcome is shown early, never too
         # late.

@@ -16,12 +16,15 @@ from openspot.web_server.console_routes import console_routes
 from openspot.web_server.custody_gateway import CustodyGateway
 from openspot.web_server.health_report import HealthReporter
 from openspot.web_server.operators import Operators
+from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.settings import WebServerSettings
 from openspot.web_server.simulated_deposits import SimulatedDeposits
 
 log = get_logger("web")
 
+STATUS_REUSED_S = 5.0
+"""What everybody may read asks the services this often at most."""
 HEALTH_PATHS = frozenset({"/health", "/health/live", "/ready", "/metrics"})
 
 
@@ -40,11 +43,15 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
         frame.at_end(reconciliation.stop)
         # Longer than a service needs that asks another: it replies itself that it waited too long.
         wait_s = settings.request_timeout_s * 3
+        reporter = HealthReporter(
+            client, settings.watched, settings.data_dir, settings.readiness_timeout_s, reconciliation
+        )
         console = console_routes(
-            HealthReporter(client, settings.watched, settings.data_dir, settings.readiness_timeout_s, reconciliation),
+            reporter,
             Operators(EngineSessions(client, settings.engine_url, settings.request_timeout_s)),
             reconciliation,
             CustodyGateway(client, settings.custody_url, wait_s),
+            PublicStatus(lambda: reporter.services(STATUS_REUSED_S)),
             otherwise=pages,
             deposits=SimulatedDeposits(client, settings.rest_url, settings.data_dir, wait_s)
             if settings.simulates_deposits

@@ -18,6 +18,7 @@ from openspot.web_server.console_routes import console_routes
 from openspot.web_server.custody_gateway import BODY_BYTES_MAX, CustodyGateway
 from openspot.web_server.health_report import HealthReporter
 from openspot.web_server.operators import Operators
+from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from tests.support.asgi import ask
 from tests.support.waiting import eventually, stretched
@@ -78,6 +79,7 @@ class Console:
             operators,
             self.reconciliation,
             CustodyGateway(client, url, stretched(15)),
+            PublicStatus(self.reporter.services),
             otherwise=self._nothing,
         )
 

@@ -15,6 +15,7 @@ from openspot.web_server.console_routes import console_routes
 from openspot.web_server.custody_gateway import CustodyGateway
 from openspot.web_server.health_report import HealthReporter, last_reconcile
 from openspot.web_server.operators import Operators
+from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.service import by_path
 from openspot.web_server.settings import WebServerSettings
@@ -132,7 +133,9 @@ async def test_only_administrators_see_the_report(
 
     nothing_runs = Reconciliation(tmp_path)
     custody = CustodyGateway(session, address, stretched(15))
-    application = by_path(console_routes(reporter, operators, nothing_runs, custody, otherwise=no_pages), Health())
+    status = PublicStatus(reporter.services)
+    routes = console_routes(reporter, operators, nothing_runs, custody, status, otherwise=no_pages)
+    application = by_path(routes, Health())
     statuses = {}
     for value in ("Bearer operator", "Bearer robot", "Bearer trader", "Bearer nobody", "operator", "Bearer ", ""):
         headers = {"authorization": value} if value else {}

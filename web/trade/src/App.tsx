@@ -20,6 +20,8 @@ const ConvertPage = lazy(() => import("./pages/ConvertPage.tsx"));
 const AccountPages = lazy(() => import("./pages/account/AccountPages.tsx"));
 const PositionsPage = lazy(() => import("./pages/PositionsPage.tsx"));
 const MarginPage = lazy(() => import("./pages/MarginPage.tsx"));
+const FeesPage = lazy(() => import("./pages/FeesPage.tsx"));
+const StatusPage = lazy(() => import("./pages/StatusPage.tsx"));
 const NotFoundPage = lazy(() => import("./pages/NotFoundPage.tsx"));
 
 const SYMBOL = /^\/(?<symbol>[A-Z0-9]{2,10}-[A-Z0-9]{2,10})\/?$/;
@@ -95,6 +97,8 @@ export function App() {
                       <AccountPages />
                     </Private>
                   </Route>
+                  <Route path="/fees" component={FeesPage} />
+                  <Route path="/status" component={StatusPage} />
                   <Route path={SYMBOL}>{({ symbol = "" }) => <TradePage symbol={symbol} />}</Route>
                   <Route component={NotFoundPage} />
                 </Switch>

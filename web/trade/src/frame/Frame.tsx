@@ -15,6 +15,9 @@ import { SHORTCUTS } from "./shortcuts.ts";
 
 const Notices = lazy(() => import("./Notices.tsx"));
 
+/** It fills the window: a footer would only be below it. */
+const [MARKET_PAGE] = NAVIGATION;
+
 /** What stands around every page: header, navigation, connection. */
 export function Frame({ children }: { children: ReactNode }) {
   const { session } = useSession();
@@ -69,6 +72,12 @@ export function Frame({ children }: { children: ReactNode }) {
       <main id={CONTENT_ID} tabIndex={-1}>
         {children}
       </main>
+      {!MARKET_PAGE.isAt(location) && (
+        <footer className={classes.footer}>
+          <Link href="/fees">Fees</Link>
+          <Link href="/status">Status</Link>
+        </footer>
+      )}
     </>
   );
 }

@@ -10,7 +10,7 @@ export interface Entry {
 /** The wallet's own bar leads to the others. */
 const FUNDS: ReadonlySet<string> = new Set(FUNDS_PAGES.map(({ path }) => path));
 
-export const NAVIGATION: readonly Entry[] = [
+export const NAVIGATION: readonly [Entry, ...Entry[]] = [
   { path: "/", title: "Trade", isAt: (location) => /^\/([A-Z0-9]+-[A-Z0-9]+)?$/.test(location) },
   { path: "/wallet", title: "Wallet", isAt: (location) => FUNDS.has(location) },
   { path: "/convert", title: "Convert", isAt: (location) => location === "/convert" },

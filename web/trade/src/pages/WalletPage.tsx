@@ -1,6 +1,6 @@
 import { Button, Tabs } from "@mantine/core";
 import { ArrowDownIcon } from "@primer/octicons-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { useLocation } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
@@ -8,8 +8,10 @@ import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
+import { useUrlState } from "#lib/urlState.ts";
 import { floorTo, scaledText } from "#lib/scaled.ts";
 import { explainIfAny } from "../api/messages.ts";
+import { useSession } from "../api/session.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 import { ReservedAmount } from "../parts/ReservedAmount.tsx";
@@ -24,6 +26,10 @@ import type { Holding } from "../portfolio/valuation.ts";
 import classes from "./WalletPage.module.css";
 import { UNIT, useWorth, WorthCard } from "./Worth.tsx";
 
+const FirstSteps = lazy(() => import("../onboarding/FirstSteps.tsx"));
+
+/** In the address: the dialog without an asset chosen. */
+const ANY_ASSET = "any";
 const CENT = 10n ** 16n;
 
 /** What the user owns and what it is worth, the way to deposit, and every movement. */
@@ -31,7 +37,11 @@ export default function WalletPage() {
   const worth = useWorth();
   const { balances, wallet, symbols } = worth;
   const [, navigate] = useLocation();
-  const [asset, setAsset] = useState<string | null>(null);
+  const { session } = useSession();
+  const { parameter, change } = useUrlState();
+  // The dialog is in the address, so that other pages can open it.
+  const asked = parameter("deposit");
+  const deposit = (asset: string | null) => change({ deposit: asset });
   const [tab, setTab] = useState<string | null>("balances");
   const columns: Column<Holding>[] = [
     { id: "asset", title: "Asset", cell: ({ balance }) => <strong>{balance.asset}</strong> },
@@ -90,7 +100,7 @@ export default function WalletPage() {
       <PageHeader
         title="Wallet"
         actions={
-          <Button leftSection={<ArrowDownIcon />} onClick={() => setAsset("")}>
+          <Button leftSection={<ArrowDownIcon />} onClick={() => deposit(ANY_ASSET)}>
             Deposit
           </Button>
         }
@@ -98,6 +108,11 @@ export default function WalletPage() {
         What you own, and every movement of it.
       </PageHeader>
       <FundsNavigation />
+      {session && (
+        <Suspense fallback={null}>
+          <FirstSteps key={session.userId} userId={session.userId} className={classes.worth} />
+        </Suspense>
+      )}
       <div className={classes.worth}>
         <WorthCard worth={worth} />
       </div>
@@ -116,7 +131,7 @@ export default function WalletPage() {
               rowId={({ balance }) => balance.asset}
               rowName={({ balance }) => balance.asset}
               actions={({ balance }) => [
-                { label: `Deposit ${balance.asset}`, onClick: () => setAsset(balance.asset) },
+                { label: `Deposit ${balance.asset}`, onClick: () => deposit(balance.asset) },
                 {
                   label: `Withdraw ${balance.asset}`,
                   onClick: () => navigate(`/withdrawals?withdraw=${balance.asset}`),
@@ -128,7 +143,7 @@ export default function WalletPage() {
                 <EmptyState
                   title="No funds yet"
                   action={
-                    <Button variant="default" onClick={() => setAsset("")}>
+                    <Button variant="default" onClick={() => deposit(ANY_ASSET)}>
                       Make a deposit
                     </Button>
                   }
@@ -146,7 +161,9 @@ export default function WalletPage() {
           </Tabs.Panel>
         </Tabs>
       </Card>
-      {asset !== null && <DepositDialog first={asset} onClose={() => setAsset(null)} />}
+      {asked !== "" && (
+        <DepositDialog first={asked === ANY_ASSET ? "" : asked} onClose={() => deposit(null)} />
+      )}
     </div>
   );
 }

@@ -1,0 +1,56 @@
+/** The first steps on the exchange. Pure. */
+
+export interface Step {
+  id: "mail" | "factor" | "deposit" | "order";
+  title: string;
+  /** Why, in a sentence. */
+  reason: string;
+  isDone: boolean;
+  /** Where it is done, and what the link says; null where a mail leads on. */
+  way: { href: string; label: string } | null;
+}
+
+export interface Progress {
+  emailVerified: boolean;
+  mfaEnabled: boolean;
+  hasDeposited: boolean;
+  hasOrdered: boolean;
+}
+
+/** What a new user does first, in order. Trading on this exchange starts at `market`. */
+export function firstSteps(
+  { emailVerified, mfaEnabled, hasDeposited, hasOrdered }: Progress,
+  market: string,
+): Step[] {
+  return [
+    {
+      id: "mail",
+      title: "Confirm your e-mail address",
+      reason:
+        "Follow the link in the mail that came after your registration. Security mails go to this address.",
+      isDone: emailVerified,
+      way: null,
+    },
+    {
+      id: "factor",
+      title: "Turn on two-factor authentication",
+      reason: "Whoever learns your password then still cannot log in or withdraw.",
+      isDone: mfaEnabled,
+      way: { href: "/account/security", label: "Turn it on" },
+    },
+    {
+      id: "deposit",
+      title: "Make a deposit",
+      reason: "An address of your own for each asset, or a bank transfer.",
+      isDone: hasDeposited,
+      way: { href: "/wallet?deposit=any", label: "Deposit" },
+    },
+    {
+      id: "order",
+      title: "Place your first order",
+      reason: "The form shows what it costs, what is held and what you get, before you confirm.",
+      isDone: hasOrdered,
+      way: { href: `/${market}`, label: "Trade" },
+    },
+  ];
+}

@@ -1,0 +1,117 @@
+import { useQuery } from "@tanstack/react-query";
+import { Card } from "#lib/components/Card.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
+import { percentOfBps } from "#lib/rates.ts";
+import { returned, type Schemas, useExchange } from "../api/client.ts";
+import { explainIfAny } from "../api/messages.ts";
+import { type Market, type Network, useMarkets, useNetworks } from "../api/queries.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { PageLink } from "../parts/PageLink.tsx";
+import classes from "./PublicPage.module.css";
+
+type PaymentFee = Schemas["PaymentFeeResponse"];
+
+const MARKETS: readonly Column<Market>[] = [
+  { id: "market", title: "Market", cell: ({ symbol }) => <PageLink href={`/${symbol}`}>{symbol}</PageLink> },
+  { id: "maker", title: "Maker", align: "right", cell: ({ makerFee }) => percentOfBps(makerFee) },
+  { id: "taker", title: "Taker", align: "right", cell: ({ takerFee }) => percentOfBps(takerFee) },
+  {
+    id: "least",
+    title: "Smallest order",
+    align: "right",
+    cell: ({ notionalMin, quoteAsset }) =>
+      notionalMin === null ? "none" : <AssetAmount value={notionalMin} asset={quoteAsset} />,
+  },
+];
+
+const WITHDRAWALS: readonly Column<Network>[] = [
+  { id: "asset", title: "Asset", cell: ({ asset }) => <strong>{asset}</strong> },
+  { id: "network", title: "Network", cell: ({ network }) => network },
+  {
+    id: "fee",
+    title: "Fee",
+    align: "right",
+    cell: ({ fee, asset }) => <AssetAmount value={fee} asset={asset} />,
+  },
+  {
+    id: "least",
+    title: "Smallest withdrawal",
+    align: "right",
+    cell: ({ minimum, asset }) => <AssetAmount value={minimum} asset={asset} />,
+  },
+];
+
+const PAYMENTS: readonly Column<PaymentFee>[] = [
+  { id: "way", title: "Payment", cell: ({ routeId }) => routeId },
+  { id: "share", title: "Share", align: "right", cell: ({ feeBps }) => percentOfBps(feeBps) },
+  {
+    id: "fixed",
+    title: "Fixed",
+    align: "right",
+    cell: ({ feeFixed, currency }) => <AssetAmount value={feeFixed} asset={currency} />,
+  },
+];
+
+/** What everything costs, for everybody to read. */
+export default function FeesPage() {
+  const { rest } = useExchange();
+  const markets = useMarkets();
+  const networks = useNetworks();
+  const payments = useQuery({
+    queryKey: ["paymentFees"],
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/fees/payment", { signal })),
+    staleTime: Infinity,
+    meta: { isPublic: true },
+  });
+  return (
+    <div className={classes.page}>
+      <PageHeader title="Fees">
+        A maker's order waits in the book; a taker's order trades at once. Fees are taken in the quote asset,
+        from each fill. Deposits by chain cost nothing here.
+      </PageHeader>
+      <div className={classes.cards}>
+        <Card flush title="Trading">
+          <DataTable
+            label="Trading fees"
+            columns={MARKETS}
+            rows={markets.data?.filter(({ active }) => active)}
+            rowId={({ symbol }) => symbol}
+            rowName={({ symbol }) => symbol}
+            state={markets}
+            problem={explainIfAny(markets.error)}
+            isWhole
+            empty={<EmptyState title="No markets">This exchange has no market yet.</EmptyState>}
+          />
+        </Card>
+        <Card flush title="Withdrawals">
+          <DataTable
+            label="Withdrawal fees"
+            columns={WITHDRAWALS}
+            rows={networks.data}
+            rowId={({ asset, network }) => `${asset} ${network}`}
+            rowName={({ asset, network }) => `${asset} by ${network}`}
+            state={networks}
+            problem={explainIfAny(networks.error)}
+            isWhole
+            empty={<EmptyState title="No withdrawals">Nothing can be withdrawn here.</EmptyState>}
+          />
+        </Card>
+        <Card flush title="Payments">
+          <DataTable
+            label="Payment fees"
+            columns={PAYMENTS}
+            rows={payments.data}
+            rowId={({ routeId, currency }) => `${routeId} ${currency}`}
+            rowName={({ routeId }) => routeId}
+            state={payments}
+            problem={explainIfAny(payments.error)}
+            isWhole
+            empty={<EmptyState title="No payments">This exchange takes no payments.</EmptyState>}
+          />
+        </Card>
+      </div>
+    </div>
+  );
+}
