@@ -199,7 +199,7 @@ describe("the page's configuration", () => {
 });
 
 it("writes basis points in percent, a maker's rebate too", () => {
-  expect([25, 10, 1, 0, -5].map(percentOfBps)).toEqual(["0.25 %", "0.1 %", "0.01 %", "0 %", "-0.05 %"]);
+  expect([25, 10, 1, 0, -5].map(percentOfBps)).toEqual(["0.25 %", "0.1 %", "0.01 %", "0 %", "−0.05 %"]);
 });
 
 it("writes a rate in percent", () => {
