@@ -113,7 +113,7 @@ def browser_context_args() -> dict[str, Any]:
 @pytest.fixture(scope="package")
 def served(pages_folder: Path) -> Iterator[tuple[ChildPlatform, Callable[[PageConfig], str]]]:
     """A platform that serves the built pages, and what serves them once more with another configuration."""
-    own, *ports = (free_port() for _ in range(4))
+    own, *ports = (free_port() for _ in range(7))
     origins = ",".join(f"http://127.0.0.1:{port}" for port in (own, *ports))
     folder = Path(tempfile.mkdtemp(prefix="openspot-browser-"))
     running: list[BackgroundPages] = []
@@ -163,7 +163,7 @@ def platform(served: tuple[ChildPlatform, Callable[[PageConfig], str]]) -> Child
 
 @pytest.fixture(scope="package")
 def serve(served: tuple[ChildPlatform, Callable[[PageConfig], str]]) -> Callable[[PageConfig], str]:
-    """Serves the pages with a configuration; returns their address. The engine takes calls of three such addresses."""
+    """Serves the pages with a configuration; returns their address. The engine takes calls of six such addresses."""
     return served[1]
 
 

@@ -1,10 +1,14 @@
 """What a newcomer meets: first steps that tick themselves off, and what the exchange costs and whether it works."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Route, expect
 
+from openspot.http.brand import Brand, BrandLink, LegalText
+from openspot.up.child_platform import ChildPlatform
+from openspot.web_server.page_config import PageConfig
 from tests.support.console import LOOKS, OPPOSITE_LOOKS
 from tests.support.trading_screen import Exchange, NewWindow
 
@@ -87,3 +91,32 @@ def test_the_status_says_what_works_and_what_does_not(new_window: NewWindow) -> 
     page.route("**/status.json", lambda route: route.fulfill(status=502, body="gone"))
     page.reload()
     expect(page.get_by_role("alert")).to_be_visible()
+
+
+def test_the_pages_are_in_the_brand_of_the_operator(
+    new_window: NewWindow, platform: ChildPlatform, serve: Callable[[PageConfig], str]
+) -> None:
+    brand = Brand(
+        name="Example Exchange",
+        links=(BrandLink("Help", "https://help.example.com"),),
+        colours={"light": {"filled": "#7a1fa2"}, "dark": {"filled": "#8e35b5"}},
+        logo=b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h2v2z"/></svg>',
+        legal=(LegalText("terms", "Terms of use", "Be *fair*."),),
+    )
+    settings = platform.settings
+    url = serve(PageConfig(settings.engine_url, settings.rest_url, settings.ws_url, brand=brand))
+    screen = new_window()
+    page = screen.page
+    page.goto(f"{url}/trade/register")
+    expect(screen.heading("Create an account")).to_be_visible()
+    assert page.title() == "Create an account · Example Exchange"
+    button = page.get_by_role("button", name="Create the account")
+    assert button.evaluate("element => getComputedStyle(element).backgroundColor") == "rgb(122, 31, 162)"
+    screen.look_over("a registration in the operator's brand", OPPOSITE_LOOKS)
+    page.goto(f"{url}/trade/fees")
+    logo = page.get_by_role("banner").get_by_role("link", name="Example Exchange, markets").locator("img")
+    assert logo.evaluate("image => image.naturalWidth") > 0
+    expect(page.get_by_role("link", name="Help")).to_have_attribute("href", "https://help.example.com")
+    page.get_by_role("link", name="Terms of use").click()
+    expect(screen.heading("Terms of use")).to_be_visible()
+    expect(page.get_by_text("Be fair.")).to_be_visible()

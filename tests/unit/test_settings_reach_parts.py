@@ -415,7 +415,7 @@ def test_mails_link_to_the_pages_of_the_setting(monkeypatch: pytest.MonkeyPatch)
     frame: Any = StandInFrame("test", Settings(), asyncio.Event())
     mail.make_mail_services(MailSettings(mail_link_base="https://exchange.example.org/"), frame.pool, frame)
     link_base = composed.given["MailSender"][1]["link_base"]
-    written = compose(MailKind.RESET_PASSWORD, "ann@example.org", MailFacts("", "the-token", "", link_base))
+    written = compose(MailKind.RESET_PASSWORD, "ann@example.org", MailFacts("", "the-token", "", link_base), "OpenSpot")
     assert "\nhttps://exchange.example.org/reset-password#token=the-token\n" in written.text
     assert frame.works == ["send mails"]
 

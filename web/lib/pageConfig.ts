@@ -1,4 +1,5 @@
-/** The addresses of the platform's services, as the web server gives them in /config.json. */
+/** The addresses of the platform's services, and its brand, as the web server gives them in /config.json. */
+import { type Brand, readBrand } from "./brand.ts";
 
 export interface PageConfig {
   /** The matching engine's HTTP, which also serves AdminService. */
@@ -13,6 +14,7 @@ export interface PageConfig {
   subscriptionsUrl: string | null;
   /** Whether the web server plays deposits, which it does on a computer of one's own alone. */
   simulatesDeposits: boolean;
+  brand: Brand;
 }
 
 /** The configuration that `content` holds. Throws Error naming the field that is missing or no address. */
@@ -34,6 +36,7 @@ export function readPageConfig(content: unknown): PageConfig {
     positionsUrl: addressIfAny("positionsUrl"),
     subscriptionsUrl: addressIfAny("subscriptionsUrl"),
     simulatesDeposits: found.simulatesDeposits === true,
+    brand: readBrand(found.brand),
   };
 }
 

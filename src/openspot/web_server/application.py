@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from openspot.web_server.branding import branded
 from openspot.web_server.files import PageFile, plain_file, read_files
 from openspot.web_server.icons import PATHS, icons
 from openspot.web_server.negotiation import choose, has_already
@@ -54,7 +55,7 @@ class WebPages:
 
     def __init__(self, folder: Path, config: PageConfig) -> None:
         """Read the files. Raises ValueError for a configuration that holds no addresses, or a build with a bad icon."""
-        self._files = read_files(folder)
+        self._files = branded(read_files(folder), config.brand)
         self._applications = sorted(
             str(PurePosixPath(name).parent)
             for name in self._files

@@ -1,8 +1,11 @@
 """The addresses of the platform for the pages: /config.json, and the origins of the content security policy."""
 
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+
+from openspot.http.brand import Brand
+from openspot.web_server.branding import LEGAL, LOGO
 
 
 class PageConfig(NamedTuple):
@@ -20,15 +23,28 @@ class PageConfig(NamedTuple):
     """The subscription service; empty where it does not run."""
     simulates_deposits: bool = False
     """Whether the web server plays deposits."""
+    brand: Brand = Brand()
+    """Name, links and legal texts of the exchange."""
 
     def to_json(self) -> bytes:
-        """The body of /config.json. A service that does not run has no field there."""
-        fields = {"engineUrl": self.engine_url, "restUrl": self.rest_url, "wsUrl": self.ws_url}
+        """The body of /config.json. It has no field for a service that does not run, nor for OpenSpot's own brand."""
+        fields: dict[str, Any] = {"engineUrl": self.engine_url, "restUrl": self.rest_url, "wsUrl": self.ws_url}
         services = {"positionsUrl": self.positions_url, "subscriptionsUrl": self.subscriptions_url}
         fields |= {name: address for name, address in services.items() if address}
         if self.simulates_deposits:
-            return json.dumps(fields | {"simulatesDeposits": True}, separators=(",", ":")).encode()
+            fields["simulatesDeposits"] = True
+        if self.brand != Brand():
+            fields["brand"] = self._shown_brand()
         return json.dumps(fields, separators=(",", ":")).encode()
+
+    def _shown_brand(self) -> dict[str, Any]:
+        legal = [{"title": text.title, "url": f"/{LEGAL}/{text.name}"} for text in self.brand.legal]
+        shown: dict[str, Any] = {
+            "name": self.brand.name,
+            "links": [link._asdict() for link in self.brand.links],
+            "legal": legal,
+        }
+        return shown | ({"logo": f"/{LOGO}"} if self.brand.logo else {})
 
     def origins(self) -> list[str]:
         """The origins that pages may connect to, each once. Raises ValueError that names a field without an address."""

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, Field
 
 from openspot.engine_client.settings import EngineAddressSettings
+from openspot.http.brand import BrandSettings
 from openspot.http.edge_settings import CustodyAddressSettings, RestAddressSettings, WsAddressSettings
 from openspot.kit.settings import PREFIX, EmptyIsNone, Port, address_for_clients, own_host, own_url
 from openspot.web_server.loopback import is_private
@@ -23,7 +24,9 @@ def _service_url(name: str, description: str) -> Any:
     )
 
 
-class WebServerSettings(EngineAddressSettings, RestAddressSettings, WsAddressSettings, CustodyAddressSettings):
+class WebServerSettings(
+    EngineAddressSettings, BrandSettings, RestAddressSettings, WsAddressSettings, CustodyAddressSettings
+):
     """The settings of the web server. It has no secrets: the pages bring their users' own sessions."""
 
     web_host: str = own_host("web server")
@@ -80,5 +83,5 @@ class WebServerSettings(EngineAddressSettings, RestAddressSettings, WsAddressSet
         """The content of /config.json."""
         return PageConfig(
             self.engine_url, self.rest_url, self.ws_url, self.given_positions_url, self.given_subscriptions_url,
-            self.simulates_deposits,
+            self.simulates_deposits, self.brand,
         )  # fmt: skip

@@ -71,7 +71,14 @@ class Time:
 def sender_of(pool: asyncpg.Pool, settings: Settings, time: Time) -> tuple[Outbox, MailSender]:
     outbox = Outbox(pool, 100, time)
     sender = MailSender(
-        pool, outbox, MailTokens(pool), SmtpTransport(settings), sender=settings.mail_from, link_base="", now=time
+        pool,
+        outbox,
+        MailTokens(pool),
+        SmtpTransport(settings),
+        sender=settings.mail_from,
+        link_base="",
+        signature="OpenSpot",
+        now=time,
     )
     return outbox, sender
 

@@ -29,9 +29,11 @@ def test_what_would_inject_a_header_is_refused(recipient: str, subject: str, par
 
 
 def test_a_mail_shows_its_token_as_text_or_in_a_link() -> None:
-    bare = compose(MailKind.RESET_PASSWORD, "ada@example.org", MailFacts(token="abc"))
+    bare = compose(MailKind.RESET_PASSWORD, "ada@example.org", MailFacts(token="abc"), "OpenSpot")
     assert "Token: abc" in bare.text
-    linked = compose(MailKind.RESET_PASSWORD, "ada@example.org", MailFacts(token="abc", link_base="https://x.org/"))
+    linked = compose(
+        MailKind.RESET_PASSWORD, "ada@example.org", MailFacts(token="abc", link_base="https://x.org/"), "The Exchange"
+    )
     # Behind `#`, so that no server and no proxy ever sees it.
     assert "https://x.org/reset-password#token=abc" in linked.text
     assert "Token:" not in linked.text

@@ -39,9 +39,10 @@ def test_a_title_becomes_one_line_so_that_it_adds_no_header_to_the_mail() -> Non
         MailKind.NOTIFICATION,
         "ada@example.org",
         MailFacts("my code", detail=notification_detail(event.title, event.text)),
+        "The Exchange",
     )
     assert mail.subject == "Hello Bcc: eve@example.org"
-    assert mail.text == "Your anti-phishing code: my code\n\nOne\nTwo\n\nOpenSpot\n"
+    assert mail.text == "Your anti-phishing code: my code\n\nOne\nTwo\n\nThe Exchange\n"
 
 
 def test_the_settings_name_a_kind_with_underscores() -> None:

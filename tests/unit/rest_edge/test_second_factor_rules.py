@@ -46,7 +46,7 @@ def test_a_step_that_was_used_does_not_match_again() -> None:
 
 
 def test_the_uri_names_issuer_and_account() -> None:
-    assert provisioning_uri(SECRET, "ada@example.org") == (
+    assert provisioning_uri(SECRET, "ada@example.org", "OpenSpot") == (
         f"otpauth://totp/OpenSpot:ada%40example.org?secret={SECRET}&issuer=OpenSpot"
     )
 

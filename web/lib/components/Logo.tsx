@@ -1,5 +1,9 @@
-/** The mark of OpenSpot; its name stands beside it. */
+import { useBrand } from "../brand.ts";
+
+/** The mark of the exchange; its name stands beside it. */
 export function Logo({ size = 26 }: { size?: number }) {
+  const { logo } = useBrand();
+  if (logo !== null) return <img src={logo} height={size} alt="" />;
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden>
       <rect width="32" height="32" rx="8" fill="#2f5bd9" />

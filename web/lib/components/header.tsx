@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
+import { useBrand } from "../brand.ts";
 import classes from "./header.module.css";
 import { Logo } from "./Logo.tsx";
 
@@ -16,18 +17,23 @@ export function SkipLink() {
 }
 
 interface BrandProps {
-  /** What the link is called: "OpenSpot, markets". */
+  /** Where the link leads: "markets". */
   label: string;
   /** The application's name behind the product's. */
   part?: string;
 }
 
-/** The mark and the name of OpenSpot; it leads to the first page. */
+/** The mark and the name of the exchange; it leads to the first page. */
 export function Brand({ label, part }: BrandProps) {
+  const { name } = useBrand();
   return (
-    <Link href="/" className={classes.brand} aria-label={label}>
+    <Link
+      href="/"
+      className={classes.brand}
+      aria-label={`${name}${part ? ` ${part.toLowerCase()}` : ""}, ${label}`}
+    >
       <Logo />
-      <span className={classes.product}>OpenSpot</span>
+      <span className={classes.product}>{name}</span>
       {part !== undefined && <span className={classes.part}>{part}</span>}
     </Link>
   );

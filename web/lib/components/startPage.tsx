@@ -1,6 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { setBrand } from "../brand.ts";
 import { loadPageConfig, type PageConfig } from "../pageConfig.ts";
 import { startFigures } from "../preferences.ts";
 import { Providers } from "./Providers.tsx";
@@ -25,6 +26,7 @@ export function startPage({ name, heading, client, application }: Start): void {
   const start = async () => {
     try {
       const config = await loadPageConfig();
+      setBrand(config.brand);
       root.render(
         <StrictMode>
           <Providers client={client}>{application(config)}</Providers>

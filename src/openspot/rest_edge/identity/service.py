@@ -161,7 +161,7 @@ async def make_user_services(
             activity=activity,
             revoke_keys=revoke_keys,
         ),
-        mfa=MfaService(factors, users, sealer, password_check, second_factor, activity),
+        mfa=MfaService(factors, users, sealer, password_check, second_factor, activity, settings.brand.name),
         second_factor=second_factor,
         profiles=Profiles(pool, activity),
         activity=activity,

@@ -49,6 +49,7 @@ class MailSender:
         *,
         sender: str,
         link_base: str,
+        signature: str,
         now: DateClock = utc_now,
     ) -> None:
         self._pool = pool
@@ -57,6 +58,7 @@ class MailSender:
         self._transport = transport
         self._sender = sender
         self._link_base = link_base
+        self._signature = signature
         self._now = now
 
     async def run(self) -> None:
@@ -102,7 +104,7 @@ class MailSender:
     async def _written(self, queued: QueuedMail) -> Mail | None:
         """The mail for a row. None if it has no recipient, or if TOKEN_GAP is not over since the last one."""
         if queued.kind is MailKind.ACCOUNT_DELETED:
-            return compose(queued.kind, queued.email, MailFacts())
+            return compose(queued.kind, queued.email, MailFacts(), self._signature)
         user = await self._pool.fetchrow("SELECT user_id, anti_phishing_code FROM users WHERE email = $1", queued.email)
         if user is None:
             return None
@@ -116,4 +118,4 @@ class MailSender:
             token = new_token()
             await self._tokens.issue(kind, user["user_id"], token_hash(token), self._now())
         facts = MailFacts(user["anti_phishing_code"], token, queued.detail, self._link_base)
-        return compose(queued.kind, queued.email, facts)
+        return compose(queued.kind, queued.email, facts, self._signature)

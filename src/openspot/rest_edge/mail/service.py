@@ -28,7 +28,13 @@ def make_mail_services(settings: MailSettings, pool: Pool, frame: ServiceFrame) 
     """Make the services and start the sender. `frame` ends it."""
     outbox, tokens = Outbox(pool, settings.mail_queue_max), MailTokens(pool)
     sender = MailSender(
-        pool, outbox, tokens, make_transport(settings), sender=settings.mail_from, link_base=settings.mail_link_base
+        pool,
+        outbox,
+        tokens,
+        make_transport(settings),
+        sender=settings.mail_from,
+        link_base=settings.mail_link_base,
+        signature=settings.brand.mail_signature,
     )
     frame.start("send mails", sender.run(), is_essential=False)
 

@@ -4,10 +4,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from openspot.kit.settings import Port, Settings
+from openspot.http.brand import BrandSettings
+from openspot.kit.settings import Port
 
 
-class MailSettings(Settings):
+class MailSettings(BrandSettings):
     """Settings of the mail to users."""
 
     smtp_host: str = Field(

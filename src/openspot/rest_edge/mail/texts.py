@@ -50,12 +50,12 @@ def notification_detail(title: str, text: str) -> str:
     return f"{title}\n{text}"
 
 
-def compose(kind: MailKind, recipient: str, facts: MailFacts) -> Mail:
-    """Compose a mail."""
+def compose(kind: MailKind, recipient: str, facts: MailFacts, signature: str) -> Mail:
+    """Compose a mail that ends with `signature`."""
     subject, lines = _content(kind, facts)
     if facts.anti_phishing_code:
         lines = [f"Your anti-phishing code: {facts.anti_phishing_code}", "", *lines]
-    return Mail(recipient, subject, "\n".join([*lines, "", "OpenSpot", ""]))
+    return Mail(recipient, subject, "\n".join([*lines, "", signature, ""]))
 
 
 def _content(kind: MailKind, facts: MailFacts) -> tuple[str, list[str]]:

@@ -48,7 +48,7 @@ export function Frame({ session, children }: { session: Session; children: React
           size="sm"
           aria-label={isOpen ? "Close the navigation" : "Open the navigation"}
         />
-        <Brand label="OpenSpot console, dashboard" part="Console" />
+        <Brand label="dashboard" part="Console" />
         <HeaderTools>
           <ConnectionState />
           <Shortcuts shortcuts={shortcuts} />

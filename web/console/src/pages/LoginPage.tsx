@@ -1,6 +1,7 @@
 import { Button, PasswordInput, Stack, TextInput, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { useBrand } from "#lib/brand.ts";
 import { FormLayout } from "#lib/components/FormLayout.tsx";
 import { Logo } from "#lib/components/Logo.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
@@ -22,6 +23,7 @@ const ENDINGS: Record<Ending, string> = {
 /** The login, shown at every address while there is no session. */
 export function LoginPage({ ending }: { ending: Ending | null }) {
   const engine = useEngine();
+  const { name } = useBrand();
   const [participantId, setParticipantId] = useState("");
   const [password, setPassword] = useState("");
   /** Until then the engine takes no login. */
@@ -48,7 +50,7 @@ export function LoginPage({ ending }: { ending: Ending | null }) {
   return (
     <FormLayout
       mark={<Logo size={40} />}
-      heading={<Title order={1}>OpenSpot console</Title>}
+      heading={<Title order={1}>{name} console</Title>}
       text="Administration of the matching engine"
       footer={`For participants of type SUPER_ADMIN and SYSTEM. Engine at ${engine.url}`}
     >

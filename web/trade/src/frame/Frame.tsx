@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { lazy, type ReactNode, Suspense } from "react";
 import { Link, useLocation } from "wouter";
+import { useBrand } from "#lib/brand.ts";
 import { DisplaySettings } from "#lib/components/DisplaySettings.tsx";
 import { Brand, CONTENT_ID, HeaderTools, SkipLink } from "#lib/components/header.tsx";
 import { Shortcuts } from "#lib/components/Shortcuts.tsx";
@@ -21,12 +22,13 @@ const [MARKET_PAGE] = NAVIGATION;
 /** What stands around every page: header, navigation, connection. */
 export function Frame({ children }: { children: ReactNode }) {
   const { session } = useSession();
+  const brand = useBrand();
   const [location] = useLocation();
   return (
     <>
       <SkipLink />
       <header className={classes.header}>
-        <Brand label="OpenSpot, markets" />
+        <Brand label="markets" />
         <nav className={classes.navigation} aria-label="Pages">
           {NAVIGATION.map(({ path, title, isAt }) => (
             <Link
@@ -76,6 +78,11 @@ export function Frame({ children }: { children: ReactNode }) {
         <footer className={classes.footer}>
           <Link href="/fees">Fees</Link>
           <Link href="/status">Status</Link>
+          {[...brand.legal, ...brand.links].map(({ title, url }) => (
+            <a key={url} href={url}>
+              {title}
+            </a>
+          ))}
         </footer>
       )}
     </>

@@ -1,6 +1,7 @@
 import { Button, Popover } from "@mantine/core";
 import { ChevronDownIcon } from "@primer/octicons-react";
 import { memo, useEffect, useRef, useState } from "react";
+import { brandName } from "#lib/brand.ts";
 import { Amount } from "#lib/components/Amount.tsx";
 import { compareDecimals, formatDecimal, placesOf } from "#lib/decimal.ts";
 import type { Market, Ticker } from "../api/queries.ts";
@@ -26,7 +27,7 @@ export const MarketHeader = memo(function MarketHeader({
   const direction = useDirection(ticker?.lastPrice ?? null);
   useEffect(() => {
     const price = ticker?.lastPrice ? `${formatDecimal(ticker.lastPrice, places)} · ` : "";
-    document.title = `${price}${symbol} · OpenSpot`;
+    document.title = `${price}${symbol} · ${brandName()}`;
   }, [symbol, places, ticker?.lastPrice]);
   const figures: [string, string | null | undefined, string | undefined, number][] = [
     ["24 h high", ticker?.highPrice, undefined, places],

@@ -8,6 +8,7 @@ import { beginSession } from "../api/session.ts";
 import { explain } from "../api/messages.ts";
 import { AuthLayout } from "../parts/AuthLayout.tsx";
 import { emailFault, PASSWORD_RULE, passwordFault } from "../parts/credentials.ts";
+import { LegalNote } from "../parts/LegalNote.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 
 /** A new account. A taken address looks like a free one; its owner gets a mail. */
@@ -96,6 +97,7 @@ export default function RegisterPage() {
             maxLength={128}
             onChange={(event) => setAgain(event.currentTarget.value)}
           />
+          <LegalNote />
           <Button type="submit" size="md" fullWidth loading={registration.isPending}>
             Create the account
           </Button>

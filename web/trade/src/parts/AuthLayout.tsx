@@ -1,6 +1,7 @@
 import { Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
+import { useBrand } from "#lib/brand.ts";
 import { FormLayout } from "#lib/components/FormLayout.tsx";
 import { Logo } from "#lib/components/Logo.tsx";
 import { usePageHeading } from "#lib/pageTitle.ts";
@@ -15,10 +16,11 @@ interface AuthLayoutProps {
 /** A small page around one form: login, registration, and what mails lead to. */
 export function AuthLayout({ title, ...rest }: AuthLayoutProps) {
   const heading = usePageHeading(title);
+  const { name } = useBrand();
   return (
     <FormLayout
       mark={
-        <Link href="/" aria-label="OpenSpot, markets">
+        <Link href="/" aria-label={`${name}, markets`}>
           <Logo size={40} />
         </Link>
       }

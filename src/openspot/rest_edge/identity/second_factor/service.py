@@ -50,14 +50,17 @@ class MfaService:
         passwords: PasswordCheck,
         second_factor: SecondFactor,
         activity: ActivityLog,
+        issuer: str,
         now: DateClock = utc_now,
     ) -> None:
+        """Authenticator apps show the name `issuer`."""
         self._store = store
         self._users = users
         self._sealer = sealer
         self._passwords = passwords
         self._second_factor = second_factor
         self._activity = activity
+        self._issuer = issuer
         self._now = now
 
     async def status(self, user_id: str) -> MfaStatus:
@@ -76,7 +79,7 @@ class MfaService:
         secret = pyotp.random_base32()
         if not await self._store.set_up(user_id, self._sealer.seal(secret.encode(), sealing_purpose(user_id))):
             raise _enabled_already()
-        uri = provisioning_uri(secret, user.email)
+        uri = provisioning_uri(secret, user.email, self._issuer)
         return MfaSetup(secret, uri, segno.make(uri, error="m", micro=False).svg_inline(scale=_QR_SCALE))
 
     async def enable(self, user_id: str, code: str, origin: Origin) -> list[str]:

@@ -9,7 +9,6 @@ STEP_S = 30
 DIGITS = 6
 STEPS_OFF = 1
 """A client's clock may be this many steps ahead or behind (RFC 6238, 5.2)."""
-ISSUER = "OpenSpot"
 
 
 def matching_step(secret: str, code: str, now: datetime, last_step: int) -> int | None:
@@ -28,6 +27,6 @@ def matching_step(secret: str, code: str, now: datetime, last_step: int) -> int 
     return found
 
 
-def provisioning_uri(secret: str, account: str) -> str:
-    """The otpauth URI that authenticator apps read."""
-    return pyotp.TOTP(secret, digits=DIGITS, interval=STEP_S).provisioning_uri(name=account, issuer_name=ISSUER)
+def provisioning_uri(secret: str, account: str, issuer: str) -> str:
+    """The otpauth URI that authenticator apps read. They show the name `issuer` beside the account."""
+    return pyotp.TOTP(secret, digits=DIGITS, interval=STEP_S).provisioning_uri(name=account, issuer_name=issuer)
