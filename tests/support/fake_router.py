@@ -51,7 +51,7 @@ class FakeRouter:
 
     `reject_with` is the reason of a rejected order, the name of an engine's result code or the words of the pre-trade
     check. `refusal` and `cancel_refusal` are returned as they are; with `shows_order` a refused cancel comes with the
-    order. `amend_refusals` refuses the amendments of these orders. `silent` never replies. `bulk_replies` are the
+    order. `amend_refusals` refuses the amendments of these orders. `silent` never replies. A reply to an order waits for `submit_gate`. `bulk_replies` are the
     replies to the next bulk cancels, in turn; without one, a bulk cancel finds nothing open. It waits for `bulk_gate`.
     """
 
@@ -71,6 +71,8 @@ class FakeRouter:
         self.cancel_refusal: Refusal | None = None
         self.shows_order = True
         self.silent = False
+        self.submit_gate = asyncio.Event()
+        self.submit_gate.set()
 
     async def start(self) -> None:
         """Provide the subjects."""
@@ -87,6 +89,7 @@ class FakeRouter:
         self.submitted.append(request)
         if self.silent:
             await asyncio.Event().wait()
+        await self.submit_gate.wait()
         if self.refusal is not None:
             return SubmitOrderReply.refused(self.refusal)
         if self.reject_with is not None:
