@@ -51,8 +51,9 @@ class FakeRouter:
 
     `reject_with` is the reason of a rejected order, the name of an engine's result code or the words of the pre-trade
     check. `refusal` and `cancel_refusal` are returned as they are; with `shows_order` a refused cancel comes with the
-    order. `amend_refusals` refuses the amendments of these orders. `silent` never replies. A reply to an order waits for `submit_gate`. `bulk_replies` are the
-    replies to the next bulk cancels, in turn; without one, a bulk cancel finds nothing open. It waits for `bulk_gate`.
+    order. `amend_refusals` refuses the amendments of these orders. `silent` never replies. `bulk_replies` are the
+    replies to the next bulk cancels, in turn; without one, a bulk cancel finds nothing open. It waits for `bulk_gate`,
+    and the reply to an order for `submit_gate`.
     """
 
     def __init__(self, bus: Bus) -> None:

@@ -5,6 +5,8 @@ from enum import StrEnum
 
 ORDER_CONNECTION_PATH = "/orders/connection"
 """Where order connections are opened, below the prefix of the REST edge."""
+IN_FLIGHT_MAX = 64
+"""So many requests of a connection may be under way at a time. One more is refused with TOO_MANY_IN_FLIGHT."""
 
 
 class Turn(StrEnum):

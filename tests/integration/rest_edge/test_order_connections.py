@@ -10,10 +10,10 @@ import asyncpg
 import pytest
 
 from openspot.contracts.messages import CancelOpenOrders, CancelOpenOrdersReply
-from openspot.contracts.order_actions import ORDER_ACTIONS
+from openspot.contracts.order_actions import IN_FLIGHT_MAX, ORDER_ACTIONS
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.kit.settings import Settings
-from openspot.rest_edge.orders.connections import CONNECTIONS_PER_USER_MAX, FAULTS_MAX, IN_FLIGHT_MAX
+from openspot.rest_edge.orders.connections import CONNECTIONS_PER_USER_MAX, FAULTS_MAX
 from tests.support.fake_router import FakeRouter
 from tests.support.order_connection import LIMIT, TestConnection, order_connection
 from tests.support.rest_client import PREFIX, RestClient, running_edge

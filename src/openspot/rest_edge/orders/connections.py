@@ -7,14 +7,14 @@ queues none beyond them.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from openspot.contracts.order_actions import ORDER_ACTIONS, ORDER_CONNECTION_PATH, OrderAction, Turn
+from openspot.contracts.order_actions import IN_FLIGHT_MAX, ORDER_ACTIONS, ORDER_CONNECTION_PATH, OrderAction, Turn
 from openspot.http.context import Identity, caller
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.http.inner_requests import InnerReply, InnerRequests
@@ -36,7 +36,6 @@ from openspot.rest_edge.orders.service import OrderService
 log = get_logger("order-connections")
 
 CANCEL_ON_DISCONNECT = "cancelOnDisconnect"
-IN_FLIGHT_MAX = 64
 CONNECTIONS_PER_USER_MAX = 16
 FAULTS_MAX = 50
 """After so many messages that could not be read, or wrong tokens, the connection is closed."""
@@ -56,7 +55,7 @@ _encode = msgspec.json.Encoder().encode
 def order_connection_routes(prefix: str, orders: OrderService, timers: CancelTimers) -> Router:
     """The route that opens order connections, below `prefix`."""
     router = Router(prefix, tag="orders")
-    connections = OrderConnections(prefix, orders.cancel_all_open, timers)
+    connections = OrderConnections(prefix, orders, timers)
     router.websocket(ORDER_CONNECTION_PATH, _CONNECT, connections.serve)
     return router
 
@@ -64,9 +63,9 @@ def order_connection_routes(prefix: str, orders: OrderService, timers: CancelTim
 class OrderConnections:
     """Serves the order connections of a process."""
 
-    def __init__(self, prefix: str, cancel_all: Callable[[str], Awaitable[list[str]]], timers: CancelTimers) -> None:
+    def __init__(self, prefix: str, orders: OrderService, timers: CancelTimers) -> None:
         self._prefix = prefix
-        self._cancel_all = cancel_all
+        self._orders = orders
         self._timers = timers
         self._open: Counter[str] = Counter()
 
@@ -101,7 +100,7 @@ class OrderConnections:
     async def _cancel(self, user_id: str) -> None:
         """Cancel all orders of the user, now, or by the timer, which every edge carries out until it succeeds."""
         try:
-            cancelled = await self._cancel_all(user_id)
+            cancelled = await self._orders.cancel_all_open(user_id)
         except HttpError as error:
             log.warning("orders not cancelled on disconnect at once", user_id=user_id, reason=str(error))
             # It raises if a timer has run out already, which is carried out in the same way.
