@@ -202,7 +202,7 @@ class _Connection:
         if earlier:
             await asyncio.wait(earlier)
         reply = await self._inner.ask(method, path, bytes(message.body), message.idempotency_key)
-        await self._send(_frame(message.id, reply))
+        await self._send(reply_frame(message.id, reply))
 
     async def _send(self, frame: bytes) -> None:
         if not self._has_ended:
@@ -216,7 +216,8 @@ class _Connection:
             await self._websocket.close(code, reason)
 
 
-def _frame(message_id: str | int, reply: InnerReply) -> bytes:
+def reply_frame(message_id: str | int, reply: InnerReply) -> bytes:
+    """The message that answers a request."""
     headers = {
         name.decode("latin-1"): value.decode("latin-1")
         for name, value in reply.headers
