@@ -12,10 +12,12 @@ import pytest
 from openspot.contracts.messages import CancelOpenOrders, CancelOpenOrdersReply
 from openspot.contracts.order_actions import IN_FLIGHT_MAX, ORDER_ACTIONS
 from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.http import protocol
 from openspot.kit.settings import Settings
 from openspot.rest_edge.orders.connections import CONNECTIONS_PER_USER_MAX, FAULTS_MAX
 from tests.support.fake_router import FakeRouter
-from tests.support.order_connection import LIMIT, TestConnection, order_connection
+from tests.support.order_connection import LIMIT, PATH, TestConnection, order_connection
+from tests.support.raw_websocket import CONTINUATION, PING, TEXT, RawClient, frame
 from tests.support.rest_client import PREFIX, RestClient, running_edge
 from tests.support.signed_requests import Signer
 from tests.support.waiting import eventually
@@ -399,6 +401,53 @@ async def test_a_giant_message_ends_the_connection_and_nothing_else(
     assert await connection.close_code() == 1009
     async with order_connection(complete_edge) as other:
         assert (await other.ask("ping"))["type"] == "pong"
+
+
+async def raw_connection(edge: RestClient) -> RawClient:
+    """An order connection that sends any bytes."""
+    headers = f"Authorization: Bearer {edge.token}\r\n".encode()
+    path = f"{PREFIX}{PATH}".encode()
+    opened = await RawClient.open(edge.settings, headers, path=path, port=edge.settings.rest_port)
+    assert opened.is_accepted
+    return opened
+
+
+async def cut_off(client: RawClient, data: bytes, bytes_max: int = 200_000_000) -> bool:
+    """Send without reading, until the edge ends the connection."""
+    sent = 0
+    try:
+        while sent < bytes_max:
+            client.send(data)
+            sent += len(data)
+            await client.writer.drain()
+    except ConnectionError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "flood",
+    [
+        pytest.param(frame(TEXT, b'{"id":1,"action":"placeOrders","body":{"orders":[{},{},{}]}}'), id="requests"),
+        pytest.param(frame(PING, b"x" * 125), id="ping frames"),
+    ],
+)
+async def test_a_client_that_does_not_read_is_cut_off_and_disturbs_nobody(
+    complete_edge: RestClient, monkeypatch: pytest.MonkeyPatch, flood: bytes
+) -> None:
+    monkeypatch.setattr(protocol, "SEND_S_MAX", 1.0)
+    slow = await raw_connection(complete_edge)
+    flooding = asyncio.create_task(cut_off(slow, flood * 100))
+    async with order_connection(complete_edge) as other:
+        while not flooding.done():
+            assert (await other.ask("ping"))["type"] == "pong"
+    assert await flooding
+
+
+async def test_a_message_of_endless_empty_parts_is_cut_off(complete_edge: RestClient) -> None:
+    endless = await raw_connection(complete_edge)
+    endless.send(frame(TEXT, b'{"id":1', fin=False) + frame(CONTINUATION, fin=False) * 300)
+    assert await endless.close_code() == 0
 
 
 async def test_every_action_is_a_route_of_the_edge(connection: TestConnection, router: FakeRouter) -> None:
