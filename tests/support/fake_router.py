@@ -53,7 +53,7 @@ class FakeRouter:
     check. `refusal` and `cancel_refusal` are returned as they are; with `shows_order` a refused cancel comes with the
     order. `amend_refusals` refuses the amendments of these orders. `silent` never replies. `bulk_replies` are the
     replies to the next bulk cancels, in turn; without one, a bulk cancel finds nothing open. It waits for `bulk_gate`,
-    and the reply to an order for `submit_gate`.
+    and the reply to an order or an amendment for `submit_gate`.
     """
 
     def __init__(self, bus: Bus) -> None:
@@ -119,6 +119,7 @@ class FakeRouter:
 
     async def _amend(self, request: AmendOrders) -> AmendOrdersReply:
         self.amended.append(request)
+        await self.submit_gate.wait()
         if self.silent:
             await asyncio.Event().wait()
         if self.refusal is not None:

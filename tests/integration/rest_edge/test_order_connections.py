@@ -138,18 +138,18 @@ async def test_pipelined_placements_begin_in_order_and_cancel_all_waits_for_them
     assert replies[10:] == [cancel, last]
 
 
-async def test_an_amendment_and_the_cancel_of_the_same_order_keep_their_order(
+async def test_a_cancel_waits_for_the_amendment_of_the_same_order_and_for_no_other(
     connection: TestConnection, router: FakeRouter
 ) -> None:
     order_id = (await connection.ask("placeOrder", LIMIT))["body"]["orderId"]
-    sent = [
-        await connection.send("amendOrder", {"price": "99"}, orderId=order_id),
-        await connection.send("amendOrder", {"price": "98"}, orderId=order_id),
-        await connection.send("cancelOrder", orderId=order_id),
-    ]
-    replies = [await connection.receive() for _ in sent]
-    assert [reply["id"] for reply in replies] == sent
-    assert [reply["body"]["price"] for reply in replies] == ["99", "98", "98"]
+    router.submit_gate.clear()
+    amendment = await connection.send("amendOrder", {"price": "99"}, orderId=order_id)
+    cancel = await connection.send("cancelOrder", orderId=order_id)
+    assert (await connection.ask("cancelOrder", orderId="another"))["status"] == 404
+    assert [request.order_id for request in router.cancelled] == ["another"]
+    router.submit_gate.set()
+    replies = [await connection.receive() for _ in range(2)]
+    assert [(reply["id"], reply["body"]["price"]) for reply in replies] == [(amendment, "99"), (cancel, "99")]
 
 
 async def test_requests_beyond_the_bound_are_refused_and_not_queued(
