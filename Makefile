@@ -48,7 +48,7 @@ conformance:   ## Write docs/conformance.md (facts and their tests), the setting
 
 protocol:      ## Generate the gRPC code from proto/, the HTTP pages from the routes, and parts of the client
 	@$(RUN)/python tools/generate_protocol.py && $(RUN)/python tools/http_pages.py
-	@$(RUN)/python tools/websocket_document.py
+	@$(RUN)/python tools/websocket_document.py && $(RUN)/python tools/order_connection_document.py
 	@$(RUN)/python tools/client_records.py && $(RUN)/python tools/client_sync.py && $(RUN)/python tools/web.py generate
 
 lock:          ## Renew requirements/*.lock from pyproject.toml

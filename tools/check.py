@@ -22,6 +22,7 @@ CHECKS = (
     ("generated code", ("python", "tools/generate_protocol.py", "--check")),
     ("HTTP pages", ("python", "tools/http_pages.py", "--check")),
     ("WebSocket document", ("python", "tools/websocket_document.py", "--check")),
+    ("document of the order connection", ("python", "tools/order_connection_document.py", "--check")),
     ("records of the client", ("python", "tools/client_records.py", "--check")),
     ("calls of the synchronous client", ("python", "tools/client_sync.py", "--check")),
     ("conformance", ("python", "tools/conformance.py", "--check")),

@@ -34,6 +34,7 @@ from openspot.ws_edge.schemas import (
     SIGNATURE_LENGTH_MAX,
     Action,
     Authenticated,
+    BestPrices,
     ErrorCode,
     ErrorReply,
     Notice,
@@ -92,6 +93,10 @@ DATA: dict[str, msgspec.Struct] = {
         symbol=SYMBOL, interval="1m", timestamp=TIME_MS, open="64990", high="65010", low="64980", close="65000",
         volume="0.75", trades=9,
     ),
+    "bbo": BestPrices(
+        symbol=SYMBOL, bid_price="64999.5", bid_quantity="0.25", ask_price="65000.5", ask_quantity="0.1", seq=7341,
+        timestamp=TIME_MS,
+    ),
     "orders": OrderRecord(
         order_id=ORDER, client_order_id="my-order-1", user_id=USER, symbol=SYMBOL, side="buy", type="limit",
         time_in_force="gtc", margin_mode=None, price="65000", quantity="0.1", filled_quantity="0",
@@ -122,6 +127,11 @@ CHANNELS = {
         "candles:{symbol}:{interval}",
         "Begins with the newest candle; then the candle whenever it changed. `seq` is how many trades it has.",
     ),
+    "bbo": (
+        "bbo:{symbol}",
+        "Complete rules: best bid and ask with their quantities, first and whenever one of them changed. `seq` is the "
+        "engine event that changed them.",
+    ),
     "orders": ("orders", "The user's orders. `seq` is the engine event, 0 if the order never reached the engine."),
     "balances": ("balances", "The user's balances. `seq` counts the user's pushes from 1."),
     "notifications": ("notifications", "The user's notifications. `seq` counts them from 1."),
@@ -136,6 +146,7 @@ ADDRESSES = {
     "ticker": rf"^ticker:{SYMBOL_TEXT.pattern}$",
     "orderbook": rf"^orderbook:{SYMBOL_TEXT.pattern}(\?depth=({'|'.join(map(str, DEPTHS))}))?$",
     "trades": rf"^trades:{SYMBOL_TEXT.pattern}$",
+    "bbo": rf"^bbo:{SYMBOL_TEXT.pattern}$",
     "candles": rf"^candles:{SYMBOL_TEXT.pattern}:({'|'.join(Interval)})$",
 }
 """The pattern of each market channel's name."""

@@ -52,7 +52,8 @@ class FakeRouter:
     `reject_with` is the reason of a rejected order, the name of an engine's result code or the words of the pre-trade
     check. `refusal` and `cancel_refusal` are returned as they are; with `shows_order` a refused cancel comes with the
     order. `amend_refusals` refuses the amendments of these orders. `silent` never replies. `bulk_replies` are the
-    replies to the next bulk cancels, in turn; without one, a bulk cancel finds nothing open. It waits for `bulk_gate`.
+    replies to the next bulk cancels, in turn; without one, a bulk cancel finds nothing open. It waits for `bulk_gate`,
+    and the reply to an order or an amendment for `submit_gate`.
     """
 
     def __init__(self, bus: Bus) -> None:
@@ -71,6 +72,8 @@ class FakeRouter:
         self.cancel_refusal: Refusal | None = None
         self.shows_order = True
         self.silent = False
+        self.submit_gate = asyncio.Event()
+        self.submit_gate.set()
 
     async def start(self) -> None:
         """Provide the subjects."""
@@ -87,6 +90,7 @@ class FakeRouter:
         self.submitted.append(request)
         if self.silent:
             await asyncio.Event().wait()
+        await self.submit_gate.wait()
         if self.refusal is not None:
             return SubmitOrderReply.refused(self.refusal)
         if self.reject_with is not None:
@@ -115,6 +119,7 @@ class FakeRouter:
 
     async def _amend(self, request: AmendOrders) -> AmendOrdersReply:
         self.amended.append(request)
+        await self.submit_gate.wait()
         if self.silent:
             await asyncio.Event().wait()
         if self.refusal is not None:

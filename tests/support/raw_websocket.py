@@ -8,7 +8,7 @@ from openspot.kit.settings import Settings
 from tests.support.waiting import stretched
 
 HANDSHAKE = (
-    b"GET / HTTP/1.1\r\nHost: edge\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"GET %b HTTP/1.1\r\nHost: edge\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n%b\r\n"
 )
 TEXT, BINARY, CONTINUATION, CLOSE, PING, PONG = 1, 2, 0, 8, 9, 10
@@ -41,11 +41,16 @@ class RawClient:
         """The head of the reply to the handshake."""
 
     @classmethod
-    async def open(cls, edge: Settings, headers: bytes = b"", local_host: str | None = None) -> "RawClient":
-        """Connect and send the handshake. Raises OSError or IncompleteReadError if the edge closes instead."""
+    async def open(
+        cls, edge: Settings, headers: bytes = b"", local_host: str | None = None, *, path: bytes = b"/", port: int = 0
+    ) -> "RawClient":
+        """Connect to the WebSocket edge, or to another port, and send the handshake.
+
+        Raises OSError or IncompleteReadError if the edge closes instead.
+        """
         local_address = None if local_host is None else (local_host, 0)
-        reader, writer = await asyncio.open_connection(edge.host, edge.ws_port, local_addr=local_address)
-        writer.write(HANDSHAKE % headers)
+        reader, writer = await asyncio.open_connection(edge.host, port or edge.ws_port, local_addr=local_address)
+        writer.write(HANDSHAKE % (path, headers))
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), RECEIVE_S_MAX)
         except BaseException:

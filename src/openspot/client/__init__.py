@@ -115,6 +115,9 @@ from openspot.client.order_calls import (
     amendment_fields,
     order_fields,
 )
+from openspot.client.order_connection import (
+    OrderConnection,
+)
 from openspot.client.records import Level, Page
 from openspot.client.signing import (
     Ed25519Key,
@@ -184,6 +187,7 @@ __all__ = [
     "OpenSpotError",
     "Order",
     "OrderBook",
+    "OrderConnection",
     "OrderEstimate",
     "OrderFill",
     "OwnTrade",

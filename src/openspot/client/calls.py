@@ -1,6 +1,7 @@
 """How the client makes its calls: sessions, renewal of tokens, pages, exact numbers."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -35,8 +36,40 @@ class Done(msgspec.Struct):
     success: bool = True
 
 
-class Calls:
-    """Makes calls for one user. Base of all groups of calls."""
+class Caller(ABC):
+    """Makes calls. Subclasses say how a request is sent."""
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        result: type[Result],
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Result:
+        return _decode(await self._send(method, path, query, body, idempotency_key), result)
+
+    async def _page(self, path: str, entry: type[Result], query: Mapping[str, Any]) -> Page[Result]:
+        answer = await self._send("GET", path, query, None)
+        entries: list[Result] = _decode(answer, list[entry])  # type: ignore[valid-type]
+        return Page(entries, answer.headers.get(NEXT_CURSOR))
+
+    @abstractmethod
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] | None,
+        body: Mapping[str, Any] | None,
+        idempotency_key: str | None = None,
+    ) -> Answer:
+        """Send a request and return the reply. Raises ApiError for a refusal, UnreachableError without a reply."""
+
+
+class Calls(Caller):
+    """Makes calls for one user, each in a request of its own. Base of all groups of calls."""
 
     def __init__(self, base_url: str, timeout_s: float, retry: RetryPolicy, api_key: RequestSigner | None) -> None:
         self._transport = Transport(base_url.rstrip("/") + PREFIX, timeout_s, retry, api_key)
@@ -112,23 +145,6 @@ class Calls:
             return self._tokens
 
     # How calls are made
-
-    async def _call(
-        self,
-        method: str,
-        path: str,
-        result: type[Result],
-        *,
-        query: Mapping[str, Any] | None = None,
-        body: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
-    ) -> Result:
-        return _decode(await self._send(method, path, query, body, idempotency_key), result)
-
-    async def _page(self, path: str, entry: type[Result], query: Mapping[str, Any]) -> Page[Result]:
-        answer = await self._send("GET", path, query, None)
-        entries: list[Result] = _decode(answer, list[entry])  # type: ignore[valid-type]
-        return Page(entries, answer.headers.get(NEXT_CURSOR))
 
     async def _send(
         self,

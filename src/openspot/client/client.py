@@ -8,6 +8,7 @@ from openspot.client.funds_calls import FundsCalls
 from openspot.client.margin_calls import MarginCalls
 from openspot.client.market_calls import MarketCalls
 from openspot.client.order_calls import OrderCalls
+from openspot.client.order_connection import OrderConnection
 from openspot.client.signing import RequestSigner
 from openspot.client.stream import OwnState, ReconnectPolicy, Stream
 from openspot.client.transport import RetryPolicy
@@ -51,6 +52,17 @@ class OpenSpotClient(MarketCalls, OrderCalls, AccountCalls, FundsCalls, MarginCa
             reconnect=_policy_of(reconnect),
             signer=self._api_key,
             own_state=self._own_state,
+        )
+
+    def order_connection(self, *, cancel_on_disconnect: bool = False) -> OrderConnection:
+        """One connection for placing, amending and cancelling orders, with the session or the API key of this client.
+
+        Its requests may be under way side by side, and each costs less than a request of REST. With
+        `cancel_on_disconnect` the platform cancels all open orders of the user when the connection ends, for whatever
+        reason. Only platforms with the complete rules have order connections.
+        """
+        return OrderConnection(
+            self._transport, self._fresh_token, self._api_key, cancel_on_disconnect=cancel_on_disconnect
         )
 
     def books(self, *symbols: str, depth: int | None = None, reconnect: bool | ReconnectPolicy = True) -> BookFeed:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from openspot.client.calls import Calls, Number, exact, given, iso_time, segment
+from openspot.client.calls import Caller, Calls, Number, exact, given, iso_time, segment
 from openspot.client.gen.records import BatchEntry, BulkCancel, CancelTimer, Order, OrderEstimate, OwnTrade
 from openspot.client.records import Page
 from openspot.domain.order import TERMINAL, OrderStatus
@@ -51,8 +51,8 @@ def amendment_fields(order_id: str, *, price: Number | None = None, quantity: Nu
     return given({"orderId": order_id, "price": exact(price, "price"), "quantity": exact(quantity, "quantity")})
 
 
-class OrderCalls(Calls):
-    """Placing, looking up, amending and cancelling orders."""
+class OrderChangeCalls(Caller):
+    """Placing, amending and cancelling orders, in requests of REST or on an order connection."""
 
     async def place_order(
         self,
@@ -106,6 +106,82 @@ class OrderCalls(Calls):
         """
         body = {"orders": list(orders)}
         return await self._call("POST", "/orders/batch", list[BatchEntry], body=body, idempotency_key=idempotency_key)
+
+    async def amend_order(
+        self,
+        order_id: str,
+        *,
+        price: Number | None = None,
+        quantity: Number | None = None,
+        idempotency_key: str | None = None,
+    ) -> Order:
+        """Give an open limit order another price, another quantity or both, and return it.
+
+        `quantity` is the whole quantity of the order, with what is filled. An order that only gets smaller keeps its
+        place in the queue. A repeated amendment changes nothing. Raises ApiError 404 if the order is unknown, 409 if it
+        has ended, 400 if the amended order breaks a rule. Only platforms with the complete rules have this call.
+        """
+        body = given({"price": exact(price, "price"), "quantity": exact(quantity, "quantity")})
+        path = f"/orders/{segment(order_id)}"
+        return await self._call("PATCH", path, Order, body=body, idempotency_key=idempotency_key)
+
+    async def amend_order_by_client_id(
+        self,
+        client_order_id: str,
+        *,
+        price: Number | None = None,
+        quantity: Number | None = None,
+        idempotency_key: str | None = None,
+    ) -> Order:
+        """As `amend_order`, of the newest open order with this client order id."""
+        body = given({"price": exact(price, "price"), "quantity": exact(quantity, "quantity")})
+        path = f"/orders/client/{segment(client_order_id)}"
+        return await self._call("PATCH", path, Order, body=body, idempotency_key=idempotency_key)
+
+    async def amend_orders(
+        self, orders: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> list[BatchEntry]:
+        """Amend up to 20 orders in one step, each made by `amendment_fields`. The entries come in the same order.
+
+        If the platform refuses an amendment, it still makes the others. The entry of the refused one has the error.
+        """
+        body = {"orders": list(orders)}
+        return await self._call("PATCH", "/orders/batch", list[BatchEntry], body=body, idempotency_key=idempotency_key)
+
+    async def cancel_order(self, order_id: str) -> Order:
+        """Cancel an order and return it. Raises ApiError 404 if it is unknown, 409 if it has ended already."""
+        return await self._call("DELETE", f"/orders/{segment(order_id)}", Order)
+
+    async def cancel_orders(
+        self,
+        *,
+        symbol: str | None = None,
+        side: str | None = None,
+        order_ids: list[str] | None = None,
+        client_order_id: str | None = None,
+    ) -> BulkCancel:
+        """Cancel the user's open orders that match every condition; without conditions, all of them.
+
+        Several orders may have one `client_order_id`: all that are open are cancelled.
+        """
+        body = given({"symbol": symbol, "side": side, "orderIds": order_ids, "clientOrderId": client_order_id})
+        return await self._call("DELETE", "/orders", BulkCancel, body=body or None)
+
+    async def cancel_orders_by_client_id(self, client_order_id: str) -> BulkCancel:
+        """Cancel the open orders with this client order id. Only platforms with the complete rules have this call."""
+        return await self._call("DELETE", f"/orders/client/{segment(client_order_id)}", BulkCancel)
+
+    async def cancel_all_after(self, timeout_seconds: int) -> CancelTimer:
+        """Let the platform cancel all open orders of the user after this time, unless this call is repeated before.
+
+        5 s to 24 h; 0 ends the timer. Only platforms with the complete rules have this call.
+        """
+        body = {"timeoutSeconds": timeout_seconds}
+        return await self._call("POST", "/orders/cancel-all-after", CancelTimer, body=body)
+
+
+class OrderCalls(OrderChangeCalls, Calls):
+    """Placing, looking up, amending and cancelling orders."""
 
     async def estimate_order(
         self, symbol: str, side: str, quantity: Number, *, order_type: str = "limit", price: Number | None = None
@@ -202,78 +278,6 @@ class OrderCalls(Calls):
         }
         return await self._page("/orders/trades", OwnTrade, query | {"limit": limit, "cursor": cursor})
 
-    async def amend_order(
-        self,
-        order_id: str,
-        *,
-        price: Number | None = None,
-        quantity: Number | None = None,
-        idempotency_key: str | None = None,
-    ) -> Order:
-        """Give an open limit order another price, another quantity or both, and return it.
-
-        `quantity` is the whole quantity of the order, with what is filled. An order that only gets smaller keeps its
-        place in the queue. A repeated amendment changes nothing. Raises ApiError 404 if the order is unknown, 409 if it
-        has ended, 400 if the amended order breaks a rule. Only platforms with the complete rules have this call.
-        """
-        body = given({"price": exact(price, "price"), "quantity": exact(quantity, "quantity")})
-        path = f"/orders/{segment(order_id)}"
-        return await self._call("PATCH", path, Order, body=body, idempotency_key=idempotency_key)
-
-    async def amend_order_by_client_id(
-        self,
-        client_order_id: str,
-        *,
-        price: Number | None = None,
-        quantity: Number | None = None,
-        idempotency_key: str | None = None,
-    ) -> Order:
-        """As `amend_order`, of the newest open order with this client order id."""
-        body = given({"price": exact(price, "price"), "quantity": exact(quantity, "quantity")})
-        path = f"/orders/client/{segment(client_order_id)}"
-        return await self._call("PATCH", path, Order, body=body, idempotency_key=idempotency_key)
-
-    async def amend_orders(
-        self, orders: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
-    ) -> list[BatchEntry]:
-        """Amend up to 20 orders in one step, each made by `amendment_fields`. The entries come in the same order.
-
-        If the platform refuses an amendment, it still makes the others. The entry of the refused one has the error.
-        """
-        body = {"orders": list(orders)}
-        return await self._call("PATCH", "/orders/batch", list[BatchEntry], body=body, idempotency_key=idempotency_key)
-
-    async def cancel_orders_by_client_id(self, client_order_id: str) -> BulkCancel:
-        """Cancel the open orders with this client order id. Only platforms with the complete rules have this call."""
-        return await self._call("DELETE", f"/orders/client/{segment(client_order_id)}", BulkCancel)
-
-    async def cancel_all_after(self, timeout_seconds: int) -> CancelTimer:
-        """Let the platform cancel all open orders of the user after this time, unless this call is repeated before.
-
-        5 s to 24 h; 0 ends the timer. Only platforms with the complete rules have this call.
-        """
-        body = {"timeoutSeconds": timeout_seconds}
-        return await self._call("POST", "/orders/cancel-all-after", CancelTimer, body=body)
-
     async def cancel_timer(self) -> CancelTimer:
         """The timer of `cancel_all_after`. Only platforms with the complete rules have this call."""
         return await self._call("GET", "/orders/cancel-all-after", CancelTimer)
-
-    async def cancel_order(self, order_id: str) -> Order:
-        """Cancel an order and return it. Raises ApiError 404 if it is unknown, 409 if it has ended already."""
-        return await self._call("DELETE", f"/orders/{segment(order_id)}", Order)
-
-    async def cancel_orders(
-        self,
-        *,
-        symbol: str | None = None,
-        side: str | None = None,
-        order_ids: list[str] | None = None,
-        client_order_id: str | None = None,
-    ) -> BulkCancel:
-        """Cancel the user's open orders that match every condition; without conditions, all of them.
-
-        Several orders may have one `client_order_id`: all that are open are cancelled.
-        """
-        body = given({"symbol": symbol, "side": side, "orderIds": order_ids, "clientOrderId": client_order_id})
-        return await self._call("DELETE", "/orders", BulkCancel, body=body or None)

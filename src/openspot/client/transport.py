@@ -35,7 +35,7 @@ CONNECTIONS_MAX = 64
 IDLE_CONNECTION_S = 3.0
 """A connection is closed after this idle time. The server closes one later, so no order meets a closing connection."""
 
-_encode = msgspec.json.Encoder(decimal_format="string").encode
+encode_body = msgspec.json.Encoder(decimal_format="string").encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,16 @@ class Transport:
             self._session = aiohttp.ClientSession(timeout=self._timeout, connector=connector)
         return self._session
 
+    @property
+    def base_url(self) -> URL:
+        """The address below which the routes are."""
+        return self._base_url
+
+    @property
+    def timeout_s(self) -> float:
+        """How long a reply may take."""
+        return self._timeout.total or 0.0
+
     async def close(self) -> None:
         """Close every connection."""
         if self._session is not None:
@@ -109,14 +119,14 @@ class Transport:
         target = self._base_url.raw_path.rstrip("/") + path + (f"?{urlencode(query)}" if query else "")
         data = None
         if body is not None:
-            data = _encode(body)
+            data = encode_body(body)
             headers["Content-Type"] = "application/json"
         attempt = 1
         while True:
             try:
                 return await self._send_signed(method, path, target, headers, data)
             except (ApiError, UnreachableError) as error:
-                pause_s = self._pause(error, attempt, is_safe=is_safe)
+                pause_s = self.pause(error, attempt, is_safe=is_safe)
                 if pause_s is None:
                     raise
             attempt += 1
@@ -149,7 +159,7 @@ class Transport:
             return
         self._clock_offset_s = offset_s if abs(offset_s) >= CLOCK_ERROR_S_MIN else 0.0
 
-    def _pause(self, error: ApiError | UnreachableError, attempt: int, *, is_safe: bool) -> float | None:
+    def pause(self, error: ApiError | UnreachableError, attempt: int, *, is_safe: bool) -> float | None:
         """The seconds to wait before the same request is sent again, None if it must not be."""
         if attempt >= self._retry.attempts_max:
             return None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from starlette.requests import Request
+from starlette.requests import HTTPConnection
 from starlette.types import Receive
 from starlette.types import Scope as AsgiScope
 
@@ -201,8 +201,8 @@ def _too_large(bytes_max: int) -> HttpError:
     return HttpError(413, f"the body must be at most {bytes_max} bytes long", headers={"Connection": "close"})
 
 
-def context_of(request: Request) -> RequestContext:
-    """The context that the pipeline made for `request`."""
+def context_of(request: HTTPConnection) -> RequestContext:
+    """The context that the pipeline made for `request`, or for the handshake of a WebSocket connection."""
     context: RequestContext = request.scope[SCOPE_KEY]
     return context
 
@@ -213,7 +213,7 @@ def identity_of(context: RequestContext) -> Identity:
     return context.identity
 
 
-def caller(request: Request) -> Identity:
+def caller(request: HTTPConnection) -> Identity:
     """The caller, on a route that is not open."""
     return identity_of(context_of(request))
 

@@ -18,7 +18,7 @@ from starlette.websockets import WebSocket
 
 from openspot.http.audit import PATH_LENGTH_MAX, AuditRecord, AuditSink
 from openspot.http.authentication import Authenticator, CredentialsError, Guard
-from openspot.http.context import SCOPE_KEY, BodyLimits, RequestContext
+from openspot.http.context import SCOPE_KEY, BodyLimits, Identity, RequestContext
 from openspot.http.errors import ErrorTranslation, HttpError, as_http_error, error_body, service_unavailable
 from openspot.http.idempotency import HEADER as IDEMPOTENCY_KEY
 from openspot.http.idempotency import IdempotencyStore, StoredResponse, is_outcome
@@ -41,6 +41,8 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cache-control", b"no-store"),
 )
 JSON_TYPE = (b"content-type", b"application/json")
+PIPELINE_KEY = "openspot.pipeline"
+"""Where the scope of a WebSocket connection holds its pipeline, for requests that come on it (`inner_requests`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,17 @@ class Pipeline:
             self._count(context.status)
             if reserved and self._audit is not None:
                 self._audit.record(_audit_record(context, time.perf_counter() - began))
+
+    async def caller_of(self, scope: Scope) -> Identity:
+        """Whose credential a scope carries. Raises HttpError (401) if it carries no valid one."""
+        context = RequestContext(self._next_request_id(), scope, _nothing, self._limits.body)
+        context.read_head()
+        failure = await self._identify(context)
+        if failure is not None:
+            raise failure
+        if context.identity is None:
+            raise HttpError(401, context.refusal or "no credential", "UNAUTHENTICATED")
+        return context.identity
 
     # Before the handler
 
@@ -245,19 +258,25 @@ class Pipeline:
 
     async def _serve_websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         context = RequestContext(self._next_request_id(), scope, receive, self._limits.body)
-        scope[SCOPE_KEY] = context
+        scope[SCOPE_KEY], scope[PIPELINE_KEY] = context, self
         route = self._websockets.get(scope["path"])
         try:
             context.read_head()
             if route is None:
                 raise HttpError(404, "no such route", "ROUTE_NOT_FOUND")
             failure = await self._identify(context)
+            await self._pass_throttle(context, route.policy.throttle)
             if failure is not None:
                 raise failure
             self._guards[id(route)].admit(context)
             await route.handler(WebSocket(scope, receive, send))
         except HttpError as error:
             await _deny(receive, send, context, error)
+
+
+async def _nothing() -> Message:
+    """What a scope without a request receives."""
+    return {"type": "http.disconnect"}
 
 
 def _refusal_parts(error: HttpError, context: RequestContext) -> tuple[int, tuple[tuple[bytes, bytes], ...], bytes]:

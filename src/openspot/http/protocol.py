@@ -1,7 +1,7 @@
 """uvicorn's HTTP and WebSocket protocols, with the bounds that uvicorn does not have (docs/adr/0010).
 
 A head has at most HEAD_BYTES_MAX bytes and HEADERS_MAX headers, and is complete within HEAD_S_MAX seconds. A client
-that does not take its response within SEND_S_MAX seconds is cut off.
+that does not take its response, or its messages, within SEND_S_MAX seconds is cut off.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from typing import Any
 from prometheus_client import Counter
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
 
 from openspot.http.connections import Connections
 from openspot.http.context import DISCARDED_BYTES_MAX
@@ -21,6 +22,10 @@ HEADERS_MAX = 100
 HEAD_S_MAX = 10.0
 SEND_S_MAX = 30.0
 KEEP_ALIVE_S = 75
+FRAGMENTS_MAX = 256
+"""A WebSocket message comes in at most so many parts."""
+WRITE_BUFFER_BYTES_MAX = 4 * 1024 * 1024
+"""More bytes must not wait for a WebSocket client."""
 
 REFUSED = Counter("openspot_http_connections_ended_total", "Connections that the server ended", ["reason"])
 
@@ -199,11 +204,45 @@ class GuardedWebSocketProtocol(WebSocketsSansIOProtocol):
     def __init__(self, *arguments: Any, open_connections: Connections, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._open_connections = open_connections
+        self._send_deadline: asyncio.TimerHandle | None = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Give the connection's place back."""
+        self._stop_send_deadline()
         self._open_connections.remove(self.transport)
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client does not take its messages as fast as they come."""
+        super().pause_writing()
+        self._send_deadline = self.loop.call_later(SEND_S_MAX, self._cut)
+
+    def resume_writing(self) -> None:
+        """The client has caught up."""
+        super().resume_writing()
+        self._stop_send_deadline()
+
+    def handle_ping(self) -> None:
+        """Answer a ping. A client that does not take the pongs is cut off."""
+        super().handle_ping()
+        if self.transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
+            self._cut()
+
+    def handle_cont(self, event: Frame) -> None:
+        """A further part of a message has come. Empty parts have no bytes that could be too many."""
+        if len(self.frames) >= FRAGMENTS_MAX:
+            self._cut()
+        else:
+            super().handle_cont(event)
+
+    def _cut(self) -> None:
+        REFUSED.labels("CUT").inc()
+        self.transport.abort()
+
+    def _stop_send_deadline(self) -> None:
+        if self._send_deadline is not None:
+            self._send_deadline.cancel()
+            self._send_deadline = None
 
 
 def refusal_bytes(error: HttpError) -> bytes:

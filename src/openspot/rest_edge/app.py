@@ -29,6 +29,7 @@ from openspot.rest_edge.notifications.service import NotificationServices
 from openspot.rest_edge.orders.amendment_routes import amendment_routes
 from openspot.rest_edge.orders.cancel_timer_routes import cancel_timer_routes
 from openspot.rest_edge.orders.cancel_timers import CancelTimers
+from openspot.rest_edge.orders.connections import order_connection_routes
 from openspot.rest_edge.orders.routes import order_routes
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.products.routes import product_routes
@@ -114,7 +115,12 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
 
 
 def _complete_order_routes(services: EdgeServices) -> list[Router]:
-    return [amendment_routes(PREFIX, services.orders), cancel_timer_routes(PREFIX, services.cancel_timers)]
+    orders, timers = services.orders, services.cancel_timers
+    return [
+        amendment_routes(PREFIX, orders),
+        cancel_timer_routes(PREFIX, timers),
+        order_connection_routes(PREFIX, orders, timers),
+    ]
 
 
 def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:

@@ -42,6 +42,8 @@ from openspot.rest_edge.site_settings.trading import trading_rules
 log = get_logger("rest-edge")
 
 CONNECTIONS_MAX = 16
+MESSAGE_BYTES_AROUND_A_BODY = 8_192
+"""What a message of an order connection may have beside the body of its request: id, key, token."""
 
 
 async def run(settings: RestEdgeSettings, stop: asyncio.Event, shared: SharedProcess | None = None) -> None:
@@ -53,7 +55,16 @@ async def run(settings: RestEdgeSettings, stop: asyncio.Event, shared: SharedPro
     settings = with_secrets(settings)
     async with ServiceFrame("rest-edge", settings, stop, shared=shared) as frame:
         application = make_app(settings, await make_services(settings, frame))
-        await frame.serve(http_server(application, settings, settings.rest_port, settings.rest_host))
+        server = http_server(
+            application,
+            settings,
+            settings.rest_port,
+            settings.rest_host,
+            websocket=settings.has_complete_rules,
+            ws_max_size=settings.body_bytes_max + MESSAGE_BYTES_AROUND_A_BODY,
+            ws_per_message_deflate=False,
+        )
+        await frame.serve(server)
         log.info("listening", port=settings.rest_port)
         await frame.until_stopped()
 

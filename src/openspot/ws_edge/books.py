@@ -17,10 +17,10 @@ from openspot.kit.bus import MalformedEventError
 from openspot.kit.log import get_logger
 from openspot.market_data_client.errors import MarketDataUnavailableError, UnknownMarketError
 from openspot.ws_edge.book import BookChange, DepthView, MirroredBook
-from openspot.ws_edge.channels import Channel
+from openspot.ws_edge.channels import Channel, Kind
 from openspot.ws_edge.connection import text_frame
 from openspot.ws_edge.metrics import BOOK_RESYNCS
-from openspot.ws_edge.schemas import ErrorCode, ErrorReply, MarketPush, read_event
+from openspot.ws_edge.schemas import BestPrices, ErrorCode, ErrorReply, MarketPush, read_event
 
 REQUESTS_MAX = 8
 """The edge asks for at most this many snapshots at the same time."""
@@ -43,15 +43,19 @@ class BookFanOut(Protocol):
     def send_snapshots(self, channel: str) -> None:
         """Send each client of the channel a fresh snapshot."""
 
+    def send_latest(self, channel: str, part: None, frame: bytes) -> None:
+        """Send a message that replaces the previous one."""
+
     def send_to_channel(self, channel: str, frame: bytes) -> None:
         """Send a message that is no part of the channel's data."""
 
 
 class _Stream:
-    """The data of one channel: the whole book (no view), or a view of it."""
+    """The data of one channel: the whole book (no view), a view of it, or the best prices of a view (`is_best`)."""
 
-    def __init__(self, view: DepthView | None) -> None:
+    def __init__(self, view: DepthView | None, *, is_best: bool) -> None:
         self.view = view
+        self.is_best = is_best
         self.snapshot: bytes | None = None
         """The frame of the snapshot, from the first request for it to the next update."""
 
@@ -83,7 +87,7 @@ class Books:
             book = self._books[channel.symbol] = _Book(channel.symbol)
             self._want(book, urgent=False)
         view = DepthView(book.mirror, channel.depth) if channel.depth is not None else None
-        book.streams[channel.name] = _Stream(view)
+        book.streams[channel.name] = _Stream(view, is_best=channel.kind is Kind.BBO)
 
     def close(self, channel: Channel) -> None:
         """A channel has lost its last client."""
@@ -100,7 +104,7 @@ class Books:
         stream = book.streams[channel.name]
         if stream.snapshot is None:
             event = book.mirror.snapshot() if stream.view is None else stream.view.snapshot()
-            stream.snapshot = _frame_of(channel.name, event)
+            stream.snapshot = _best_frame(channel.name, event) if stream.is_best else _frame_of(channel.name, event)
         return stream.snapshot
 
     def take(self, symbol: str, payload: bytes) -> None:
@@ -189,6 +193,11 @@ class Books:
                 update = stream.view.update()
                 if update is None:
                     continue
+                if stream.is_best:
+                    stream.snapshot = None
+                    best = _best_frame(name, msgspec.structs.replace(stream.view.snapshot(), type="update"))
+                    self._fan_out.send_latest(name, None, best)
+                    continue
                 frame = _frame_of(name, update)
             stream.snapshot = None
             self._fan_out.send_update(name, frame)
@@ -203,3 +212,10 @@ class Books:
 
 def _frame_of(channel: str, event: OrderBookEvent) -> bytes:
     return text_frame(_encode(MarketPush(channel, event.type, event.seq, event.timestamp, event)))
+
+
+def _best_frame(channel: str, view: OrderBookEvent) -> bytes:
+    bid_price, bid_quantity = view.bids[0] if view.bids else (None, None)
+    ask_price, ask_quantity = view.asks[0] if view.asks else (None, None)
+    best = BestPrices(view.symbol, bid_price, bid_quantity, ask_price, ask_quantity, view.seq, view.timestamp)
+    return text_frame(_encode(MarketPush(channel, view.type, view.seq, view.timestamp, best)))

@@ -21,6 +21,8 @@ class Kind(StrEnum):
     ORDERBOOK = "orderbook"
     TRADES = "trades"
     CANDLES = "candles"
+    BBO = "bbo"
+    """Best bid and ask, which the edge takes from the order book."""
 
 
 MARKET_SUBJECTS = {
@@ -38,6 +40,7 @@ CHANNEL_FORMS = (
     "channel must be ticker:<SYMBOL>, orderbook:<SYMBOL>, orderbook:<SYMBOL>?depth=<N>, trades:<SYMBOL> "
     "or candles:<SYMBOL>:<INTERVAL>"
 )
+_COMPLETE_FORMS = f"{CHANNEL_FORMS}, or bbo:<SYMBOL>"
 _DEPTH_TEXT = re.compile(r"depth=([1-9][0-9]{0,3})", re.ASCII)
 
 ORDER_EVENTS = {
@@ -67,13 +70,16 @@ class Channel(NamedTuple):
     interval: Interval | None = None
 
 
-def market_channel(name: str) -> Channel:
-    """The channel that a client names. Raises UnknownChannelError."""
+def market_channel(name: str, *, has_complete_rules: bool = True) -> Channel:
+    """The channel that a client names. Only the complete rules have `bbo`. Raises UnknownChannelError."""
+    forms = _COMPLETE_FORMS if has_complete_rules else CHANNEL_FORMS
     kind_text, _, rest = name.partition(":")
     try:
         kind = Kind(kind_text)
     except ValueError:
-        raise UnknownChannelError(CHANNEL_FORMS) from None
+        raise UnknownChannelError(forms) from None
+    if kind is Kind.BBO and not has_complete_rules:
+        raise UnknownChannelError(forms)
     symbol, depth, interval = rest, None, None
     if kind is Kind.CANDLES:
         symbol, _, interval_text = rest.partition(":")
@@ -86,8 +92,10 @@ def market_channel(name: str) -> Channel:
         depth = int(given[1]) if given is not None else 0
         if depth not in DEPTHS:
             raise UnknownChannelError(f"depth must be one of {', '.join(map(str, DEPTHS))}")
+    elif kind is Kind.BBO:
+        depth = 1
     if SYMBOL_TEXT.fullmatch(symbol) is None:
-        raise UnknownChannelError(CHANNEL_FORMS)
+        raise UnknownChannelError(forms)
     return Channel(name, kind, symbol, depth, interval)
 
 

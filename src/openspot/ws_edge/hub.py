@@ -44,6 +44,9 @@ from openspot.ws_edge.tickers import Tickers
 RECENT_MAX = 16_384
 """The hub remembers this many order events, to drop repeats, and as many ended sessions, to refuse late connections."""
 
+OF_BOOKS = (Kind.ORDERBOOK, Kind.BBO)
+"""The kinds of channels whose data comes from the order books."""
+
 API_KEY_ENDED = "the API key was rotated or revoked"
 
 _encode = msgspec.json.Encoder().encode
@@ -170,7 +173,7 @@ class Hub:
             followed = self._channels.get(channel.name)
             if followed is None:
                 followed = self._channels[channel.name] = _Followed(channel)
-                if channel.kind is Kind.ORDERBOOK:
+                if channel.kind in OF_BOOKS:
                     self.books.open(channel)
                 elif channel.kind is Kind.CANDLES:
                     self.candles.open(channel)
@@ -180,7 +183,7 @@ class Hub:
             SUBSCRIPTIONS.inc()
         # If the ticker is not known yet, all clients that wait for it get it as soon as it is.
         is_ticker = channel.kind is Kind.TICKER
-        if channel.kind in (Kind.ORDERBOOK, Kind.CANDLES) or (is_ticker and self.tickers.snapshot(channel) is not None):
+        if channel.kind in (*OF_BOOKS, Kind.CANDLES) or (is_ticker and self.tickers.snapshot(channel) is not None):
             connection.owe_snapshot(channel.name)
 
     def unsubscribe(self, connection: EdgeConnection, name: str) -> None:
@@ -194,7 +197,7 @@ class Hub:
         followed.connections.remove(connection)
         if not followed.connections:
             del self._channels[name]
-            if followed.channel.kind is Kind.ORDERBOOK:
+            if followed.channel.kind in OF_BOOKS:
                 self.books.close(followed.channel)
             elif followed.channel.kind is Kind.CANDLES:
                 self.candles.close(followed.channel)
@@ -203,7 +206,7 @@ class Hub:
 
     def _snapshot(self, name: str) -> bytes | None:
         channel = self._channels[name].channel
-        if channel.kind is Kind.ORDERBOOK:
+        if channel.kind in OF_BOOKS:
             return self.books.snapshot(channel)
         return self.tickers.snapshot(channel) if channel.kind is Kind.TICKER else self.candles.snapshot(channel)
 

@@ -199,6 +199,18 @@ class MarketPush(msgspec.Struct, Generic[Data], frozen=True):
     data: Data
 
 
+class BestPrices(msgspec.Struct, frozen=True, rename="camel"):
+    """The best bid and ask of a market, as texts; null while there is none. `seq` is the event that changed them."""
+
+    symbol: str
+    bid_price: str | None
+    bid_quantity: str | None
+    ask_price: str | None
+    ask_quantity: str | None
+    seq: int
+    timestamp: int
+
+
 class UserPush(msgspec.Struct, frozen=True):
     """A push of a per-user channel."""
 

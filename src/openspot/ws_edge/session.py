@@ -56,6 +56,7 @@ class Sessions:
     ) -> None:
         """`keys` is None for an edge without a database, which takes no API keys."""
         self._channels_max = settings.ws_channels_max
+        self._has_complete_rules = settings.has_complete_rules
         self._hub = hub
         self._clock = clock
         self._tokens = tokens
@@ -157,7 +158,7 @@ class Sessions:
         message_id = message.message_id
         if message.action is Action.PING:
             return Pong(self._clock() // NANOSECONDS_PER_MS, message_id)
-        channel = _channel_of(message)
+        channel = _channel_of(message, has_complete_rules=self._has_complete_rules)
         if message.action is Action.UNSUBSCRIBE:
             self._hub.unsubscribe(client, channel.name)
             return Unsubscribed(channel.name, message_id)
@@ -168,13 +169,13 @@ class Sessions:
         return Subscribed(channel.name, message_id)
 
 
-def _channel_of(message: ClientMessage) -> Channel:
+def _channel_of(message: ClientMessage, *, has_complete_rules: bool) -> Channel:
     """The channel that a message names. Raises ClientMessageError."""
     name, message_id = message.channel, message.message_id
     if name in PER_USER_CHANNELS:
         reason = f"the events of {name} come with a token, without subscribing"
         raise ClientMessageError(ErrorCode.UNKNOWN_CHANNEL, reason, message_id)
     try:
-        return market_channel(name)
+        return market_channel(name, has_complete_rules=has_complete_rules)
     except UnknownChannelError as error:
         raise ClientMessageError(ErrorCode.UNKNOWN_CHANNEL, str(error), message_id) from error

@@ -14,7 +14,7 @@ from openspot.kit.settings import Settings
 from openspot.ws_edge.metrics import BOOK_RESYNCS
 from tests.support.book_provider import CHANNEL, SUBJECT, SYMBOL, BookProvider, book_of, subscribe_to_book
 from tests.support.waiting import eventually
-from tests.support.websocket_edge import Publish, ask, nothing_but_a_pong, open_client, receive
+from tests.support.websocket_edge import Publish, ask, nothing_but_a_pong, open_client, receive, running_edge
 
 
 def lists(levels: list[Level]) -> list[list[str]]:
@@ -133,6 +133,43 @@ async def test_a_view_sends_what_enters_and_leaves_it_and_nothing_else(edge: Set
         await provider.publish(provider.change(98, "0"))
         await nothing_but_a_pong(client)
         assert book_of(await subscribe_to_book(client, f"{CHANNEL}?depth=1")) == ("snapshot", 16, None, [["99", "5"]])
+
+
+async def test_best_prices_come_first_and_whenever_they_change(settings: Settings, provider: BookProvider) -> None:
+    best = f"bbo:{SYMBOL}"
+    async with running_edge(settings.model_copy(update={"rules": "complete"})) as edge, open_client(edge) as client:
+        assert await subscribe_to_book(client, best) == {
+            "channel": best,
+            "type": "snapshot",
+            "seq": 10,
+            "ts": 10,
+            "data": {
+                "symbol": SYMBOL, "bidPrice": "100", "bidQuantity": "1", "askPrice": None, "askQuantity": None,
+                "seq": 10, "timestamp": 10,
+            },
+        }  # fmt: skip
+        # Below the best: nothing is sent.
+        await provider.publish(provider.change(99, "5"))
+        await provider.publish(provider.change(100, "7"))
+        push = await receive(client)
+        assert (push["type"], push["seq"], push["data"]["bidQuantity"]) == ("update", 16, "7")
+        await provider.publish(provider.change(100, "0"))
+        push = await receive(client)
+        assert (push["seq"], push["data"]["bidPrice"], push["data"]["bidQuantity"]) == (19, "99", "5")
+        again = await subscribe_to_book(client, best)
+        assert (again["type"], again["data"]) == ("snapshot", push["data"])
+        # After a gap the best prices come anew.
+        provider.change(101, "2")
+        await provider.publish(provider.change(99, "6"))
+        push = await receive(client)
+        assert (push["type"], push["seq"], push["data"]["bidPrice"]) == ("snapshot", 25, "101")
+        assert (await ask(client, action="unsubscribe", channel=best))["type"] == "unsubscribed"
+
+
+async def test_only_the_complete_rules_have_best_prices(edge: Settings) -> None:
+    async with open_client(edge) as client:
+        refused = await ask(client, action="subscribe", channel=f"bbo:{SYMBOL}")
+        assert (refused["code"], "bbo" in refused["message"]) == ("UNKNOWN_CHANNEL", False)
 
 
 async def test_without_market_data_the_book_comes_when_it_is_there(edge: Settings, bus: Bus, publish: Publish) -> None:

@@ -53,8 +53,8 @@ def test_the_document_has_every_action_error_code_close_code_and_channel() -> No
     codes = {value for name, value in vars(connection).items() if name.isupper() and value in range(1000, 5000)}
     assert {str(code) for code in codes} <= made["x-close-codes"].keys()
     assert {channel["address"] for channel in made["channels"].values()} == {
-        "/", "ticker:{symbol}", "orderbook:{symbol}", "trades:{symbol}", "candles:{symbol}:{interval}", "orders",
-        "balances", "notifications",
+        "/", "ticker:{symbol}", "orderbook:{symbol}", "trades:{symbol}", "candles:{symbol}:{interval}", "bbo:{symbol}",
+        "orders", "balances", "notifications",
     }  # fmt: skip
 
 

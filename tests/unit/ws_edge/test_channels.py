@@ -22,6 +22,7 @@ from openspot.ws_edge.channels import (
         Channel("trades:SOL-USDT", Kind.TRADES, "SOL-USDT"),
         Channel("orderbook:ETH-BTC?depth=20", Kind.ORDERBOOK, "ETH-BTC", depth=20),
         Channel("candles:ETH-BTC:15m", Kind.CANDLES, "ETH-BTC", interval=Interval.M15),
+        Channel("bbo:ETH-BTC", Kind.BBO, "ETH-BTC", depth=1),
     ],
 )
 def test_a_market_channel_is_read_from_its_name(channel: Channel) -> None:
@@ -62,6 +63,8 @@ def test_every_depth_and_every_interval_has_a_channel() -> None:
         ("candles:BTC-USD", "the interval of candles must be one of 1m, 5m"),
         ("candles:BTC-USD:2m", "the interval of candles must be one of"),
         ("candles:btc:1m", "channel must be"),
+        ("bbo:btc", "or bbo:<SYMBOL>"),
+        ("bbo:BTC-USD?depth=1", "or bbo:<SYMBOL>"),
         ("candles:BTC-USD:1m:1m", "the interval of candles must be one of"),
     ],
 )

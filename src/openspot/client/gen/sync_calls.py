@@ -201,6 +201,79 @@ class SyncCalls:
         """
         return self._loop.run(self._client.place_orders(orders, idempotency_key=idempotency_key))
 
+    def amend_order(
+        self,
+        order_id: str,
+        *,
+        price: Number | None = None,
+        quantity: Number | None = None,
+        idempotency_key: str | None = None,
+    ) -> Order:
+        """Give an open limit order another price, another quantity or both, and return it.
+
+        `quantity` is the whole quantity of the order, with what is filled. An order that only gets smaller keeps its
+        place in the queue. A repeated amendment changes nothing. Raises ApiError 404 if the order is unknown, 409 if it
+        has ended, 400 if the amended order breaks a rule. Only platforms with the complete rules have this call.
+        """
+        return self._loop.run(
+            self._client.amend_order(order_id, price=price, quantity=quantity, idempotency_key=idempotency_key)
+        )
+
+    def amend_order_by_client_id(
+        self,
+        client_order_id: str,
+        *,
+        price: Number | None = None,
+        quantity: Number | None = None,
+        idempotency_key: str | None = None,
+    ) -> Order:
+        """As `amend_order`, of the newest open order with this client order id."""
+        return self._loop.run(
+            self._client.amend_order_by_client_id(
+                client_order_id, price=price, quantity=quantity, idempotency_key=idempotency_key
+            )
+        )
+
+    def amend_orders(
+        self, orders: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> list[BatchEntry]:
+        """Amend up to 20 orders in one step, each made by `amendment_fields`. The entries come in the same order.
+
+        If the platform refuses an amendment, it still makes the others. The entry of the refused one has the error.
+        """
+        return self._loop.run(self._client.amend_orders(orders, idempotency_key=idempotency_key))
+
+    def cancel_order(self, order_id: str) -> Order:
+        """Cancel an order and return it. Raises ApiError 404 if it is unknown, 409 if it has ended already."""
+        return self._loop.run(self._client.cancel_order(order_id))
+
+    def cancel_orders(
+        self,
+        *,
+        symbol: str | None = None,
+        side: str | None = None,
+        order_ids: list[str] | None = None,
+        client_order_id: str | None = None,
+    ) -> BulkCancel:
+        """Cancel the user's open orders that match every condition; without conditions, all of them.
+
+        Several orders may have one `client_order_id`: all that are open are cancelled.
+        """
+        return self._loop.run(
+            self._client.cancel_orders(symbol=symbol, side=side, order_ids=order_ids, client_order_id=client_order_id)
+        )
+
+    def cancel_orders_by_client_id(self, client_order_id: str) -> BulkCancel:
+        """Cancel the open orders with this client order id. Only platforms with the complete rules have this call."""
+        return self._loop.run(self._client.cancel_orders_by_client_id(client_order_id))
+
+    def cancel_all_after(self, timeout_seconds: int) -> CancelTimer:
+        """Let the platform cancel all open orders of the user after this time, unless this call is repeated before.
+
+        5 s to 24 h; 0 ends the timer. Only platforms with the complete rules have this call.
+        """
+        return self._loop.run(self._client.cancel_all_after(timeout_seconds))
+
     def estimate_order(
         self, symbol: str, side: str, quantity: Number, *, order_type: str = "limit", price: Number | None = None
     ) -> OrderEstimate:
@@ -286,82 +359,9 @@ class SyncCalls:
             )
         )
 
-    def amend_order(
-        self,
-        order_id: str,
-        *,
-        price: Number | None = None,
-        quantity: Number | None = None,
-        idempotency_key: str | None = None,
-    ) -> Order:
-        """Give an open limit order another price, another quantity or both, and return it.
-
-        `quantity` is the whole quantity of the order, with what is filled. An order that only gets smaller keeps its
-        place in the queue. A repeated amendment changes nothing. Raises ApiError 404 if the order is unknown, 409 if it
-        has ended, 400 if the amended order breaks a rule. Only platforms with the complete rules have this call.
-        """
-        return self._loop.run(
-            self._client.amend_order(order_id, price=price, quantity=quantity, idempotency_key=idempotency_key)
-        )
-
-    def amend_order_by_client_id(
-        self,
-        client_order_id: str,
-        *,
-        price: Number | None = None,
-        quantity: Number | None = None,
-        idempotency_key: str | None = None,
-    ) -> Order:
-        """As `amend_order`, of the newest open order with this client order id."""
-        return self._loop.run(
-            self._client.amend_order_by_client_id(
-                client_order_id, price=price, quantity=quantity, idempotency_key=idempotency_key
-            )
-        )
-
-    def amend_orders(
-        self, orders: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
-    ) -> list[BatchEntry]:
-        """Amend up to 20 orders in one step, each made by `amendment_fields`. The entries come in the same order.
-
-        If the platform refuses an amendment, it still makes the others. The entry of the refused one has the error.
-        """
-        return self._loop.run(self._client.amend_orders(orders, idempotency_key=idempotency_key))
-
-    def cancel_orders_by_client_id(self, client_order_id: str) -> BulkCancel:
-        """Cancel the open orders with this client order id. Only platforms with the complete rules have this call."""
-        return self._loop.run(self._client.cancel_orders_by_client_id(client_order_id))
-
-    def cancel_all_after(self, timeout_seconds: int) -> CancelTimer:
-        """Let the platform cancel all open orders of the user after this time, unless this call is repeated before.
-
-        5 s to 24 h; 0 ends the timer. Only platforms with the complete rules have this call.
-        """
-        return self._loop.run(self._client.cancel_all_after(timeout_seconds))
-
     def cancel_timer(self) -> CancelTimer:
         """The timer of `cancel_all_after`. Only platforms with the complete rules have this call."""
         return self._loop.run(self._client.cancel_timer())
-
-    def cancel_order(self, order_id: str) -> Order:
-        """Cancel an order and return it. Raises ApiError 404 if it is unknown, 409 if it has ended already."""
-        return self._loop.run(self._client.cancel_order(order_id))
-
-    def cancel_orders(
-        self,
-        *,
-        symbol: str | None = None,
-        side: str | None = None,
-        order_ids: list[str] | None = None,
-        client_order_id: str | None = None,
-    ) -> BulkCancel:
-        """Cancel the user's open orders that match every condition; without conditions, all of them.
-
-        Several orders may have one `client_order_id`: all that are open are cancelled.
-        """
-        return self._loop.run(
-            self._client.cancel_orders(symbol=symbol, side=side, order_ids=order_ids, client_order_id=client_order_id)
-        )
 
     def balances(self) -> list[Balance]:
         """The user's balances."""

@@ -2,12 +2,14 @@
 
 from typing import Any
 
-from openspot.http.api_keys.checker import ApiKeyChecker, SignedRequest
+from openspot.http.api_keys.checker import ApiKey, ApiKeyChecker, SignedRequest
 from openspot.http.authentication import CredentialsError
 from openspot.http.context import Identity, RequestContext
 from openspot.http.policy import Access
 
 KEY, TIMESTAMP, SIGNATURE = b"x-api-key", b"x-api-timestamp", b"x-api-signature"
+HELD_KEY = "openspot.api_key"
+"""Where a scope holds the key that signed it. The requests on a WebSocket connection have that of its handshake."""
 
 
 class ApiKeys:
@@ -29,10 +31,15 @@ class ApiKeys:
         self._checker = checker
 
     async def identify(self, context: RequestContext) -> Identity | None:
-        """The owner of the key that signed the request, None without one.
+        """The owner of the key that signed the request, or the handshake of its connection. None without one.
 
         Raises CredentialsError, and HttpError if the body cannot be read or repetitions cannot be found.
         """
+        held: ApiKey | None = context.scope.get(HELD_KEY)
+        if held is not None:
+            if not await self._checker.is_current(held):
+                raise CredentialsError("the API key was rotated or revoked")
+            return held.identity
         key_id = context.header(KEY)
         if key_id is None:
             return None
@@ -46,4 +53,5 @@ class ApiKeys:
         key = await self._checker.check(
             SignedRequest(key_id, timestamp, signature, context.method, context.target, context.body, context.address)
         )
+        context.scope[HELD_KEY] = key
         return key.identity
