@@ -178,8 +178,8 @@ def test_a_timer_that_cancelled_orders_is_told_with_the_time_at_which_it_ran_out
         "ada",
         "order.cancelled_by_timer",
         "Your orders were cancelled by your timer",
-        "Your timer to cancel all orders ran out at 2023-11-14T22:13:19.700Z without a renewal, and your open orders were "
-        "cancelled. If a program should have renewed it, look whether it is running.",
+        "Your timer to cancel all orders ran out at 2023-11-14T22:13:19.700Z without a renewal, and your open orders "
+        "were cancelled. If a program should have renewed it, look whether it is running.",
         NOW_MS,
     )
 

@@ -152,8 +152,8 @@ def orders_cancelled_by_timer(user_id: str, fires_at_ms: int, fired_at_ms: int) 
         user_id,
         "order.cancelled_by_timer",
         "Your orders were cancelled by your timer",
-        f"Your timer to cancel all orders ran out at {iso_of(datetime_from_ms(fires_at_ms))} without a renewal, and your "
-        "open orders were cancelled. If a program should have renewed it, look whether it is running.",
+        f"Your timer to cancel all orders ran out at {iso_of(datetime_from_ms(fires_at_ms))} without a renewal, and "
+        "your open orders were cancelled. If a program should have renewed it, look whether it is running.",
         fired_at_ms,
     )
 

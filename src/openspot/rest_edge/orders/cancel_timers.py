@@ -6,8 +6,8 @@ reached, the timer stays due and is tried again.
 
 A timer that is due is carried out whatever its user does then: a renewal that comes too late first cancels the orders.
 
-Whoever had open orders is notified, in the transaction that ends the timer. A claim notes whether there are any, so that
-the user also hears of it if an edge dies between the cancel and that transaction.
+Whoever had open orders is notified, in the transaction that ends the timer. A claim notes whether there are any, so
+that the user also hears of it if an edge dies between the cancel and that transaction.
 """
 
 import asyncio
