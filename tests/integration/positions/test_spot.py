@@ -7,9 +7,13 @@ from typing import Any
 import asyncpg
 import pytest
 
+from openspot.positions.fill_follower import follow
+from openspot.positions.fill_valuation import FillValuation
+from openspot.positions.prices import Prices
 from openspot.positions.spot.store import SpotStore, Waiting
 from openspot.positions.times import milliseconds_of
 from tests.integration.positions.conftest import PositionService
+from tests.integration.positions.test_following import trade
 from tests.support.fair_prices import fair_price_event
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.fake_prices import FakePrices
@@ -111,6 +115,24 @@ async def test_what_left_without_a_sale_was_the_oldest_and_without_prices_there_
     assert (await positions.get("alice", "/spot/alice"))["holdings"][0]["cost"] == "100"
     hold(engine)
     assert (await positions.get("alice", "/spot/alice"))["holdings"] == []
+
+
+async def test_a_fill_of_the_exchange_has_a_cost_with_its_fee_and_a_sale_of_what_came_by_deposit_has_none(
+    positions: PositionClient, engine: FakeEngineHttp, prices: FakePrices, pool: asyncpg.Pool
+) -> None:
+    prices.fair_prices = {"BTC-USD": fair_price_event("BTC-USD", "150", 1)}
+    await follow(pool, [trade(1)])
+    await FillValuation(pool, Prices(None), "USD").run_once()  # type: ignore[arg-type]
+    hold(engine, BTC="2", USD="799")
+    found = await positions.get("alice", "/spot/alice")
+    bitcoin = found["holdings"][0]
+    assert (bitcoin["cost"], bitcoin["averageCost"], bitcoin["unrealisedPnl"]) == ("201", "100.5", "99")
+    assert bitcoin["fees"] == found["totals"]["fees"] == [{"asset": "USD", "amount": "1"}]
+    assert (found["totals"]["value"], found["totals"]["cost"]) == ("1099", "1000")
+    # Bob had his bitcoins by a deposit: what the sale earned is unknown. His rebate is not.
+    found = await positions.get("bob", "/spot/bob")
+    assert (found["shortfallCount"], found["totals"]["realisedPnl"]) == (1, NONE)
+    assert found["totals"]["fees"] == [{"asset": "USD", "amount": "-0.5"}]
 
 
 async def test_without_the_engine_nothing_is_said(positions: PositionClient) -> None:
