@@ -46,12 +46,14 @@ def test_positions_transfers_and_tax_lots(
     screen.expect_complaint("status of 4(00|09)")
     page = screen.page
     screen.go("/positions", "Positions")
+    screen.tab("Positions")
     expect(page.get_by_text("No positions yet")).to_be_visible()
     expect(page.get_by_text("A position begins with a trade")).to_be_visible()
     screen.assert_accessible("no positions")
 
     report_of_a_broker(platform, trader)
     page.reload()
+    screen.tab("Positions")
     row = screen.row("Positions", "ETH-USDT")
     expect(row).to_contain_text("0.5 ETH")
     expect(row).to_contain_text("Long")
@@ -107,7 +109,7 @@ def test_positions_transfers_and_tax_lots(
     exported = Path(download.value.path()).read_text()
     assert len(exported.splitlines()) == 2
     assert "sell-1" in exported
-    screen.act("BTC in main", "Show its lots")
+    screen.act("BTC in main", "Show its lots and sales")
     expect(screen.row("Lots of BTC", "buy-1")).to_contain_text("1.5")
     screen.assert_accessible("lots of an asset")
     page.keyboard.press("Escape")

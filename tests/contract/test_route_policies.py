@@ -148,7 +148,7 @@ def position_service_with(settings: Any) -> Any:
     nothing: Any = Broken()
     parts: Any = Parts()
     services = positions.Services(
-        parts, parts, parts, parts, Health(), UserTokens(SECRET), {}, LogAudit(), idempotency=nothing
+        parts, parts, parts, parts, parts, Health(), UserTokens(SECRET), {}, LogAudit(), idempotency=nothing
     )
     return positions.make_app(settings, services)
 

@@ -162,5 +162,5 @@ def _literal(value: Any) -> str:
     if value is None:
         return "NULL"
     if isinstance(value, list):
-        value = "{" + ",".join(value) + "}"
+        value = "{" + ",".join(map(str, value)) + "}"
     return f"'{value}'"

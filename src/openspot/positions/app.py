@@ -21,15 +21,17 @@ from openspot.positions.cost_basis.service import CostBasisService
 from openspot.positions.holdings.routes import holding_routes
 from openspot.positions.holdings.service import HoldingService
 from openspot.positions.settings import PositionSettings
+from openspot.positions.spot.routes import spot_routes
+from openspot.positions.spot.service import SpotService
 from openspot.positions.transfers.routes import transfer_routes
 from openspot.positions.transfers.service import TransferService
 
 PREFIX = "/api/pms"
 TITLE = "OpenSpot position service"
 DESCRIPTION = (
-    "Positions, transfers, balances, profit and loss, risk, FIFO cost basis and broker-of-record intake. Participants "
-    "see their own data, administrators all. Over the limits of requests (10 a second, 50 in ten seconds, 200 a "
-    "minute) the response is 429 with `Retry-After`."
+    "Positions, transfers, balances, profit and loss, risk, FIFO cost basis, spot results and broker-of-record "
+    "intake. Participants see their own data, administrators all. Over the limits of requests (10 a second, 50 in ten "
+    "seconds, 200 a minute) the response is 429 with `Retry-After`."
 )
 
 
@@ -40,6 +42,7 @@ class Services:
     holdings: HoldingService
     transfers: TransferService
     cost_basis: CostBasisService
+    spot: SpotService
     broker: BrokerService
     health: Health
     tokens: UserTokens
@@ -72,6 +75,7 @@ def position_routers(services: Services, import_bytes_max: int) -> list[Router]:
         holding_routes(PREFIX, services.holdings),
         transfer_routes(PREFIX, services.transfers),
         cost_basis_routes(PREFIX, services.cost_basis, import_bytes_max),
+        spot_routes(PREFIX, services.spot),
         broker_routes(PREFIX, services.broker),
     ]
 

@@ -18,7 +18,7 @@ DESCRIPTOR = Descriptor(
             module="openspot.positions.service",
             host="positions_host",
             listeners=(Listener("positions_port", "REST below `/api/pms`"),),
-            uses=("market-data",),
+            uses=("market-data", "engine"),
             secrets_checked=("jwt_secret", "engine_api_secret"),
             bus=BusAccess(
                 requests=(
@@ -50,7 +50,7 @@ DESCRIPTOR = Descriptor(
             "broker_reports",
             "broker_exceptions",
         ),
-        reads=("users", "orders"),
+        reads=("users", "orders", "trades"),
     ),
     addresses=(Address("Position service", lambda settings: f"{settings.positions_url}/api/pms", is_for_users=True),),
     http="openspot.positions.app:documented",

@@ -4,6 +4,7 @@ import asyncio
 
 from openspot.contracts.streams import TRADES
 from openspot.domain.market import load_markets
+from openspot.engine_client.queries import EngineQueries
 from openspot.http.audit import DatabaseAudit
 from openspot.http.authentication import RevokedSessions, UserTokens
 from openspot.http.ended_sessions import EndedSessionsFollower
@@ -26,6 +27,8 @@ from openspot.positions.holdings.service import HoldingService
 from openspot.positions.holdings.store import HoldingStore
 from openspot.positions.prices import Prices
 from openspot.positions.settings import PositionSettings
+from openspot.positions.spot.service import SpotService
+from openspot.positions.spot.store import SpotStore
 from openspot.positions.timers import Marking, Snapshots, repeat
 from openspot.positions.transfers.service import TransferService
 from openspot.positions.transfers.store import PositionTransferStore
@@ -55,7 +58,10 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
         frame.at_end(audit.stop)
 
         markets = load_markets()
-        prices = Prices(MarketDataClient(bus))
+        market_data = MarketDataClient(bus)
+        prices = Prices(market_data)
+        engine = EngineQueries(settings)
+        frame.at_end(engine.close)
         store = HoldingStore(pool, settings.position_mark_age_s_max)
         cost_basis = CostBasisService(
             pool,
@@ -77,6 +83,9 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
                 day_max=settings.position_transfers_day_max,
             ),
             cost_basis=cost_basis,
+            spot=SpotService(
+                SpotStore(pool), cost_basis, engine, market_data, clock, follows_fills=settings.follow_fills
+            ),
             broker=BrokerService(pool, store, markets.limits, clock, follows_fills=settings.follow_fills),
             health=frame.health,
             tokens=UserTokens(settings.jwt_secret, revoked),

@@ -99,6 +99,7 @@ DESCRIPTOR = Descriptor(
         reads=(
             "orders",
             "trades",
+            "ledger_accounts",
             "ledger_entries",
             "custody_deposits",
             "custody_withdrawals",

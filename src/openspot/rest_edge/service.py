@@ -147,7 +147,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         settings.request_timeout_s,
         has_complete_rules=settings.has_complete_rules,
     )
-    cancel_timers = CancelTimers(pool, orders.cancel_all_open)
+    cancel_timers = CancelTimers(pool, orders.cancel_all_open, notifications.store)
     if settings.has_complete_rules:
         repeat(frame, "cancel orders by their timers", cancel_timers.carry_out_due, LOOK_INTERVAL_S)
     return EdgeServices(

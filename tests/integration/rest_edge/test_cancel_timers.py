@@ -14,9 +14,12 @@ from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.http.errors import HttpError
 from openspot.http.validation import messages_of
 from openspot.kit.settings import Settings
+from openspot.rest_edge.mail.outbox import Outbox
+from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.orders.cancel_timers import CancelTimers
 from openspot.rest_edge.orders.schemas import CancelTimerBody
 from tests.support.fake_router import FakeRouter
+from tests.support.positions import register_users
 from tests.support.rest_client import RestClient, running_edge
 from tests.support.waiting import eventually
 
@@ -38,12 +41,17 @@ class Orders:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.is_away = False
+        self.cancelled = ["order1", "order2"]
 
     async def cancel_all(self, user_id: str) -> list[str]:
         self.asked.append(user_id)
         if self.is_away:
             raise HttpError(503, "no engine", "SERVICE_UNAVAILABLE")
-        return ["order1", "order2"]
+        return self.cancelled
+
+
+def store_of(pool: asyncpg.Pool, outbox_max: int = 100) -> NotificationStore:
+    return NotificationStore(pool, Outbox(pool, outbox_max))
 
 
 async def run_out(pool: asyncpg.Pool, *user_ids: str) -> None:
@@ -76,7 +84,7 @@ async def test_a_timer_cancels_when_it_runs_out_and_not_before(
 
 async def test_a_timer_that_is_ended_cancels_nothing(pool: asyncpg.Pool, edge: RestClient) -> None:
     orders = Orders()
-    timers = CancelTimers(pool, orders.cancel_all)
+    timers = CancelTimers(pool, orders.cancel_all, store_of(pool))
     await timers.set("u1", 60)
     assert (await timers.set("u1", 0)).cancels_at is None
     await timers.set("u2", 60)
@@ -86,7 +94,7 @@ async def test_a_timer_that_is_ended_cancels_nothing(pool: asyncpg.Pool, edge: R
 
 async def test_one_of_several_edges_acts_and_another_goes_on_if_it_dies(pool: asyncpg.Pool, edge: RestClient) -> None:
     orders = Orders()
-    edges = [CancelTimers(pool, orders.cancel_all) for _ in range(4)]
+    edges = [CancelTimers(pool, orders.cancel_all, store_of(pool)) for _ in range(4)]
     users = [f"user{number}" for number in range(40)]
     for user_id in users:
         await edges[0].set(user_id, 60)
@@ -113,7 +121,7 @@ async def test_a_timer_stays_due_while_the_engine_is_away_and_a_late_renewal_can
     pool: asyncpg.Pool, edge: RestClient
 ) -> None:
     orders = Orders()
-    timers = CancelTimers(pool, orders.cancel_all)
+    timers = CancelTimers(pool, orders.cancel_all, store_of(pool))
     await timers.set("u1", 60)
     await run_out(pool, "u1")
     orders.is_away = True
@@ -131,6 +139,91 @@ async def test_a_timer_stays_due_while_the_engine_is_away_and_a_late_renewal_can
     assert (timer.timeout_seconds, timer.cancelled_orders) == (60, 2)
     assert timer.cancels_at is not None
     assert orders.asked == ["u1"] * 3
+
+
+async def add_order(pool: asyncpg.Pool, user_id: str, status: str) -> None:
+    """The row of one order."""
+    await pool.execute(
+        """
+        INSERT INTO orders (order_id, user_id, symbol, side, type, time_in_force, price, quantity, remaining_quantity,
+            fee_currency, status, created_at, updated_at)
+        VALUES ('o1', $1, 'BTC-USD', 'buy', 'limit', 'gtc', 100, 1, 1, 'USD', $2, now(), now())
+        """,
+        user_id,
+        status,
+    )
+
+
+async def told(pool: asyncpg.Pool) -> list[tuple[str, str]]:
+    """The notifications: (id without its time, kind)."""
+    rows = await pool.fetch("SELECT notification_id, kind FROM notifications ORDER BY number")
+    return [(row["notification_id"].rpartition(":")[0], row["kind"]) for row in rows]
+
+
+async def test_the_user_is_notified_once_and_only_if_there_were_orders(pool: asyncpg.Pool, edge: RestClient) -> None:
+    await register_users(pool, "u1", "u2")
+    orders = Orders()
+    timers = CancelTimers(pool, orders.cancel_all, store_of(pool))
+    for user_id in ("u1", "u2"):
+        await timers.set(user_id, 60)
+    await run_out(pool, "u1")
+    await timers.carry_out_due()
+    orders.cancelled = []
+    await run_out(pool, "u2")
+    await timers.carry_out_due()
+    await timers.carry_out_due()
+    assert (await timers.get("u2")).fired_at is not None
+    assert await told(pool) == [("order.cancelled_by_timer:u1", "order.cancelled_by_timer")]
+    assert [row["email"] for row in await pool.fetch("SELECT email FROM mail_outbox")] == ["u1@example.org"]
+
+
+@pytest.mark.parametrize("status", ["open", "partially_filled", "filled"])
+async def test_the_user_hears_of_orders_that_an_edge_cancelled_before_it_died(
+    pool: asyncpg.Pool, edge: RestClient, status: str
+) -> None:
+    await register_users(pool, "u1")
+    await add_order(pool, "u1", status)
+    orders = Orders()
+    edges = [CancelTimers(pool, orders.cancel_all, store_of(pool)) for _ in range(2)]
+    await edges[0].set("u1", 60)
+    await run_out(pool, "u1")
+    assert await edges[0]._claim()
+    # The first edge cancels the orders and dies. Their rows follow before another edge goes on, which finds none.
+    await pool.execute("UPDATE orders SET status = 'cancelled' WHERE status <> 'filled'")
+    await pool.execute("UPDATE cancel_timers SET claimed_until = now() - interval '1 second'")
+    orders.cancelled = []
+    await edges[1].carry_out_due()
+    assert len(await told(pool)) == (0 if status == "filled" else 1)
+    # The next timer begins anew.
+    await edges[1].set("u1", 60)
+    await run_out(pool, "u1")
+    await edges[1].carry_out_due()
+    assert len(await told(pool)) == (0 if status == "filled" else 1)
+
+
+async def test_two_edges_that_end_the_same_timer_notify_once(pool: asyncpg.Pool, edge: RestClient) -> None:
+    await register_users(pool, "u1")
+    orders = Orders()
+    edges = [CancelTimers(pool, orders.cancel_all, store_of(pool)) for _ in range(2)]
+    await edges[0].set("u1", 60)
+    await run_out(pool, "u1")
+    ((user_id, fires_at),) = await edges[0]._claim()
+    await asyncio.gather(*(timers._carry_out(user_id, fires_at) for timers in edges))
+    assert len(await told(pool)) == 1
+
+
+async def test_a_full_outbox_leaves_the_notice_on_the_screen_and_the_timer_ends(
+    pool: asyncpg.Pool, edge: RestClient
+) -> None:
+    await register_users(pool, "u1")
+    orders = Orders()
+    timers = CancelTimers(pool, orders.cancel_all, store_of(pool, outbox_max=0))
+    await timers.set("u1", 60)
+    await run_out(pool, "u1")
+    await timers.carry_out_due()
+    assert (await timers.get("u1")).fired_at is not None
+    assert len(await told(pool)) == 1
+    assert await pool.fetchval("SELECT count(*) FROM mail_outbox") == 0
 
 
 async def test_what_the_router_did_not_do_counts_as_not_done(

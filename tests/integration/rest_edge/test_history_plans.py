@@ -8,7 +8,8 @@ import asyncpg
 
 from openspot.archive.run import archive
 from openspot.kit.settings import Settings
-from tests.support.histories import BEGIN, LIMIT, RecordingPool, fill, pages, plan_of
+from openspot.rest_edge.funds.accounts.portfolio_store import PortfolioStore
+from tests.support.histories import BEGIN, LIMIT, USER, RecordingPool, fill, pages, plan_of
 
 ROWS = 20_000
 READ_MAX = 4 * (LIMIT + 1)
@@ -53,6 +54,22 @@ async def test_no_page_of_a_history_reads_more_than_it_shows(pool: asyncpg.Pool)
     await fill(pool, ROWS)
     assert pages(pool, ROWS).keys() == SHAPES.keys()
     await require_shapes(pool, SHAPES)
+
+
+async def test_a_year_of_a_portfolio_reads_a_few_rows_for_each_point(pool: asyncpg.Pool) -> None:
+    await fill(pool, ROWS)
+    recording = RecordingPool(pool)
+    store, count = PortfolioStore(recording), 366
+    points = [BEGIN + timedelta(seconds=ROWS * number / count) for number in range(count)]
+    assert (await store.balances(USER, points))["USD"][-1] is not None
+    assert (await store.prices(["BTC"], "USD", points))["BTC"][-1] is not None
+    async with pool.acquire() as connection:
+        for mode in ("force_custom_plan", "force_generic_plan"):
+            for query, values in recording.issued:
+                nodes = await plan_of(connection, query, values, mode)
+                assert {node.kind for node in nodes if node.table} <= ALONG_AN_INDEX, nodes
+                # The user has one entry in two seconds, and ten seconds of entries are looked at.
+                assert max(node.rows for node in nodes) <= 6 * count, nodes
 
 
 async def test_it_does_not_either_when_half_of_the_rows_have_left(

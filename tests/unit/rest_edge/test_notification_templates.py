@@ -172,6 +172,18 @@ def test_a_refused_order_is_told_to_the_user_of_its_account(account: str) -> Non
     )  # fmt: skip
 
 
+def test_a_timer_that_cancelled_orders_is_told_with_the_time_at_which_it_ran_out() -> None:
+    assert templates.orders_cancelled_by_timer("ada", NOW_MS - 300, NOW_MS) == SendNotification(
+        "order.cancelled_by_timer:ada:1699999999700",
+        "ada",
+        "order.cancelled_by_timer",
+        "Your orders were cancelled by your timer",
+        "Your timer to cancel all orders ran out at 2023-11-14T22:13:19.700Z without a renewal, and your open orders "
+        "were cancelled. If a program should have renewed it, look whether it is running.",
+        NOW_MS,
+    )
+
+
 def test_every_event_that_users_can_choose_is_the_kind_of_a_notification_that_somebody_sends() -> None:
     """A kind has a dot, `order.filled`, so it stands in the sources apart from the name of its event."""
     kinds = {
@@ -200,6 +212,7 @@ def test_every_kind_is_one_that_users_can_choose_and_a_sound_notification() -> N
         templates.transfer_executed(transfer("subscription", ("ada", "house:subscriptions", "USD", "30"))),
         templates.transfer_executed(transfer("refund", ("house:subscriptions", "ada", "USD", "30"))),
         templates.order_refused(CHECKED),
+        templates.orders_cancelled_by_timer("ada", NOW_MS - 300, NOW_MS),
         templates.margin_warning(WARNED),
         templates.margin_position_closed(CLOSED),
     ]

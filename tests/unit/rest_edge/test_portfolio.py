@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from openspot.rest_edge.funds.accounts.portfolio import POINTS_MAX, carried, holdings_at, points_of, total_value
+from openspot.rest_edge.funds.accounts.portfolio import POINTS_MAX, holdings_at, points_of, total_value
 from openspot.rest_edge.funds.accounts.portfolio_service import with_present_prices
 from tests.support.fair_prices import asset_price
 
@@ -16,11 +16,6 @@ def test_points_end_now_and_reach_back_to_the_start_inclusive() -> None:
     assert points_of(NOON - 3 * HOUR + timedelta(seconds=1), NOON, HOUR)[0] == NOON - 2 * HOUR
     assert points_of(NOON, NOON, HOUR) == [NOON]
     assert len(points_of(NOON - 10_000 * HOUR, NOON, HOUR)) == POINTS_MAX
-
-
-def test_a_value_holds_until_the_next_one() -> None:
-    found = {1: Decimal(5), 3: Decimal(0)}
-    assert carried(5, found) == [None, Decimal(5), Decimal(5), Decimal(0), Decimal(0)]
 
 
 def test_what_is_held_is_valued_at_the_price_of_its_time_exactly() -> None:

@@ -504,6 +504,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/pms/spot/{participantId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a user holds on the exchange: cost, value at fair prices, results and fees by asset
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
+        get: operations["get_spot_results"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pms/bvi/order-completed": {
         parameters: {
             query?: never;
@@ -769,6 +789,15 @@ export interface components {
             value: string;
         };
         /**
+         * FeeResponse
+         * @description Fees in the asset in which they were paid; negative if they were rebates.
+         */
+        FeeResponse: {
+            asset: string;
+            /** Format: decimal */
+            amount: string;
+        };
+        /**
          * FillBody
          * @description One fill of the order.
          */
@@ -910,6 +939,20 @@ export interface components {
             quoteAsset: string;
         };
         /**
+         * RealisedResponse
+         * @description Gains less losses of disposals: since midnight UTC, in the last 7 and 30 times 24 hours, and of all time.
+         */
+        RealisedResponse: {
+            /** Format: decimal */
+            today: string;
+            /** Format: decimal */
+            week: string;
+            /** Format: decimal */
+            month: string;
+            /** Format: decimal */
+            all: string;
+        };
+        /**
          * RefusalReasonResponse
          * @description Why a line is refused. `field` is empty if the whole line is wrong.
          */
@@ -981,6 +1024,71 @@ export interface components {
             fees: string;
             markPrice: string | null;
             unrealisedPnl: string | null;
+        };
+        /**
+         * SpotResultResponse
+         * @description One asset. `knownQuantity` of the quantity has a known cost; `cost`, `averageCost` and `unrealisedPnl` are its.
+         *
+         *     What depends on a fair price is null without one. What depends on a cost is null if the cost is unknown.
+         *     `unknownValue` is the value of the quantity whose cost is unknown.
+         */
+        SpotResultResponse: {
+            asset: string;
+            /** Format: decimal */
+            quantity: string;
+            /** Format: decimal */
+            knownQuantity: string;
+            price: string | null;
+            value: string | null;
+            cost: string | null;
+            averageCost: string | null;
+            unrealisedPnl: string | null;
+            unrealisedPercent: string | null;
+            unknownValue: string | null;
+            realisedPnl: components["schemas"]["RealisedResponse"];
+            fees: components["schemas"]["FeeResponse"][];
+        };
+        /**
+         * SpotResultsResponse
+         * @description Holdings of an account on the exchange with their results.
+         *
+         *     The engine held these quantities at `readAt`. Costs and realised results count what happened until `costsAsOf`: the
+         *     same time, unless fills wait to be counted; null if the service does not follow the exchange, and then knows nothing
+         *     but what the user has recorded for the account `exchange`. `shortfallCount` transactions took more than that account
+         *     held in the records, and count in no result.
+         */
+        SpotResultsResponse: {
+            userId: string;
+            currency: string;
+            /** Format: date-time */
+            readAt: string;
+            costsAsOf: string | null;
+            unvaluedFills: number;
+            shortfallCount: number;
+            holdings: components["schemas"]["SpotResultResponse"][];
+            totals: components["schemas"]["SpotTotalsResponse"];
+        };
+        /**
+         * SpotTotalsResponse
+         * @description The sums of the results. `unpriced` assets have no price, and their value is in no sum.
+         *
+         *     `value` is `pricedCost` + `unrealisedPnl` + `unknownValue`; `cost` also has the cost of assets without a price.
+         */
+        SpotTotalsResponse: {
+            /** Format: decimal */
+            value: string;
+            /** Format: decimal */
+            cost: string;
+            /** Format: decimal */
+            pricedCost: string;
+            /** Format: decimal */
+            unrealisedPnl: string;
+            unrealisedPercent: string | null;
+            /** Format: decimal */
+            unknownValue: string;
+            realisedPnl: components["schemas"]["RealisedResponse"];
+            fees: components["schemas"]["FeeResponse"][];
+            unpriced: string[];
         };
         /**
          * SummaryStatistics
@@ -3461,6 +3569,83 @@ export interface operations {
                 };
             };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_spot_results: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the participant: a user */
+                participantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpotResultsResponse"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no such participant, or it is not yours to see */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond: BALANCES_UNKNOWN, or costs are being computed: RESULTS_NOT_READY */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -9,6 +9,7 @@ class NotificationEvent(StrEnum):
 
     ORDER_FILLED = "order_filled"
     ORDER_REFUSED = "order_refused"
+    ORDER_CANCELLED_BY_TIMER = "order_cancelled_by_timer"
     DEPOSIT_CREDITED = "deposit_credited"
     WITHDRAWAL_COMPLETED = "withdrawal_completed"
     WITHDRAWAL_FAILED = "withdrawal_failed"

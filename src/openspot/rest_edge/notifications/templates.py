@@ -23,6 +23,7 @@ from openspot.domain.accounts import user_of_account
 from openspot.domain.ids import HOUSE_PREFIX
 from openspot.domain.money import MoneyError, decimal_to_text, parse_decimal
 from openspot.domain.transfer import TransferKind
+from openspot.kit.clock import datetime_from_ms, iso_of
 
 CustodyEvent = DepositConfirmed | WithdrawalRequested | WithdrawalOutcome
 
@@ -141,6 +142,19 @@ def order_refused(event: RiskCheckFailed) -> SendNotification:
         f"Order refused: {event.symbol}",
         f"Order {event.order_id} was not placed: {event.reason}.",
         event.timestamp,
+    )
+
+
+def orders_cancelled_by_timer(user_id: str, fires_at_ms: int, fired_at_ms: int) -> SendNotification:
+    """The notification that all open orders were cancelled, because nobody renewed the timer that ran out then."""
+    return SendNotification(
+        f"order.cancelled_by_timer:{user_id}:{fires_at_ms}",
+        user_id,
+        "order.cancelled_by_timer",
+        "Your orders were cancelled by your timer",
+        f"Your timer to cancel all orders ran out at {iso_of(datetime_from_ms(fires_at_ms))} without a renewal, and "
+        "your open orders were cancelled. If a program should have renewed it, look whether it is running.",
+        fired_at_ms,
     )
 
 

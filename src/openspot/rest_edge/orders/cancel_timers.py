@@ -5,6 +5,9 @@ and another one goes on if that one dies. The database's clock counts, so no edg
 reached, the timer stays due and is tried again.
 
 A timer that is due is carried out whatever its user does then: a renewal that comes too late first cancels the orders.
+
+Whoever had open orders is notified, in the transaction that ends the timer. A claim notes whether there are any, so
+that the user also hears of it if an edge dies between the cancel and that transaction.
 """
 
 import asyncio
@@ -13,9 +16,11 @@ from datetime import datetime
 from typing import Any
 
 from openspot.http.errors import HttpError
-from openspot.kit.clock import iso_of
-from openspot.kit.database import Pool
+from openspot.kit.clock import iso_of, ms_from_datetime
+from openspot.kit.database import Connection, Pool
 from openspot.kit.log import get_logger
+from openspot.rest_edge.notifications.store import NotificationStore, OutboxFullError
+from openspot.rest_edge.notifications.templates import orders_cancelled_by_timer
 from openspot.rest_edge.orders.schemas import CancelTimer
 
 log = get_logger("cancel_timers")
@@ -28,15 +33,25 @@ CLAIMED_AT_ONCE = 16
 
 _COLUMNS = "timeout_s, fires_at, fired_at, cancelled_orders"
 _IS_FREE = "(claimed_until IS NULL OR claimed_until <= now())"
+_CLAIMED = """
+    claimed_until = now() + $1 * interval '1 second',
+    had_orders = had_orders OR EXISTS (
+        SELECT FROM orders
+        WHERE orders.user_id = cancel_timers.user_id AND status IN ('pending', 'open', 'partially_filled')
+    )
+"""
 
 
 class CancelTimers:
     """The timers of all users, in the table `cancel_timers`."""
 
-    def __init__(self, pool: Pool, cancel_all: Callable[[str], Awaitable[Sequence[str]]]) -> None:
+    def __init__(
+        self, pool: Pool, cancel_all: Callable[[str], Awaitable[Sequence[str]]], notifications: NotificationStore
+    ) -> None:
         """`cancel_all` cancels whatever a user has open and returns the ids. Raises HttpError unless none remains."""
         self._pool = pool
         self._cancel_all = cancel_all
+        self._notifications = notifications
 
     async def get(self, user_id: str) -> CancelTimer:
         """The user's timer."""
@@ -75,7 +90,7 @@ class CancelTimers:
     async def _claim(self) -> list[tuple[str, datetime]]:
         rows = await self._pool.fetch(
             f"""
-            UPDATE cancel_timers SET claimed_until = now() + $1 * interval '1 second' WHERE user_id IN (
+            UPDATE cancel_timers SET {_CLAIMED} WHERE user_id IN (
                 SELECT user_id FROM cancel_timers WHERE fires_at <= now() AND {_IS_FREE}
                 ORDER BY fires_at LIMIT $2 FOR UPDATE SKIP LOCKED
             )
@@ -89,11 +104,11 @@ class CancelTimers:
     async def _claim_of(self, user_id: str) -> datetime | None:
         due: datetime | None = await self._pool.fetchval(
             f"""
-            UPDATE cancel_timers SET claimed_until = now() + $2 * interval '1 second'
-            WHERE user_id = $1 AND fires_at <= now() AND {_IS_FREE} RETURNING fires_at
+            UPDATE cancel_timers SET {_CLAIMED}
+            WHERE user_id = $2 AND fires_at <= now() AND {_IS_FREE} RETURNING fires_at
             """,  # noqa: S608
-            user_id,
             CLAIM_S,
+            user_id,
         )
         return due
 
@@ -106,17 +121,35 @@ class CancelTimers:
 
     async def _carry_out(self, user_id: str, fires_at: datetime) -> None:
         cancelled = await self._cancel_all(user_id)
-        await self._pool.execute(
-            """
-            UPDATE cancel_timers
-            SET fires_at = NULL, claimed_until = NULL, fired_at = now(), cancelled_orders = $3
-            WHERE user_id = $1 AND fires_at = $2
-            """,
-            user_id,
-            fires_at,
-            len(cancelled),
-        )
+        async with self._pool.acquire() as connection, connection.transaction():
+            row = await connection.fetchrow(
+                """
+                UPDATE cancel_timers
+                SET fires_at = NULL, claimed_until = NULL, fired_at = now(), cancelled_orders = $3, had_orders = false
+                FROM (SELECT user_id, had_orders FROM cancel_timers WHERE user_id = $1 FOR UPDATE) AS before
+                WHERE cancel_timers.user_id = before.user_id AND fires_at = $2
+                RETURNING before.had_orders, fired_at
+                """,
+                user_id,
+                fires_at,
+                len(cancelled),
+            )
+            if row is None:
+                # Another edge ended this timer, after this edge's claim did.
+                return
+            if cancelled or row["had_orders"]:
+                await self._notify(user_id, fires_at, row["fired_at"], connection)
+        self._notifications.added.set()
         log.info("orders cancelled by their timer", user_id=user_id, orders=len(cancelled))
+
+    async def _notify(self, user_id: str, fires_at: datetime, fired_at: datetime, connection: Connection) -> None:
+        """Notify the user. Without room in the outbox only on the screen: the timer must end."""
+        notification = orders_cancelled_by_timer(user_id, ms_from_datetime(fires_at), ms_from_datetime(fired_at))
+        try:
+            async with connection.transaction():
+                await self._notifications.add(notification, connection)
+        except OutboxFullError:
+            await self._notifications.add(notification, connection, may_mail=False)
 
 
 def _timer_of(row: Any) -> CancelTimer:

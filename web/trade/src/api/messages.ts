@@ -173,6 +173,7 @@ const CODES: Readonly<Record<string, Words>> = {
     "Choose a file with a line of column names and at least one transaction.",
   ],
   TOO_MANY_IMPORTS: ["Other imports are under way", "Try again in a minute. Nothing of the file was taken."],
+  BALANCES_UNKNOWN: ["Your balances are not known now", "Try again in a few seconds."],
   RESULTS_NOT_READY: ["The results are being computed", "Try again in a few seconds."],
   TRANSFER_ENDED: ["The transfer has ended already", "Its state stands in the list."],
   REFERENCE_IN_USE: [

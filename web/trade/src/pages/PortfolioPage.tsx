@@ -40,6 +40,7 @@ interface Period {
 const MONTH: Period = { value: "30d", label: "30 days", interval: "1d", span: 30 * DAY, time: [0, 6] };
 const PERIODS: readonly Period[] = [
   { value: "24h", label: "24 hours", interval: "1h", span: DAY, time: [-8, -3] },
+  { value: "7d", label: "7 days", interval: "1h", span: 7 * DAY, time: [0, -3] },
   MONTH,
   { value: "1y", label: "1 year", interval: "1w", span: 364 * DAY, time: [0, 11] },
 ];

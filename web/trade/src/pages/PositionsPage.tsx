@@ -6,6 +6,7 @@ import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { useExchange } from "../api/client.ts";
 import { useSession } from "../api/session.ts";
 import { explain } from "../api/messages.ts";
+import { HoldingList, HoldingTotals } from "../positions/HoldingList.tsx";
 import { PositionList } from "../positions/PositionList.tsx";
 import { type Owner, useResults } from "../positions/queries.ts";
 import { Result } from "../positions/Result.tsx";
@@ -14,13 +15,15 @@ import { TransferList } from "../positions/TransferList.tsx";
 import classes from "./PositionsPage.module.css";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
-/** Positions with profit and loss, their transfers, and tax lots. */
+/** What is held with its results, positions with profit and loss, their transfers, and tax lots. */
 export default function PositionsPage() {
   const { positions } = useExchange();
   const { session } = useSession();
   return (
     <div className={classes.page}>
-      <PageHeader title="Positions">Profit and loss, transfers from elsewhere, and tax lots.</PageHeader>
+      <PageHeader title="Positions">
+        What you hold, what it cost and what came of it, and tax lots.
+      </PageHeader>
       {positions === null || session === null ? (
         <Card>
           <EmptyState title="Positions are not kept here">
@@ -35,17 +38,26 @@ export default function PositionsPage() {
 }
 
 function Content({ owner }: { owner: Owner }) {
-  const [tab, setTab] = useState<string | null>("positions");
+  const [tab, setTab] = useState<string | null>("holdings");
   return (
     <>
-      <Results owner={owner} />
+      {tab === "holdings" && (
+        <div className={classes.totals}>
+          <HoldingTotals owner={owner} />
+        </div>
+      )}
+      {tab === "positions" && <Results owner={owner} />}
       <Card flush>
         <Tabs value={tab} onChange={setTab} keepMounted={false}>
           <Tabs.List>
+            <Tabs.Tab value="holdings">Holdings</Tabs.Tab>
             <Tabs.Tab value="positions">Positions</Tabs.Tab>
             <Tabs.Tab value="transfers">Transfers</Tabs.Tab>
             <Tabs.Tab value="lots">Tax lots</Tabs.Tab>
           </Tabs.List>
+          <Tabs.Panel value="holdings">
+            <HoldingList owner={owner} />
+          </Tabs.Panel>
           <Tabs.Panel value="positions">
             <PositionList owner={owner} />
           </Tabs.Panel>

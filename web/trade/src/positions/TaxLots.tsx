@@ -4,24 +4,21 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
-import { Dialog } from "#lib/components/Dialog.tsx";
 import { EmptyState, ErrorState, ProblemNote, WarningNote } from "#lib/components/states.tsx";
-import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastFailed } from "#lib/components/toasts.tsx";
 import { plural } from "#lib/counts.ts";
 import { saveFile } from "#lib/saveFile.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
+import { AssetDetails } from "./AssetDetails.tsx";
 import {
   type Holding,
   type ImportReport,
-  type Lot,
   type Owner,
   readAgain,
   readTaxYear,
   sendFile,
   type TaxYear,
   useCostBasis,
-  useLots,
 } from "./queries.ts";
 import { Result } from "./Result.tsx";
 import classes from "./TaxLots.module.css";
@@ -101,7 +98,7 @@ export function TaxLots({ owner }: { owner: Owner }) {
         rows={data.holdings}
         rowId={(row) => `${row.account} ${row.asset}`}
         rowName={(row) => `${row.asset} in ${row.account}`}
-        actions={(row) => [{ label: "Show its lots", onClick: () => setAsset(row.asset) }]}
+        actions={(row) => [{ label: "Show its lots and sales", onClick: () => setAsset(row.asset) }]}
         state={query}
         problem={problem}
         empty={
@@ -127,7 +124,7 @@ export function TaxLots({ owner }: { owner: Owner }) {
           <Files owner={owner} years={[...new Set(data.gains.map(({ taxYear }) => taxYear))]} />
         </>
       )}
-      {asset !== null && <Lots owner={owner} asset={asset} onClose={() => setAsset(null)} />}
+      {asset !== null && <AssetDetails owner={owner} asset={asset} onClose={() => setAsset(null)} />}
     </>
   );
 }
@@ -236,40 +233,5 @@ function Report({ report }: { report: ImportReport }) {
         </p>
       )}
     </section>
-  );
-}
-
-const LOTS: Column<Lot>[] = [
-  {
-    id: "time",
-    title: "Acquired",
-    cell: ({ acquiredAt }) => <TimeText milliseconds={Date.parse(acquiredAt)} />,
-  },
-  { id: "account", title: "Account", cell: ({ account }) => account },
-  { id: "quantity", title: "Quantity", align: "right", cell: ({ quantity }) => <Amount value={quantity} /> },
-  { id: "cost", title: "Cost", align: "right", cell: ({ cost }) => <Amount value={cost} places={2} /> },
-  { id: "id", title: "Transaction", cell: ({ acquisitionId }) => acquisitionId },
-];
-
-function Lots({ owner, asset, onClose }: { owner: Owner; asset: string; onClose: () => void }) {
-  const query = useLots(owner, asset);
-  return (
-    <Dialog
-      size="xl"
-      onClose={onClose}
-      title={`Open lots of ${asset}`}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
-      <DataTable
-        label={`Lots of ${asset}`}
-        columns={LOTS}
-        rows={query.data?.lots}
-        rowId={({ account, acquisitionId }) => `${account} ${acquisitionId}`}
-        rowName={({ acquisitionId }) => acquisitionId}
-        state={query}
-        problem={explainIfAny(query.error)}
-        empty={<EmptyState title="No open lots">All of it was sold or moved.</EmptyState>}
-      />
-    </Dialog>
   );
 }

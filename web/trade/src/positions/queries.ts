@@ -7,6 +7,9 @@ export type Transfer = PositionSchemas["TransferResponse"];
 export type Holding = PositionSchemas["HoldingResponse"];
 export type TaxYear = PositionSchemas["YearResponse"];
 export type Lot = PositionSchemas["LotResponse"];
+export type Disposal = PositionSchemas["DisposalResponse"];
+export type SpotResults = PositionSchemas["SpotResultsResponse"];
+export type SpotHolding = PositionSchemas["SpotResultResponse"];
 export type CostBasis = PositionSchemas["CostBasisResponse"];
 export type ImportReport = PositionSchemas["ImportResponse"];
 
@@ -19,6 +22,8 @@ export interface Owner {
 const PAGE = 50;
 /** The service marks positions to new prices this often by default. */
 const MARKED_MS = 10_000;
+/** Results of all time are summed for each reading. */
+const RESULTS_MS = 30_000;
 
 export function readAgain(client: QueryClient): void {
   void client.invalidateQueries({ queryKey: ["positions"] });
@@ -48,6 +53,20 @@ export function useResults({ positions, userId }: Owner) {
         }),
       ),
     refetchInterval: MARKED_MS,
+  });
+}
+
+export function useSpotResults({ positions, userId }: Owner) {
+  return useQuery({
+    queryKey: ["positions", "spot", userId],
+    queryFn: ({ signal }) =>
+      returned(
+        positions.GET("/api/pms/spot/{participantId}", {
+          params: { path: { participantId: userId } },
+          signal,
+        }),
+      ),
+    refetchInterval: RESULTS_MS,
   });
 }
 

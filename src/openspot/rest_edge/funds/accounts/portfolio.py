@@ -34,19 +34,6 @@ def points_of(start: datetime, end: datetime, interval: timedelta) -> list[datet
     return points[::-1]
 
 
-def carried(count: int, found: Mapping[int, Decimal]) -> list[Decimal | None]:
-    """The value at each of `count` points. `found[i]` is the last value between the points i - 1 and i.
-
-    A point without such a value keeps the value of the point before it.
-    """
-    values: list[Decimal | None] = []
-    last: Decimal | None = None
-    for index in range(count):
-        last = found.get(index, last)
-        values.append(last)
-    return values
-
-
 def holdings_at(
     index: int,
     balances: Mapping[str, Sequence[Decimal | None]],

@@ -14,7 +14,6 @@ from openspot.rest_edge.funds.accounts.portfolio import (
     INTERVALS,
     POINTS_MAX,
     PortfolioHolding,
-    carried,
     holdings_at,
     points_of,
     total_value,
@@ -54,12 +53,9 @@ class PortfolioService:
         if (end - start) // step + 1 > POINTS_MAX:
             raise validation_error([f"from and to must be at most {POINTS_MAX} points of {interval} apart"])
         points = points_of(start, end, step)
-        balances = {
-            asset: carried(len(points), found) for asset, found in (await self._store.balances(user_id, points)).items()
-        }
+        balances = await self._store.balances(user_id, points)
         assets = [asset for asset in balances if asset != DOLLAR]
-        found_prices = await self._store.prices(assets, DOLLAR, points) if assets else {}
-        prices = {asset: carried(len(points), found) for asset, found in found_prices.items()}
+        prices = await self._store.prices(assets, DOLLAR, points) if assets else {}
         if end == now:
             with_present_prices(prices, assets, self._fair_prices.of_assets(DOLLAR), len(points))
         return [_point(point, holdings_at(index, balances, prices)) for index, point in enumerate(points)]

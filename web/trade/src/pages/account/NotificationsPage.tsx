@@ -24,6 +24,10 @@ interface Change {
 const EVENTS: Readonly<Record<Event, readonly [title: string, text: string]>> = {
   order_filled: ["Order filled", "An order of yours has traded as a whole. Mailed once a minute at most."],
   order_refused: ["Order refused", "A check has refused an order of yours. Mailed once a minute at most."],
+  order_cancelled_by_timer: [
+    "Orders cancelled by timer",
+    "Your timer to cancel all orders ran out without a renewal.",
+  ],
   deposit_credited: ["Deposit credited", "Funds have arrived and can be used."],
   withdrawal_completed: ["Withdrawal completed", "Funds have left for their address."],
   withdrawal_failed: ["Withdrawal not carried out", "Its funds are in your account again."],

@@ -1,0 +1,1 @@
+"""What users hold on the exchange, with cost, value and result."""

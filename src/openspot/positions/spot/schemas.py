@@ -1,0 +1,78 @@
+"""Bodies of spot results. Amounts are decimal texts; money is in the accounting currency, in whole cents."""
+
+from openspot.contracts.messages.message import DecimalText
+from openspot.http.validation import ResponseBody
+from openspot.positions.times import ShownTime
+
+
+class FeeResponse(ResponseBody):
+    """Fees in the asset in which they were paid; negative if they were rebates."""
+
+    asset: str
+    amount: DecimalText
+
+
+class RealisedResponse(ResponseBody):
+    """Gains less losses of disposals: since midnight UTC, in the last 7 and 30 times 24 hours, and of all time."""
+
+    today: DecimalText
+    week: DecimalText
+    month: DecimalText
+    all: DecimalText
+
+
+class SpotResultResponse(ResponseBody):
+    """One asset. `knownQuantity` of the quantity has a known cost; `cost`, `averageCost` and `unrealisedPnl` are its.
+
+    What depends on a fair price is null without one. What depends on a cost is null if the cost is unknown.
+    `unknownValue` is the value of the quantity whose cost is unknown.
+    """
+
+    asset: str
+    quantity: DecimalText
+    known_quantity: DecimalText
+    price: DecimalText | None
+    value: DecimalText | None
+    cost: DecimalText | None
+    average_cost: DecimalText | None
+    unrealised_pnl: DecimalText | None
+    unrealised_percent: DecimalText | None
+    unknown_value: DecimalText | None
+    realised_pnl: RealisedResponse
+    fees: list[FeeResponse]
+
+
+class SpotTotalsResponse(ResponseBody):
+    """The sums of the results. `unpriced` assets have no price, and their value is in no sum.
+
+    `value` is `pricedCost` + `unrealisedPnl` + `unknownValue`; `cost` also has the cost of assets without a price.
+    """
+
+    value: DecimalText
+    cost: DecimalText
+    priced_cost: DecimalText
+    unrealised_pnl: DecimalText
+    unrealised_percent: DecimalText | None
+    unknown_value: DecimalText
+    realised_pnl: RealisedResponse
+    fees: list[FeeResponse]
+    unpriced: list[str]
+
+
+class SpotResultsResponse(ResponseBody):
+    """Holdings of an account on the exchange with their results.
+
+    The engine held these quantities at `readAt`. Costs and realised results count what happened until `costsAsOf`: the
+    same time, unless fills wait to be counted; null if the service does not follow the exchange, and then knows nothing
+    but what the user has recorded for the account `exchange`. `shortfallCount` transactions took more than that account
+    held in the records, and count in no result.
+    """
+
+    user_id: str
+    currency: str
+    read_at: ShownTime
+    costs_as_of: ShownTime | None
+    unvalued_fills: int
+    shortfall_count: int
+    holdings: list[SpotResultResponse]
+    totals: SpotTotalsResponse

@@ -1,0 +1,166 @@
+"""Results of what users hold on the exchange."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from openspot.domain.fair_price.crossing import asset_prices
+from openspot.domain.fair_price.model import FairPrice
+from openspot.domain.money import MoneyError, parse_decimal, to_amount
+from openspot.engine_client.errors import EngineError
+from openspot.engine_client.queries import EngineQueries
+from openspot.http.errors import service_unavailable
+from openspot.kit.clock import Clock, utc_datetime
+from openspot.market_data_client.errors import MarketDataUnavailableError
+from openspot.market_data_client.fair_prices import fair_price_of
+from openspot.market_data_client.requests import MarketDataClient
+from openspot.positions.amounts import shown, shown_or_none
+from openspot.positions.cost_basis.service import CostBasisService
+from openspot.positions.spot.schemas import (
+    FeeResponse,
+    RealisedResponse,
+    SpotResultResponse,
+    SpotResultsResponse,
+    SpotTotalsResponse,
+)
+from openspot.positions.spot.store import SpotStore
+from openspot.positions.spot_results import (
+    LotSum,
+    Realised,
+    SpotResult,
+    SpotTotals,
+    result_of_money,
+    spot_result,
+    totals_of,
+)
+from openspot.positions.times import milliseconds_of
+
+WEEK = timedelta(days=7)
+MONTH = timedelta(days=30)
+NOTHING = LotSum(0, 0)
+
+
+class SpotService:
+    """Does the work of the route of spot results. Raises HttpError."""
+
+    def __init__(
+        self,
+        store: SpotStore,
+        cost_basis: CostBasisService,
+        engine: EngineQueries,
+        market_data: MarketDataClient,
+        clock: Clock,
+        *,
+        follows_fills: bool,
+    ) -> None:
+        self._store = store
+        self._cost_basis = cost_basis
+        self._engine = engine
+        self._market_data = market_data
+        self._clock = clock
+        self._follows_fills = follows_fills
+
+    async def results(self, user_id: str) -> SpotResultsResponse:
+        """What the engine says that the user holds, and the results of it.
+
+        Raises HttpError (503) if the engine does not respond, or while the costs are being computed. Without market
+        data there are no prices.
+        """
+        # Read first: what is counted after this was not yet counted at the time that is named.
+        waiting = await self._store.waiting(user_id)
+        await self._cost_basis.await_results(user_id)
+        currency = self._cost_basis.currency
+        now = utc_datetime(self._clock)
+        held = await self._held(user_id)
+        lots = await self._store.lots(user_id, held)
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        realised = await self._store.realised(
+            user_id, *(milliseconds_of(since) for since in (midnight, now - WEEK, now - MONTH))
+        )
+        fees = await self._store.fees(user_id)
+        prices = await self._prices(currency)
+        results = [
+            result_of_money(currency, held.get(currency, 0), realised.get(currency, Realised()), fees.get(currency, {}))
+            if asset == currency
+            else spot_result(
+                asset,
+                held.get(asset, 0),
+                lots.get(asset, NOTHING),
+                prices.get(asset),
+                realised.get(asset, Realised()),
+                fees.get(asset, {}),
+            )
+            for asset in sorted({*held, *realised, *fees})
+        ]
+        shortfalls, _ = await self._cost_basis.reader.shortfalls(user_id, 1)
+        return SpotResultsResponse(
+            user_id=user_id,
+            currency=currency,
+            read_at=now,
+            costs_as_of=(waiting.since or now) if self._follows_fills else None,
+            unvalued_fills=waiting.fills,
+            shortfall_count=shortfalls,
+            holdings=[_result_response(result) for result in results],
+            totals=_totals_response(totals_of(results)),
+        )
+
+    async def _held(self, user_id: str) -> dict[str, int]:
+        try:
+            balances = await self._engine.balances(user_id)
+            totals = {balance.asset: to_amount(parse_decimal(balance.total)) for balance in balances}
+        except (EngineError, MoneyError) as error:
+            raise service_unavailable("the engine cannot tell your balances now", "BALANCES_UNKNOWN") from error
+        return {asset: total for asset, total in totals.items() if total > 0}
+
+    async def _prices(self, currency: str) -> dict[str, int]:
+        """The fair price of each asset in the accounting currency."""
+        try:
+            events = await self._market_data.fair_prices()
+        except MarketDataUnavailableError:
+            return {}
+        known: dict[str, FairPrice] = {}
+        for event in events:
+            try:
+                known[event.symbol] = fair_price_of(event)
+            except (MoneyError, ValueError):
+                # It is no price. Its market is as one that never had one.
+                continue
+        return {asset: price.price for asset, price in asset_prices(currency, known).items()}
+
+
+def _fees(fees: Mapping[str, int]) -> list[FeeResponse]:
+    return [FeeResponse(asset=asset, amount=shown(amount)) for asset, amount in sorted(fees.items())]
+
+
+def _realised(realised: Realised) -> RealisedResponse:
+    return RealisedResponse(**{name: shown(amount) for name, amount in realised._asdict().items()})
+
+
+def _result_response(result: SpotResult) -> SpotResultResponse:
+    return SpotResultResponse(
+        asset=result.asset,
+        quantity=shown(result.quantity),
+        known_quantity=shown(result.known),
+        price=shown_or_none(result.price),
+        value=shown_or_none(result.value),
+        cost=shown_or_none(result.cost),
+        average_cost=shown_or_none(result.average_cost),
+        unrealised_pnl=shown_or_none(result.unrealised),
+        unrealised_percent=shown_or_none(result.unrealised_percent),
+        unknown_value=shown_or_none(result.unknown_value),
+        realised_pnl=_realised(result.realised),
+        fees=_fees(result.fees),
+    )
+
+
+def _totals_response(totals: SpotTotals) -> SpotTotalsResponse:
+    return SpotTotalsResponse(
+        value=shown(totals.value),
+        cost=shown(totals.cost),
+        priced_cost=shown(totals.priced_cost),
+        unrealised_pnl=shown(totals.unrealised),
+        unrealised_percent=shown_or_none(totals.unrealised_percent),
+        unknown_value=shown(totals.unknown_value),
+        realised_pnl=_realised(totals.realised),
+        fees=_fees(totals.fees),
+        unpriced=list(totals.unpriced),
+    )

@@ -1,0 +1,278 @@
+import { SegmentedControl, Skeleton } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { EmptyState, ErrorState } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { plural } from "#lib/counts.ts";
+import { formatDecimal } from "#lib/decimal.ts";
+import { arrange, useUrlState } from "#lib/urlState.ts";
+import { explain, explainIfAny } from "../api/messages.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { AssetDetails } from "./AssetDetails.tsx";
+import classes from "./HoldingList.module.css";
+import { type Owner, type SpotHolding, type SpotResults, useSpotResults } from "./queries.ts";
+import { Result } from "./Result.tsx";
+import { compareKnown } from "./spot.ts";
+
+const PERIODS = [
+  { value: "today", label: "Today" },
+  { value: "week", label: "7 days" },
+  { value: "month", label: "30 days" },
+  { value: "all", label: "All" },
+] as const;
+type Period = (typeof PERIODS)[number]["value"];
+
+const UNKNOWN = "unknown";
+
+function columnsOf(currency: string, period: Period): Column<SpotHolding>[] {
+  const money = (value: string) => <Amount value={value} unit={currency} places={2} />;
+  return [
+    {
+      id: "asset",
+      title: "Asset",
+      cell: ({ asset }) => <strong>{asset}</strong>,
+      compare: (a, b) => a.asset.localeCompare(b.asset, "en"),
+    },
+    {
+      id: "quantity",
+      title: "Quantity",
+      align: "right",
+      cell: ({ quantity, asset }) => <AssetAmount value={quantity} asset={asset} />,
+    },
+    {
+      id: "average",
+      title: "Average cost",
+      align: "right",
+      cell: ({ averageCost, cost }) =>
+        averageCost === null ? (
+          cost === null ? (
+            UNKNOWN
+          ) : (
+            "–"
+          )
+        ) : (
+          <AssetAmount value={averageCost} asset={currency} />
+        ),
+    },
+    {
+      id: "value",
+      title: "Value",
+      align: "right",
+      cell: ({ value }) => (value === null ? "no price" : money(value)),
+      compare: (a, b) => compareKnown(a.value, b.value),
+    },
+    {
+      id: "cost",
+      title: "Cost",
+      align: "right",
+      cell: (row) => <Cost holding={row} currency={currency} />,
+      compare: (a, b) => compareKnown(a.cost, b.cost),
+    },
+    {
+      id: "unrealised",
+      title: "Unrealised",
+      align: "right",
+      cell: ({ unrealisedPnl, unrealisedPercent, cost }) => (
+        <Unrealised
+          value={unrealisedPnl}
+          percent={unrealisedPercent}
+          currency={currency}
+          isKnown={cost !== null}
+        />
+      ),
+      compare: (a, b) => compareKnown(a.unrealisedPnl, b.unrealisedPnl),
+    },
+    {
+      id: "realised",
+      title: "Realised",
+      align: "right",
+      cell: ({ realisedPnl }) => <Result value={realisedPnl[period]} unit={currency} />,
+      compare: (a, b) => compareKnown(a.realisedPnl[period], b.realisedPnl[period]),
+    },
+    { id: "fees", title: "Fees", align: "right", cell: ({ fees }) => <Fees fees={fees} /> },
+  ];
+}
+
+/** What the user holds on the exchange, with cost, value and result of each asset and of all. */
+export function HoldingList({ owner }: { owner: Owner }) {
+  const query = useSpotResults(owner);
+  const { sort, toggleSort } = useUrlState();
+  const [period, setPeriod] = useState<Period>("all");
+  const [asset, setAsset] = useState<string | null>(null);
+  const { data } = query;
+  const columns = columnsOf(data?.currency ?? "", period);
+  const rows = data?.holdings ?? [];
+  const compare = columns.find(({ id }) => id === sort?.column)?.compare;
+  const all = { index: 0, size: rows.length };
+  return (
+    <>
+      <DataTable
+        label="Holdings"
+        toolbar={
+          <div className={classes.period}>
+            <span>Realised in</span>
+            <SegmentedControl
+              size="xs"
+              aria-label="Realised in"
+              data={PERIODS.map((one) => ({ ...one }))}
+              value={period}
+              onChange={(value) => setPeriod(value)}
+            />
+          </div>
+        }
+        columns={columns}
+        rows={data && arrange(rows, compare, sort?.descending ?? false, all)}
+        rowId={(row) => row.asset}
+        rowName={(row) => row.asset}
+        actions={(row) => [{ label: "Show its lots and sales", onClick: () => setAsset(row.asset) }]}
+        sort={sort}
+        onSort={toggleSort}
+        state={query}
+        problem={explainIfAny(query.error)}
+        empty={
+          <EmptyState title="Nothing held yet">
+            What you deposit or buy on this exchange appears here, with its cost and its result.
+          </EmptyState>
+        }
+        footer={data && data.holdings.length > 0 && <Notes results={data} />}
+      />
+      {asset !== null && <AssetDetails owner={owner} asset={asset} onClose={() => setAsset(null)} />}
+    </>
+  );
+}
+
+/** The sums over all holdings: each is the sum of the column below it. */
+export function HoldingTotals({ owner }: { owner: Owner }) {
+  const { data, error, refetch } = useSpotResults(owner);
+  if (!data && error) return <ErrorState problem={explain(error)} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton height={120} mb={16} role="progressbar" aria-label="Loading the results" />;
+  const { totals, currency } = data;
+  return (
+    <Card title="Value of your holdings">
+      <p className={classes.total}>
+        <Amount value={totals.value} unit={currency} places={2} />
+      </p>
+      <dl className={classes.parts}>
+        <Part name="Cost">
+          <Amount value={totals.cost} unit={currency} places={2} />
+        </Part>
+        <Part name="Unrealised">
+          <Unrealised
+            value={totals.unrealisedPnl}
+            percent={totals.unrealisedPercent}
+            currency={currency}
+            isKnown
+          />
+        </Part>
+        {/[1-9]/.test(totals.unknownValue) && (
+          <Part name="Of unknown cost">
+            <Amount value={totals.unknownValue} unit={currency} places={2} />
+          </Part>
+        )}
+        {PERIODS.map(({ value, label }) => (
+          <Part key={value} name={value === "all" ? "Realised in all" : `Realised ${label.toLowerCase()}`}>
+            <Result value={totals.realisedPnl[value]} unit={currency} />
+          </Part>
+        ))}
+        <Part name="Fees">
+          <Fees fees={totals.fees} />
+        </Part>
+      </dl>
+    </Card>
+  );
+}
+
+function Part({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Cost({ holding, currency }: { holding: SpotHolding; currency: string }) {
+  const { cost, quantity, knownQuantity, asset } = holding;
+  if (cost === null) return UNKNOWN;
+  const amount = <Amount value={cost} unit={currency} places={2} />;
+  if (quantity === knownQuantity) return amount;
+  return (
+    <span className={classes.stacked}>
+      {amount}
+      <span className={classes.detail}>
+        of <AssetAmount value={knownQuantity} asset={asset} />
+      </span>
+    </span>
+  );
+}
+
+function Unrealised({
+  value,
+  percent,
+  currency,
+  isKnown,
+}: {
+  value: string | null;
+  percent: string | null;
+  currency: string;
+  isKnown: boolean;
+}) {
+  if (!isKnown) return UNKNOWN;
+  return (
+    <span className={classes.stacked}>
+      <Result value={value} unit={currency} />
+      {percent !== null && <span className={classes.detail}>{formatDecimal(percent, 2)} %</span>}
+    </span>
+  );
+}
+
+function Fees({ fees }: { fees: SpotHolding["fees"] }) {
+  if (fees.length === 0) return "–";
+  return (
+    <span className={classes.stacked}>
+      {fees.map(({ asset, amount }) => (
+        <span key={asset} className={classes.fee}>
+          <AssetAmount value={amount} asset={asset} />
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function Notes({ results }: { results: SpotResults }) {
+  const { totals, costsAsOf, readAt, unvaluedFills, shortfallCount, holdings } = results;
+  const isUnknown = holdings.some(({ quantity, knownQuantity }) => quantity !== knownQuantity);
+  return (
+    <div className={classes.notes}>
+      <p>
+        Values are at the fair prices of the markets, and every column adds up to the sum above. Stakes and
+        the margin account are not part of it.
+      </p>
+      {isUnknown && (
+        <p>
+          The cost of what came by a deposit, a conversion, a reward or a transfer is unknown, and it is in no
+          result, until you record it for the account “exchange” among the tax lots.
+        </p>
+      )}
+      {totals.unpriced.length > 0 && <p>Without a price, not counted: {totals.unpriced.join(", ")}.</p>}
+      {costsAsOf === null ? (
+        <p>The trades of this exchange are not followed here: costs and results are of what you recorded.</p>
+      ) : (
+        costsAsOf !== readAt && (
+          <p>
+            Costs and results count your trades until <TimeText milliseconds={Date.parse(costsAsOf)} />
+            {unvaluedFills > 0 && `; ${plural(unvaluedFills, "fill")} wait for a price of their quote asset`}.
+          </p>
+        )
+      )}
+      {shortfallCount > 0 && (
+        <p>
+          {plural(shortfallCount, "transaction")} took more than was known to be held, and count in no result.
+          The tax lots say which.
+        </p>
+      )}
+    </div>
+  );
+}
