@@ -53,9 +53,9 @@ async def test_each_point_has_the_last_balance_and_the_last_price_before_it(pool
     times = sorted(BEGIN + timedelta(minutes=chance.randrange(500)) for _ in range(200))
     rows = [(at, chance.randrange(1000)) for at in times]
     points = sorted({BEGIN + timedelta(minutes=chance.randrange(600)) for _ in range(60)})
+    await add_entries(pool, "bob", "BTC", [(BEGIN, 7)])
     await add_entries(pool, "ada", "BTC", rows)
     await add_entries(pool, "ada", "ETH", [])
-    await add_entries(pool, "bob", "BTC", [(BEGIN, 7)])
     await add_trades(pool, "BTC-USD", rows)
     store = PortfolioStore(pool)
     assert await store.balances("ada", points) == {"BTC": plainly(rows, points)}
@@ -68,5 +68,9 @@ async def test_an_entry_that_waited_for_another_is_the_later_one(pool: asyncpg.P
     second = timedelta(seconds=1)
     rows = [(BEGIN, 1), (BEGIN + 60 * second, 2), (BEGIN + 55 * second, 3)]
     await add_entries(pool, "ada", "BTC", rows)
-    points = [BEGIN + 56 * second, BEGIN + 61 * second, BEGIN + timedelta(days=30)]
-    assert await PortfolioStore(pool).balances("ada", points) == {"BTC": [Decimal(3)] * 3}
+    points = [BEGIN + 54 * second, BEGIN + 61 * second, BEGIN + timedelta(days=30)]
+    assert await PortfolioStore(pool).balances("ada", points) == {"BTC": [Decimal(1), Decimal(3), Decimal(3)]}
+
+
+async def test_a_portfolio_before_any_entry_is_empty(pool: asyncpg.Pool) -> None:
+    assert await PortfolioStore(pool).balances("ada", [BEGIN]) == {}
