@@ -25,4 +25,6 @@ test("a fill before the first candle has no mark", () => {
 
 test("the line of an order says its side and what is left of it", () => {
   expect(orderTitle({ side: "sell", remainingQuantity: "1200.5" })).toBe("Sell 1,200.5");
+  const stop = { side: "sell", remainingQuantity: "2", triggerStatus: "waiting" } as const;
+  expect(orderTitle(stop)).toBe("Stop: Sell 2");
 });
