@@ -83,7 +83,7 @@ function Kind({ order }: { order: Order }) {
   const { type, timeInForce, postOnly, expiresAt, triggerStatus } = order;
   const terms = termsOf(order);
   return (
-    <>
+    <span className={classes.kind}>
       {kindOf(type, timeInForce, postOnly)}
       {terms && isWaiting(order) && <span className={classes.detail}>{waitsFor(terms)}</span>}
       {triggerStatus === "triggered" && <span className={classes.detail}>has fired</span>}
@@ -92,7 +92,7 @@ function Kind({ order }: { order: Order }) {
           until <TimeText milliseconds={Date.parse(expiresAt)} />
         </span>
       )}
-    </>
+    </span>
   );
 }
 
