@@ -93,6 +93,8 @@ export function createHandle(holder: HTMLElement, options: HandleOptions): Handl
   element.addEventListener("pointercancel", escape);
   for (const kind of ["mousedown", "touchstart"])
     element.addEventListener(kind, (event) => event.stopPropagation(), { passive: true });
+  // The click that follows a touch would meet the review, which is open by then, and close it.
+  element.addEventListener("touchend", (event) => event.preventDefault(), { passive: false });
   element.addEventListener("keydown", (event) => {
     const steps = { ArrowUp: 1n, ArrowDown: -1n, PageUp: 10n, PageDown: -10n }[event.key];
     if (steps !== undefined) {
