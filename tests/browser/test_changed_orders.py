@@ -183,3 +183,12 @@ def test_one_click_changes_an_order_without_a_review(new_window: NewWindow, exch
     screen.page.get_by_role("button", name="Save").click()
     expect(screen.row("Open orders", "Buy", "248.99", "1")).to_be_visible()
     assert open_order(exchange, trader) == ("248.99", "1")
+
+    # A price far from the market needs the word all the same.
+    screen.page.get_by_role("button", name=re.compile("^Change buy 1 ")).click()
+    screen.page.get_by_role("textbox", name=re.compile("^Price of buy 1 ")).fill("300")
+    screen.page.get_by_role("button", name="Save").click()
+    dialog = screen.dialog("Change the order to buy")
+    expect(dialog.get_by_role("note")).to_contain_text("The price is far above the last one, 250.00 BRL.")
+    expect(dialog.get_by_role("button", name="Change the order")).to_be_disabled()
+    assert open_order(exchange, trader) == ("248.99", "1")

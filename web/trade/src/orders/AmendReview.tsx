@@ -1,9 +1,9 @@
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
-import type { Problem } from "#lib/components/states.tsx";
+import { type Problem, WarningNote } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
-import { amendmentOf, type Wanted } from "./amending.ts";
+import { amendmentOf, isFar, type Wanted } from "./amending.ts";
 import { termsOf, triggerSentence } from "./trigger.ts";
 
 /** The last question before an order is changed: what it has, and what it shall have. */
@@ -11,6 +11,7 @@ export default function AmendReview({
   market,
   order,
   wanted,
+  lastPrice,
   isBusy,
   problem,
   onConfirm,
@@ -19,6 +20,7 @@ export default function AmendReview({
   market: Market;
   order: Order;
   wanted: Wanted;
+  lastPrice: string | null;
   isBusy: boolean;
   problem: Problem | null;
   onConfirm: () => void;
@@ -29,11 +31,14 @@ export default function AmendReview({
   const price = (text: string) => `${formatDecimal(text, placesOf(market.tickSize))} ${quoteAsset}`;
   const amount = (text: string) => `${formatDecimal(text)} ${baseAsset}`;
   const terms = isWaiting(order) ? termsOf(order) : null;
+  const far = body?.price !== undefined && isFar(order, wanted.price, lastPrice);
   const fault = faults.price ?? faults.quantity;
   return (
     <ConfirmDialog
       title={`Change the order to ${order.side} ${order.symbol}?`}
       operator=""
+      typed={far ? order.symbol : ""}
+      danger={far}
       confirm="Change the order"
       dismiss="Leave it"
       isBusy={isBusy}
@@ -47,6 +52,12 @@ export default function AmendReview({
       onClose={onClose}
     >
       {fault && <p>{fault}</p>}
+      {far && (
+        <WarningNote>
+          The price is far {order.side === "buy" ? "above" : "below"} the last one, {price(lastPrice ?? "0")}.
+          The order may trade at once.
+        </WarningNote>
+      )}
       {terms ? (
         <p>{triggerSentence(terms, quoteAsset)}</p>
       ) : (

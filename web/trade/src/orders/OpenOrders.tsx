@@ -7,9 +7,16 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { plural } from "#lib/counts.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import type { Order } from "../api/orderKinds.ts";
-import { useMarkets, useOpenOrders, useTradingRules } from "../api/queries.ts";
+import { useMarkets, useOpenOrders, useTickers, useTradingRules } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
-import { amendmentOf, isAmendable, refusedFields, type Wanted, type WantedFaults } from "./amending.ts";
+import {
+  amendmentOf,
+  isAmendable,
+  isFar,
+  refusedFields,
+  type Wanted,
+  type WantedFaults,
+} from "./amending.ts";
 import { orderActions, orderColumns, usePlaces } from "./columns.tsx";
 import { useOneClick } from "./habits.ts";
 import classes from "./OrdersPanel.module.css";
@@ -34,6 +41,7 @@ const buttonId = (orderId: string) => `amend-${orderId}`;
 export function OpenOrders({ only }: { only: string | undefined }) {
   const query = useOpenOrders();
   const { data: markets = [] } = useMarkets();
+  const { data: tickers = [] } = useTickers();
   const { data: rules } = useTradingRules();
   const { session } = useSession();
   const isOneClick = useOneClick(session?.userId);
@@ -52,7 +60,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
       const refused = refusedFields(error);
       const isOfField = Object.keys(refused).length > 0;
       if (isOfField) setEditing((before) => before && { ...before, refused, asks: false });
-      else if (isOneClick) tellRefused(error);
+      else if (!editing?.asks) tellRefused(error);
     },
   });
   const rows: Order[] | undefined = query.data?.filter(({ symbol }) => only === undefined || symbol === only);
@@ -60,6 +68,8 @@ export function OpenOrders({ only }: { only: string | undefined }) {
   const edited = rows?.find(({ orderId }) => orderId === editing?.orderId);
   const market = markets.find(({ symbol }) => symbol === edited?.symbol);
   const amendment = edited && editing && market ? amendmentOf(edited, editing.wanted, market) : null;
+
+  const lastPrice = tickers.find(({ symbol }) => symbol === edited?.symbol)?.lastPrice ?? null;
 
   const begin = (order: Order) => {
     amend.reset();
@@ -70,9 +80,9 @@ export function OpenOrders({ only }: { only: string | undefined }) {
     if (edited && amendment?.body && !amend.isPending) amend.mutate({ order: edited, body: amendment.body });
   };
   const submit = () => {
-    if (!amendment || Object.keys(amendment.faults).length > 0) return;
+    if (!amendment || !edited || Object.keys(amendment.faults).length > 0) return;
     if (amendment.body === null) leave();
-    else if (isOneClick) send();
+    else if (isOneClick && !isFar(edited, amendment.body.price ?? "", lastPrice)) send();
     else setEditing((before) => before && { ...before, asks: true });
   };
   const change = (changes: Partial<Wanted>) =>
@@ -178,6 +188,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
             market={market}
             order={edited}
             wanted={editing.wanted}
+            lastPrice={lastPrice}
             isBusy={amend.isPending}
             problem={amend.error ? explain(amend.error) : null}
             onConfirm={send}

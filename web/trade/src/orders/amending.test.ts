@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { RefusedError } from "../api/errors.ts";
 import type { Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
-import { amendmentOf, isAmendable, refusedFields } from "./amending.ts";
+import { amendmentOf, isAmendable, isFar, refusedFields } from "./amending.ts";
 import { orderName } from "./orderName.ts";
 import { termsOf, waitsFor } from "./trigger.ts";
 
@@ -41,6 +41,19 @@ it.each([
   const { body, faults: found } = amendmentOf(order, { price: "100", quantity: "2", ...changes }, market);
   expect(found).toEqual(faults);
   expect(body).toBeNull();
+});
+
+it.each([
+  ["buy", "103", "100", true],
+  ["buy", "102.5", "100", false],
+  ["buy", "50", "100", false],
+  ["sell", "97", "100", true],
+  ["sell", "97.5", "100", false],
+  ["sell", "50", null, false],
+  ["sell", "", "100", false],
+] as const)("knows what is far from the market: %s at %s, the last price is %s", (side, price, last, far) => {
+  expect(isFar({ ...order, side }, price, last)).toBe(far);
+  expect(isFar({ ...order, side, triggerStatus: "waiting" }, price, last)).toBe(false);
 });
 
 it("puts a refusal at the field that it names", () => {

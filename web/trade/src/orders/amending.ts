@@ -4,7 +4,7 @@ import { readScaled, toScaled } from "#lib/scaled.ts";
 import { RefusedError } from "../api/errors.ts";
 import { hasLimit, isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
-import { amountFault, priceFault } from "./review.ts";
+import { amountFault, priceFault, WORD_BPS } from "./review.ts";
 
 /** Price and whole quantity, with what is filled already. */
 export interface Wanted {
@@ -53,6 +53,17 @@ function quantityFault(order: Order, quantity: string, market: Market): string |
   return compareDecimals(quantity, order.filledQuantity) > 0
     ? null
     : `More than the ${order.filledQuantity} that are filled already.`;
+}
+
+/**
+ * Whether a price would trade far from the market, so that a word is asked for: as far beyond the last price as a new
+ * order may go without one. An order that waits trades later, by other prices.
+ */
+export function isFar(order: Order, price: string, lastPrice: string | null): boolean {
+  const [wanted, last] = [readScaled(price.trim()), lastPrice === null ? null : readScaled(lastPrice)];
+  if (wanted === null || last === null || last <= 0n || isWaiting(order)) return false;
+  const beyond = order.side === "buy" ? wanted - last : last - wanted;
+  return (beyond * 10_000n) / last >= WORD_BPS;
 }
 
 /** The fields that a refusal names, with its reasons. */

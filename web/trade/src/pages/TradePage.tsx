@@ -14,6 +14,7 @@ import {
   useTickers,
   useTradingRules,
 } from "../api/queries.ts";
+import { hasLimit } from "../api/orderKinds.ts";
 import { useSession } from "../api/session.ts";
 import { ChartPanel } from "../market/ChartPanel.tsx";
 import { MarketHeader } from "../market/MarketHeader.tsx";
@@ -25,6 +26,7 @@ import { Trades } from "../market/Trades.tsx";
 import { explain } from "../api/messages.ts";
 import { OrderForm } from "../orders/OrderForm.tsx";
 import { OrdersPanel } from "../orders/OrdersPanel.tsx";
+import { isFar } from "../orders/amending.ts";
 import { useOneClick } from "../orders/habits.ts";
 import { tellRefused, useAmendOrder } from "../orders/placing.ts";
 import { type Draft, EMPTY_DRAFT } from "../orders/review.ts";
@@ -98,11 +100,20 @@ function Screen({ symbol }: { symbol: string }) {
     NO_TRADES,
   );
   const change = useCallback(
-    (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes })),
+    (changes: Partial<Draft>) =>
+      setDraft((before) => {
+        // The field of the date begins anew with another type.
+        const isOther = changes.type !== undefined && changes.type !== before.type;
+        return { ...before, ...(isOther ? { expiresAt: "" } : {}), ...changes };
+      }),
     [],
   );
   const retry = useCallback(() => setAttempt((before) => before + 1), []);
-  const choosePrice = useCallback((price: string) => change({ type: "limit", price }), [change]);
+  const choosePrice = useCallback(
+    (price: string) =>
+      setDraft((before) => ({ ...before, price, type: hasLimit(before.type) ? before.type : "limit" })),
+    [],
+  );
   const form = useRef<HTMLDivElement>(null);
   const openForm = (side: Draft["side"]) => {
     change({ side });
@@ -124,16 +135,25 @@ function Screen({ symbol }: { symbol: string }) {
     () => (session && fillPages ? fillPages.pages.flatMap(({ rows }) => rows) : NO_FILLS),
     [session, fillPages],
   );
+  const last = trades.trades?.[0];
+  const known = tickers.find((one) => one.symbol === symbol);
+  const ticker = useMemo(() => tickerAt(known, last), [known, last]);
+  const lastPrice = useRef<string | null>(null);
+  useEffect(() => {
+    lastPrice.current = ticker?.lastPrice ?? null;
+  });
   const { data: rules } = useTradingRules();
   const canAmend = session !== null && rules?.rules === "complete";
   const entry = useAverageEntry(session?.userId, symbol);
   const isOneClick = useOneClick(session?.userId);
   const [proposal, setProposal] = useState<Proposal | null>(null);
+  const [asks, setAsks] = useState(false);
   const endProposal = useCallback(() => setProposal(null), []);
   const amend = useAmendOrder({
     onDone: endProposal,
     onRefused: (error) => {
-      if (!isOneClick) return;
+      // The review shows it otherwise.
+      if (asks) return;
       endProposal();
       tellRefused(error);
     },
@@ -143,7 +163,9 @@ function Screen({ symbol }: { symbol: string }) {
     (next: Proposal) => {
       reset();
       setProposal(next);
-      if (isOneClick) amendPrice({ order: next.order, body: { price: next.price } });
+      const needsReview = !isOneClick || isFar(next.order, next.price, lastPrice.current);
+      setAsks(needsReview);
+      if (!needsReview) amendPrice({ order: next.order, body: { price: next.price } });
     },
     [reset, amendPrice, isOneClick],
   );
@@ -151,9 +173,6 @@ function Screen({ symbol }: { symbol: string }) {
     () => ({ orders, fills, entry, proposal, onPropose: canAmend ? propose : null }),
     [orders, fills, entry, proposal, canAmend, propose],
   );
-  const last = trades.trades?.[0];
-  const known = tickers.find((one) => one.symbol === symbol);
-  const ticker = useMemo(() => tickerAt(known, last), [known, last]);
   const market = markets.find((one) => one.symbol === symbol);
   if (!market) return null;
   const parts = {
@@ -205,12 +224,13 @@ function Screen({ symbol }: { symbol: string }) {
       <div className={classes.orders}>
         <OrdersPanel symbol={symbol} />
       </div>
-      {proposal && !isOneClick && (
+      {proposal && asks && (
         <Suspense>
           <AmendReview
             market={market}
             order={proposal.order}
             wanted={{ price: proposal.price, quantity: proposal.order.quantity }}
+            lastPrice={ticker?.lastPrice ?? null}
             isBusy={amend.isPending}
             problem={amend.error ? explain(amend.error) : null}
             onConfirm={() => amendPrice({ order: proposal.order, body: { price: proposal.price } })}
