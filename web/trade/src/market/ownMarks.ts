@@ -18,14 +18,13 @@ import { canvasValue } from "./candles.ts";
 import { type Fill, isMovable, linePrice, NOTHING, type Own } from "./own.ts";
 import { createHandle, type Handle } from "./ownHandle.ts";
 
-/** What the line of an order says. */
-export function orderTitle({
-  side,
-  remainingQuantity,
-  triggerStatus,
-}: Pick<Order, "side" | "remainingQuantity" | "triggerStatus">): string {
-  const word = side === "buy" ? "Buy" : "Sell";
-  return `${isWaiting({ triggerStatus }) ? "Stop: " : ""}${word} ${formatDecimal(remainingQuantity)}`;
+/** What the line of an order says; of one that waits what for. */
+export function orderTitle(order: Pick<Order, "side" | "type" | "remainingQuantity" | "triggerStatus">) {
+  const { side, type, remainingQuantity } = order;
+  const words = `${side === "buy" ? "Buy" : "Sell"} ${formatDecimal(remainingQuantity)}`;
+  if (!isWaiting(order)) return words;
+  if (type.startsWith("take_profit")) return `Take profit: ${words}`;
+  return `${type.startsWith("trailing") ? "Trailing stop" : "Stop"}: ${words}`;
 }
 
 export interface FillMark {
