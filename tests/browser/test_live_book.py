@@ -101,8 +101,7 @@ def expected_rows(operator: Operator, symbol: str, step: Decimal) -> dict[str, l
 def assert_shows_the_engines_book(screen: TradingScreen, operator: Operator, symbol: str) -> None:
     """Every row, with prices as they are and grouped."""
     for step in (Decimal("0.1"), Decimal("0.5"), Decimal("0.01")):
-        screen.page.get_by_role("combobox", name="Group prices by").click()
-        screen.page.get_by_role("option", name=str(step), exact=True).click()
+        screen.page.get_by_role("combobox", name="Group prices by").select_option(str(step))
         for side, rows in expected_rows(operator, symbol, step).items():
             assert len(rows) == ROWS or step != Decimal("0.01"), "more levels than the screen shows"
             shown = screen.page.get_by_role("list", name=side).get_by_role("button")

@@ -9,7 +9,7 @@ import asyncpg
 from openspot.archive.run import archive
 from openspot.kit.settings import Settings
 from openspot.rest_edge.funds.accounts.portfolio_store import PortfolioStore
-from tests.support.histories import BEGIN, LIMIT, USER, RecordingPool, fill, pages, plan_of
+from tests.support.histories import BEGIN, LIMIT, RecordingPool, fill, pages, plan_of
 
 ROWS = 20_000
 READ_MAX = 4 * (LIMIT + 1)

@@ -1,9 +1,11 @@
-import { ActionIcon, Kbd, Tooltip } from "@mantine/core";
+import { ActionIcon, Tooltip } from "@mantine/core";
 import { QuestionIcon } from "@primer/octicons-react";
-import { useState } from "react";
-import { Dialog } from "./Dialog.tsx";
+import { lazy, Suspense, useState } from "react";
 import { useShortcuts } from "../shortcuts.ts";
 import classes from "./Shortcuts.module.css";
+
+/** Dialogs are loaded when the first one is opened. */
+const ShortcutList = lazy(() => import("./ShortcutList.tsx"));
 
 const TITLE = "Keyboard shortcuts";
 
@@ -32,20 +34,9 @@ export function Shortcuts({ shortcuts }: ShortcutsProps) {
         </ActionIcon>
       </Tooltip>
       {isOpen && (
-        <Dialog onClose={() => setOpen(false)} title={TITLE} closeButtonProps={{ "aria-label": "Close" }}>
-          <dl className={classes.list}>
-            {[own, ...shortcuts].map(({ keys, title }) => (
-              <div key={keys}>
-                <dt>
-                  {keys.split(" ").map((key) => (
-                    <Kbd key={key}>{key}</Kbd>
-                  ))}
-                </dt>
-                <dd>{title}</dd>
-              </div>
-            ))}
-          </dl>
-        </Dialog>
+        <Suspense>
+          <ShortcutList title={TITLE} shortcuts={[own, ...shortcuts]} onClose={() => setOpen(false)} />
+        </Suspense>
       )}
     </>
   );

@@ -5,6 +5,7 @@ import { createStore, type Store, useStore } from "#lib/store.ts";
 import type { Link, Stream } from "../stream/connection.ts";
 import type { Feed } from "../stream/feeds.ts";
 import type { Schemas } from "./client.ts";
+import type { Order } from "./orderKinds.ts";
 import { currentSession, onSessionChange } from "./session.ts";
 
 export const StreamContext = createContext<Stream | null>(null);
@@ -38,7 +39,6 @@ export function useFeed<Value>(make: () => Feed<Value>, key: string, initial: Va
   );
 }
 
-type Order = Schemas["OrderRecord"];
 type Ticker = Schemas["Ticker"];
 
 export const OPEN_ORDERS = ["orders", "open"] as const;

@@ -5,6 +5,8 @@ import { useGrowingList } from "./lists.ts";
 import { BALANCES, OPEN_ORDERS, TICKERS } from "./live.ts";
 import { useSession } from "./session.ts";
 
+export type { Order } from "./orderKinds.ts";
+
 const PUBLIC = { isPublic: true };
 /** Selects what only its user may read. A public query that is cancelled while it is shown would not be asked again. */
 export const OF_ONE_USER = { predicate: ({ meta }: Query) => meta?.isPublic !== true };
@@ -20,7 +22,6 @@ export type AssetPrice = Schemas["AssetFairPrice"];
 export type Ticker = Schemas["Ticker"];
 export type TradingRules = Schemas["TradingResponse"];
 export type Network = Schemas["NetworkFeeResponse"];
-export type Order = Schemas["OrderRecord"];
 export type Balance = Schemas["Balance"];
 export type Fill = Schemas["OwnTrade"];
 

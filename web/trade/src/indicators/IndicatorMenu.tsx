@@ -1,6 +1,7 @@
 import { Button, Popover } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
-import { INDICATORS, useChoice } from "./choice.ts";
+import { useStore } from "#lib/store.ts";
+import { shown } from "./shown.ts";
 
 const load = () => import("./IndicatorChoices.tsx");
 /** Loaded when it is opened. */
@@ -12,9 +13,8 @@ export function IndicatorMenu({
 }: {
   /** What fills the screen, if anything does: nothing else is seen. */ within: HTMLElement | null;
 }) {
-  const choice = useChoice();
+  const count = useStore(shown);
   const [isOpen, setOpen] = useState(false);
-  const count = INDICATORS.filter(({ id }) => choice[id]?.isShown).length;
   const toggle = () => {
     if (isOpen) setOpen(false);
     // The focus goes to the first choice, which has to be there by then.

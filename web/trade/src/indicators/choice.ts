@@ -1,5 +1,6 @@
 /** Which indicators the chart shows, and with which periods: kept in this browser. */
 import { createStore, keep, readKept, useStore } from "#lib/store.ts";
+import { KEY, shown } from "./shown.ts";
 
 export const KINDS = ["sma", "ema", "bollinger", "vwap", "profile", "rsi", "macd", "atr"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -115,7 +116,6 @@ export interface Chosen {
 /** By the id of an indicator. */
 export type Choice = Readonly<Record<string, Chosen>>;
 
-const KEY = "openspot.trade.indicators";
 const storage = () => localStorage;
 
 /** The choice that a kept text writes. What it lacks, or has wrong, is as at the first visit. */
@@ -149,6 +149,16 @@ export function isAllowed({ least, most }: Parameter, value: unknown): value is 
 }
 
 const choice = createStore<Choice>(choiceOf(readKept(storage, KEY)));
+
+const count = () => shown.set(Object.values(choice.get()).filter(({ isShown }) => isShown).length);
+count();
+choice.subscribe(count);
+
+/** Tell `listener` what is chosen, now and after each change, until the returned function is called. */
+export function followChoice(listener: (choice: Choice) => void): () => void {
+  listener(choice.get());
+  return choice.subscribe(() => listener(choice.get()));
+}
 
 export function useChoice(): Choice {
   return useStore(choice);

@@ -14,6 +14,8 @@ import { type Plot, plotsOf } from "./plots.ts";
 import { VolumeProfile } from "./VolumeProfile.ts";
 import type { Bar } from "./values.ts";
 
+export { followChoice } from "./choice.ts";
+
 /** A pane of an indicator is this part of the pane of the candles. */
 const PANE_SHARE = 0.3;
 const RSI_LEVELS = [30, 70];
@@ -39,6 +41,8 @@ interface Shown {
 export interface IndicatorLines {
   /** Show the indicators of `choice` in the colours of `scheme`, with the bars that were drawn last. */
   show: (choice: Choice, scheme: Scheme) => void;
+  /** Show the same indicators in the colours of `scheme`. */
+  paint: (scheme: Scheme) => void;
   /** Draw every bar. */
   draw: (bars: readonly Bar[]) => void;
   /** Draw the newest bar alone, which has changed or is new. */
@@ -57,6 +61,7 @@ export function createIndicatorLines(
   let profile: VolumeProfile | null = null;
   let bars: readonly Bar[] = [];
   let scheme: Scheme = "light";
+  let chosenLast: Choice = {};
 
   function clear() {
     for (const { series } of shown) for (const one of series) chart.removeSeries(one);
@@ -108,27 +113,31 @@ export function createIndicatorLines(
     profile?.show(bars);
   }
 
+  function show(choice: Choice, nextScheme: Scheme) {
+    clear();
+    chosenLast = choice;
+    scheme = nextScheme;
+    let panes = 0;
+    for (const indicator of INDICATORS) {
+      const chosen = choice[indicator.id];
+      if (!chosen?.isShown) continue;
+      const { parameters } = chosen;
+      if (indicator.kind === "profile") {
+        const colours = scheme === "dark" ? dark : light;
+        profile = new VolumeProfile(parameters[0] ?? 1, {
+          rising: `${colours.positive}33`,
+          falling: `${colours.negative}33`,
+        });
+        candles.attachPrimitive(profile);
+      } else shown.push(add(planned(indicator, parameters), indicator.hasPane ? ++panes : 0));
+    }
+    chart.panes().forEach((pane, at) => pane.setStretchFactor(at === 0 ? 1 : PANE_SHARE));
+    drawAll();
+  }
+
   return {
-    show(choice, nextScheme) {
-      clear();
-      scheme = nextScheme;
-      let panes = 0;
-      for (const indicator of INDICATORS) {
-        const chosen = choice[indicator.id];
-        if (!chosen?.isShown) continue;
-        const { parameters } = chosen;
-        if (indicator.kind === "profile") {
-          const colours = scheme === "dark" ? dark : light;
-          profile = new VolumeProfile(parameters[0] ?? 1, {
-            rising: `${colours.positive}33`,
-            falling: `${colours.negative}33`,
-          });
-          candles.attachPrimitive(profile);
-        } else shown.push(add(planned(indicator, parameters), indicator.hasPane ? ++panes : 0));
-      }
-      chart.panes().forEach((pane, at) => pane.setStretchFactor(at === 0 ? 1 : PANE_SHARE));
-      drawAll();
-    },
+    show,
+    paint: (next) => show(chosenLast, next),
     draw(next) {
       bars = next;
       shown = shown.map((one) => ({ ...one, ...planned(one.indicator, one.parameters) }));

@@ -24,14 +24,15 @@ import { useStream } from "../api/live.ts";
 import { type Market, readCandles } from "../api/queries.ts";
 import { explain } from "../api/messages.ts";
 import { Loading } from "../parts/Loading.tsx";
-import { useChoice } from "../indicators/choice.ts";
-import { createIndicatorLines, type IndicatorLines, type Reading } from "../indicators/lines.ts";
+import { createLateIndicators, type LateIndicators } from "../indicators/late.ts";
+import type { Reading } from "../indicators/lines.ts";
 import { createPace } from "../stream/pace.ts";
 import classes from "./CandleChart.module.css";
 import { steer } from "./chartKeys.ts";
 import { candleAt, type LastTrade } from "./lastPrice.ts";
 import { barOf, type Candle, canvasValue, mergeCandles, toBar, toVolume } from "./candles.ts";
-import { createOwnMarks, type Fill, type OwnMarks } from "./ownMarks.ts";
+import { hasLine, type Own } from "./own.ts";
+import type { OwnMarks } from "./ownMarks.ts";
 
 type Interval = Schemas["Interval"];
 
@@ -61,8 +62,9 @@ interface Series {
   chart: IChartApi;
   bars: ISeriesApi<"Candlestick">;
   volumes: ISeriesApi<"Histogram">;
-  indicators: IndicatorLines;
-  own: OwnMarks;
+  indicators: LateIndicators;
+  /** Null until the reader has something to be marked. */
+  own: OwnMarks | null;
 }
 
 export default memo(CandleChart);
@@ -73,8 +75,7 @@ function CandleChart({
   interval,
   last,
   isLogarithmic,
-  orders,
-  fills,
+  own,
 }: {
   market: Market;
   interval: Interval;
@@ -82,10 +83,8 @@ function CandleChart({
   last: LastTrade | undefined;
   /** Whether equal distances are equal changes in percent. */
   isLogarithmic: boolean;
-  /** The reader's open orders of the market. */
-  orders: readonly Schemas["OrderRecord"][];
-  /** The reader's newest fills of the market. */
-  fills: readonly Fill[];
+  /** What the reader has in the market. */
+  own: Own;
 }) {
   const { symbol } = market;
   const exchange = useExchange();
@@ -106,7 +105,6 @@ function CandleChart({
   const [marked, setMarked] = useState(0);
   /** Begin of the candle under the pointer, in seconds. */
   const pointed = useRef<number | null>(null);
-  const choice = useChoice();
   const query = useQuery({
     queryKey: ["candles", symbol, interval],
     queryFn: () => readCandles(exchange, symbol, interval, {}, FIRST_LIMIT),
@@ -151,8 +149,11 @@ function CandleChart({
       priceLineVisible: false,
     });
     chart.priceScale("volume").applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } });
-    const indicators = createIndicatorLines(chart, bars, places);
-    series.current = { chart, bars, volumes, indicators, own: createOwnMarks(bars) };
+    const indicators = createLateIndicators(chart, bars, places, () =>
+      setReadings(indicators.readings(pointed.current)),
+    );
+    const drawn: Series = { chart, bars, volumes, indicators, own: null };
+    series.current = drawn;
     isPlaced.current = false;
 
     let isReading = false;
@@ -184,6 +185,8 @@ function CandleChart({
     });
     return () => {
       series.current = null;
+      indicators.stop();
+      drawn.own?.remove();
       chart.remove();
     };
   }, [exchange, symbol, interval, places, market.tickSize, draw]);
@@ -271,22 +274,31 @@ function CandleChart({
   }, [scheme, zone, places, symbol, interval, draw]);
 
   useEffect(() => {
-    series.current?.indicators.show(choice, scheme);
+    series.current?.indicators.paint(scheme);
     setReadings(series.current?.indicators.readings(pointed.current) ?? []);
-  }, [choice, scheme, places, symbol, interval]);
+  }, [scheme, places, symbol, interval]);
 
   useEffect(() => {
     const mode = isLogarithmic ? PriceScaleMode.Logarithmic : PriceScaleMode.Normal;
     series.current?.chart.priceScale("right").applyOptions({ mode });
   }, [isLogarithmic, symbol, interval]);
 
-  const colours = scheme === "dark" ? dark : light;
-  useEffect(() => series.current?.own.showOrders(orders, colours), [orders, colours, symbol, interval]);
-
+  const hasOwn = own.orders.length > 0 || own.fills.length > 0 || own.entry !== null;
   useEffect(() => {
-    const times = candles.current.map(({ timestamp }) => timestamp / 1000);
-    setMarked(series.current?.own.showFills(fills, times, colours) ?? 0);
-  }, [fills, colours, symbol, interval, span]);
+    const { current } = series;
+    if (!current || (!hasOwn && current.own === null)) return undefined;
+    let isAwaited = true;
+    void import("./ownMarks.ts").then(({ createOwnMarks }) => {
+      if (!isAwaited || !holder.current) return;
+      current.own ??= createOwnMarks(current.bars, holder.current);
+      current.own.show(own, scheme === "dark" ? dark : light, market);
+      const times = candles.current.map(({ timestamp }) => timestamp / 1000);
+      setMarked(current.own.showFills(own.fills, times));
+    });
+    return () => {
+      isAwaited = false;
+    };
+  }, [own, hasOwn, scheme, market, symbol, interval, span]);
 
   const present = newest && candleAt(newest, last, length);
   const legend = shown && shown.timestamp !== present?.timestamp ? shown : present;
@@ -301,7 +313,7 @@ function CandleChart({
           symbol,
           interval,
           present,
-          drawnWords(readings, orders.filter(({ price }) => price !== null).length, marked),
+          drawnWords(readings, own.orders.filter(hasLine).length, own.entry?.price, marked),
         )}
         onKeyDown={(event) => series.current && steer(series.current.chart, event)}
       />
@@ -358,10 +370,16 @@ function label(symbol: string, interval: string, candle: Candle | null, own: str
 }
 
 /** What is drawn on the candles, in words. */
-function drawnWords(readings: readonly Reading[], orders: number, fills: number): string {
+function drawnWords(
+  readings: readonly Reading[],
+  orders: number,
+  entry: string | undefined,
+  fills: number,
+): string {
   const sentences = [
     ...readings.map(({ title, figures }) => `${title}: ${figures.join(", ") || "none yet"}.`),
     ...(orders > 0 ? [`Your ${plural(orders, "open order")} as lines.`] : []),
+    ...(entry === undefined ? [] : [`Your average entry price, ${entry}, as a line.`]),
     ...(fills > 0 ? [`Your ${plural(fills, "fill")} as marks.`] : []),
   ];
   return sentences.map((sentence) => ` ${sentence}`).join("");

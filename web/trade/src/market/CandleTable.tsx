@@ -12,7 +12,7 @@ const LIMIT = 100;
 const REFRESH_MS = 15_000;
 
 /** The newest candles as figures, for those who cannot see the chart, and for copying. */
-export function CandleTable({ market, interval }: { market: Market; interval: Schemas["Interval"] }) {
+export default function CandleTable({ market, interval }: { market: Market; interval: Schemas["Interval"] }) {
   const exchange = useExchange();
   const { symbol } = market;
   const { data, error, refetch } = useQuery({

@@ -8,13 +8,13 @@ import type { Schemas } from "../api/client.ts";
 import type { Market } from "../api/queries.ts";
 import { Loading } from "../parts/Loading.tsx";
 import type { BookState } from "../stream/feeds.ts";
-import { CandleTable } from "./CandleTable.tsx";
 import classes from "./ChartPanel.module.css";
-import { DepthChart } from "./DepthChart.tsx";
 import type { LastTrade } from "./lastPrice.ts";
-import type { Fill } from "./ownMarks.ts";
+import type { Own } from "./own.ts";
 
 const CandleChart = lazy(() => import("./CandleChart.tsx"));
+const CandleTable = lazy(() => import("./CandleTable.tsx"));
+const DepthChart = lazy(() => import("./DepthChart.tsx"));
 
 type Interval = Schemas["Interval"];
 const INTERVALS: readonly Interval[] = ["1m", "5m", "15m", "30m", "1h", "4h", "1d", "1w"];
@@ -31,15 +31,13 @@ export const ChartPanel = memo(function ChartPanel({
   market,
   book,
   last,
-  orders,
-  fills,
+  own,
 }: {
   market: Market;
   book: BookState;
   last: LastTrade | undefined;
-  /** The reader's own, of the market. */
-  orders: readonly Schemas["OrderRecord"][];
-  fills: readonly Fill[];
+  /** What the reader has in the market. */
+  own: Own;
 }) {
   const [view, setView] = useState("candles");
   const [interval, setInterval] = useState<Interval>(
@@ -74,23 +72,22 @@ export const ChartPanel = memo(function ChartPanel({
         onFull={fill}
       />
       <div className={classes.body}>
-        {view === "depth" ? (
-          <DepthChart market={market} state={book} />
-        ) : view === "figures" ? (
-          <CandleTable market={market} interval={interval} />
-        ) : (
-          <Suspense fallback={<Loading what="the chart" />}>
+        <Suspense fallback={<Loading what="the chart" />}>
+          {view === "depth" ? (
+            <DepthChart market={market} state={book} />
+          ) : view === "figures" ? (
+            <CandleTable market={market} interval={interval} />
+          ) : (
             <CandleChart
               key={`${market.symbol} ${interval}`}
               market={market}
               interval={interval}
               last={last}
               isLogarithmic={isLogarithmic}
-              orders={orders}
-              fills={fills}
+              own={own}
             />
-          </Suspense>
-        )}
+          )}
+        </Suspense>
       </div>
     </section>
   );

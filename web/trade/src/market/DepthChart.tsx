@@ -13,7 +13,7 @@ const AXIS_HEIGHT = 22;
 const RANGES = ["1", "2", "5", "10"] as const;
 
 /** How much can be bought and sold up to each price; pointer or arrow keys read a price. */
-export function DepthChart({ market, state }: { market: Market; state: BookState }) {
+export default function DepthChart({ market, state }: { market: Market; state: BookState }) {
   const { ref, width, height } = useElementSize();
   const [range, setRange] = useState<string>("2");
   const [share, setShare] = useState<number | null>(null);

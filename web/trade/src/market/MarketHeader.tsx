@@ -1,13 +1,16 @@
 import { Button, Popover } from "@mantine/core";
 import { ChevronDownIcon } from "@primer/octicons-react";
-import { memo, useEffect, useRef, useState } from "react";
+import { lazy, memo, Suspense, useEffect, useRef, useState } from "react";
 import { brandName } from "#lib/brand.ts";
 import { Amount } from "#lib/components/Amount.tsx";
 import { compareDecimals, formatDecimal, placesOf } from "#lib/decimal.ts";
 import type { Market, Ticker } from "../api/queries.ts";
 import { Change } from "./Change.tsx";
 import classes from "./MarketHeader.module.css";
-import { MarketList } from "./MarketList.tsx";
+
+const load = () => import("./MarketList.tsx").then(({ MarketList }) => ({ default: MarketList }));
+/** Loaded when it is opened. */
+const MarketList = lazy(load);
 
 /** The market's name, which opens the list of all, and its figures of the last 24 hours. */
 export const MarketHeader = memo(function MarketHeader({
@@ -74,8 +77,24 @@ const Chooser = memo(function Chooser({
   isOpen: boolean;
   onOpen: (isOpen: boolean) => void;
 }) {
+  const [isLoaded, setLoaded] = useState(false);
+  useEffect(() => {
+    // The focus goes into the list, which has to be there by then.
+    if (isOpen)
+      void load().then(
+        () => setLoaded(true),
+        () => onOpen(false),
+      );
+  }, [isOpen, onOpen]);
   return (
-    <Popover opened={isOpen} onChange={onOpen} position="bottom-start" shadow="md" trapFocus returnFocus>
+    <Popover
+      opened={isOpen && isLoaded}
+      onChange={onOpen}
+      position="bottom-start"
+      shadow="md"
+      trapFocus
+      returnFocus
+    >
       <Popover.Target>
         <Button
           variant="subtle"
@@ -90,7 +109,9 @@ const Chooser = memo(function Chooser({
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label="Markets">
-        <MarketList current={symbol} onChoose={() => onOpen(false)} />
+        <Suspense>
+          <MarketList current={symbol} onChoose={() => onOpen(false)} />
+        </Suspense>
       </Popover.Dropdown>
     </Popover>
   );

@@ -1,4 +1,4 @@
-import { Select, Skeleton } from "@mantine/core";
+import { Skeleton } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { memo, useMemo, useState } from "react";
 import { EmptyState } from "#lib/components/states.tsx";
@@ -7,6 +7,7 @@ import { scaledText, shareOfScaled, toScaled } from "#lib/scaled.ts";
 import { useLink } from "../api/live.ts";
 import type { Market, Order } from "../api/queries.ts";
 import { type Book, groupingSteps, groupLevels, type Row, type Side } from "../stream/book.ts";
+import { ChoiceField } from "../parts/ChoiceField.tsx";
 import type { BookState } from "../stream/feeds.ts";
 import classes from "./OrderBook.module.css";
 import { Panel } from "./Panel.tsx";
@@ -51,18 +52,18 @@ const Grouping = memo(function Grouping({
 }: {
   steps: string;
   chosen: string;
-  onChoose: (step: string | null) => void;
+  onChoose: (step: string) => void;
 }) {
   const longest = Math.max(...steps.split(" ").map((step) => formatDecimal(step).length));
   return (
-    <Select
+    <ChoiceField
       size="xs"
       // As wide as the longest step: micro-prices have many places.
       w={Math.max(104, longest * 8 + 44)}
       aria-label="Group prices by"
-      data={steps.split(" ").map((value) => ({ value, label: formatDecimal(value) }))}
+      choices={steps.split(" ").map((value) => ({ value, label: formatDecimal(value) }))}
       value={chosen}
-      onChange={onChoose}
+      onChoice={onChoose}
     />
   );
 });

@@ -23,6 +23,13 @@ test("a fill before the first candle has no mark", () => {
   expect(fillMarks([fill("buy", "1", at(3599))], [])).toEqual([]);
 });
 
-test("the line of an order says its side and what is left of it", () => {
-  expect(orderTitle({ side: "sell", remainingQuantity: "1200.5" })).toBe("Sell 1,200.5");
+test.each([
+  [{}, "Sell 1,200.5"],
+  [{ type: "stop_limit" }, "Sell 1,200.5"],
+  [{ type: "stop_limit", triggerStatus: "waiting" }, "Stop: Sell 1,200.5"],
+  [{ type: "take_profit_market", triggerStatus: "waiting" }, "Take profit: Sell 1,200.5"],
+  [{ type: "trailing_stop_market", triggerStatus: "waiting" }, "Trailing stop: Sell 1,200.5"],
+] as const)("the line of an order says what is left of it, and what it waits for: %j", (changes, title) => {
+  const order = { side: "sell", type: "limit", remainingQuantity: "1200.5" } as const;
+  expect(orderTitle({ ...order, ...changes })).toBe(title);
 });

@@ -1,8 +1,9 @@
-/** The reader's open orders as lines of the chart, and their fills as marks at the candles. */
+/** The reader's open orders and average entry as lines of the chart, and their fills as marks at the candles. */
 import {
   createSeriesMarkers,
   type IPriceLine,
   type ISeriesApi,
+  type ISeriesPrimitive,
   LineStyle,
   type SeriesMarker,
   type Time,
@@ -10,16 +11,20 @@ import {
 } from "lightweight-charts";
 import { formatDecimal } from "#lib/decimal.ts";
 import { scaledText, toScaled } from "#lib/scaled.ts";
-import type { Colours } from "#lib/theme/tokens.ts";
-import type { Schemas } from "../api/client.ts";
+import { type Colours, light } from "#lib/theme/tokens.ts";
+import { isWaiting, type Order } from "../api/orderKinds.ts";
+import type { Market } from "../api/queries.ts";
 import { canvasValue } from "./candles.ts";
+import { type Fill, isMovable, linePrice, NOTHING, type Own } from "./own.ts";
+import { createHandle, type Handle } from "./ownHandle.ts";
 
-type Order = Schemas["OrderRecord"];
-export type Fill = Pick<Schemas["OwnTrade"], "side" | "quantity" | "executedAt">;
-
-/** What the line of an order says. */
-export function orderTitle({ side, remainingQuantity }: Pick<Order, "side" | "remainingQuantity">): string {
-  return `${side === "buy" ? "Buy" : "Sell"} ${formatDecimal(remainingQuantity)}`;
+/** What the line of an order says; of one that waits what for. */
+export function orderTitle(order: Pick<Order, "side" | "type" | "remainingQuantity" | "triggerStatus">) {
+  const { side, type, remainingQuantity } = order;
+  const words = `${side === "buy" ? "Buy" : "Sell"} ${formatDecimal(remainingQuantity)}`;
+  if (!isWaiting(order)) return words;
+  if (type.startsWith("take_profit")) return `Take profit: ${words}`;
+  return `${type.startsWith("trailing") ? "Trailing stop" : "Stop"}: ${words}`;
 }
 
 export interface FillMark {
@@ -49,34 +54,129 @@ export function fillMarks(fills: readonly Fill[], times: readonly number[]): Fil
 }
 
 export interface OwnMarks {
-  showOrders: (orders: readonly Order[], colours: Colours) => void;
+  /** Draw orders and average entry. */
+  show: (own: Own, colours: Colours, market: Market) => void;
   /** Returns how many of the fills are in the candles that begin at `times`. */
-  showFills: (fills: readonly Fill[], times: readonly number[], colours: Colours) => number;
+  showFills: (fills: readonly Fill[], times: readonly number[]) => number;
+  /** Take away what is no part of the chart. */
+  remove: () => void;
 }
 
-/** The marks on `candles`. They go with the chart. */
-export function createOwnMarks(candles: ISeriesApi<"Candlestick">): OwnMarks {
+interface Line {
+  line: IPriceLine;
+  handle: Handle | null;
+  /** Where it stands now. */
+  price: string;
+}
+
+/** The marks on `candles`, and above them in `holder` what moves the lines. */
+export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLElement): OwnMarks {
   const markers = createSeriesMarkers<Time>(candles, []);
-  let lines: IPriceLine[] = [];
+  const lines = new Map<string, Line>();
+  let entryLine: IPriceLine | null = null;
+  let shown = NOTHING;
+  let colours: Colours = light;
+  /** Of the pane of the candles, as it was drawn last. */
+  let height = 0;
+
+  /** Puts each handle where its line is drawn, with every drawing of the chart. */
+  const follower: ISeriesPrimitive = {
+    paneViews: () => [
+      {
+        renderer: () => ({
+          draw: (target) =>
+            target.useMediaCoordinateSpace(({ mediaSize }) => {
+              ({ height } = mediaSize);
+              lines.forEach(placeHandle);
+            }),
+        }),
+      },
+    ],
+  };
+  candles.attachPrimitive(follower);
+
+  function placeHandle({ handle, price }: Line) {
+    const y = candles.priceToCoordinate(canvasValue(price));
+    handle?.place(y !== null && y >= 0 && y <= height ? y : null);
+  }
+
+  function move(line: Line, price: string) {
+    line.price = price;
+    line.line.applyOptions({ price: canvasValue(price) });
+    placeHandle(line);
+  }
+
+  function handleOf(order: Order, market: Market): Handle | null {
+    const { onPropose } = shown;
+    if (onPropose === null || !isMovable(order)) return null;
+    return createHandle(holder, {
+      market,
+      priceAt: (y) => candles.coordinateToPrice(y),
+      onMove: (price) => {
+        const line = lines.get(order.orderId);
+        if (line) move(line, price);
+      },
+      // The newest function and order: both change while the handle stays.
+      onDrop: (price) => {
+        const now = shown.orders.find(({ orderId }) => orderId === order.orderId);
+        if (now) shown.onPropose?.({ order: now, price });
+      },
+    });
+  }
+
+  function removeLine(id: string, { line, handle }: Line) {
+    candles.removePriceLine(line);
+    handle?.remove();
+    lines.delete(id);
+  }
+
+  function showOrder(order: Order, home: string, market: Market) {
+    const color = order.side === "buy" ? colours.positive : colours.negative;
+    const title = orderTitle(order);
+    let line = lines.get(order.orderId);
+    if (!line) {
+      const created = candles.createPriceLine({ price: canvasValue(home), lineWidth: 1 });
+      line = { line: created, handle: handleOf(order, market), price: home };
+      lines.set(order.orderId, line);
+    }
+    line.line.applyOptions({
+      color,
+      title,
+      lineStyle: isWaiting(order) ? LineStyle.SparseDotted : LineStyle.Dashed,
+    });
+    line.handle?.describe(`${title} ${market.baseAsset}`, home);
+    const { proposal } = shown;
+    if (line.handle?.isHeld()) return;
+    move(line, proposal?.order.orderId === order.orderId ? proposal.price : home);
+  }
+
+  function showEntry() {
+    if (entryLine) candles.removePriceLine(entryLine);
+    entryLine = shown.entry
+      ? candles.createPriceLine({
+          price: canvasValue(shown.entry.price),
+          color: colours.accent,
+          lineWidth: 1,
+          lineStyle: LineStyle.LargeDashed,
+          title: "Average entry",
+        })
+      : null;
+  }
+
   return {
-    showOrders(orders, colours) {
-      for (const line of lines) candles.removePriceLine(line);
-      lines = orders.flatMap((order) => {
-        if (order.price === null) return [];
-        const color = order.side === "buy" ? colours.positive : colours.negative;
-        const price = canvasValue(order.price);
-        return [
-          candles.createPriceLine({
-            price,
-            color,
-            lineWidth: 1,
-            lineStyle: LineStyle.Dashed,
-            title: orderTitle(order),
-          }),
-        ];
-      });
+    show(own, nextColours, market) {
+      // Whether lines can be moved may change with the session.
+      const isOther = (own.onPropose === null) !== (shown.onPropose === null);
+      [shown, colours] = [own, nextColours];
+      const homes = new Map(own.orders.map((order) => [order.orderId, linePrice(order)]));
+      for (const [id, line] of [...lines]) if (isOther || !homes.get(id)) removeLine(id, line);
+      for (const order of own.orders) {
+        const home = homes.get(order.orderId);
+        if (home) showOrder(order, home, market);
+      }
+      showEntry();
     },
-    showFills(fills, times, colours) {
+    showFills(fills, times) {
       const marks = fillMarks(fills, times);
       markers.setMarkers(
         marks.map(({ time, side, quantity }): SeriesMarker<Time> => ({
@@ -88,6 +188,11 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">): OwnMarks {
         })),
       );
       return marks.reduce((sum, { count }) => sum + count, 0);
+    },
+    remove() {
+      candles.detachPrimitive(follower);
+      for (const { handle } of lines.values()) handle?.remove();
+      lines.clear();
     },
   };
 }

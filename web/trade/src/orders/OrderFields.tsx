@@ -1,20 +1,36 @@
-import { Checkbox, SegmentedControl, Select } from "@mantine/core";
-import { type KeyboardEvent, memo } from "react";
+import { Button, SegmentedControl } from "@mantine/core";
+import { type KeyboardEvent, lazy, memo, Suspense, useState } from "react";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
-import type { Market, TradingRules } from "../api/queries.ts";
+import { formatDecimal } from "#lib/decimal.ts";
+import { hasLimit, isConditional, type OrderType, type TimeInForce } from "../api/orderKinds.ts";
+import type { Market } from "../api/queries.ts";
+import { ChoiceField } from "../parts/ChoiceField.tsx";
+import { CheckField } from "../parts/CheckField.tsx";
 import { PercentButtons } from "../parts/PercentButtons.tsx";
+import type { Offer } from "./offer.ts";
 import classes from "./OrderForm.module.css";
-import type { Draft } from "./review.ts";
+import { type Draft, type Review, waits } from "./review.ts";
+import { TypeMenu } from "./TypeMenu.tsx";
+
+const AdvancedFields = lazy(() => import("./AdvancedFields.tsx"));
+const ExpiryField = lazy(() => import("./ExpiryField.tsx"));
+
+/** The form's part for orders that wait for a price, which is loaded when somebody looks for them. */
+export type Conditional = typeof import("./conditionalParts.tsx");
 
 interface OrderFieldsProps {
   market: Market;
-  /** What an order may ask for; undefined before it is known. */
-  rules: TradingRules | undefined;
+  offer: Offer;
   draft: Draft;
-  priceFault: string | undefined;
-  amountFault: string | undefined;
-  slippageFault: string | undefined;
+  /** Null until it is loaded: no draft is conditional before. */
+  conditional: Conditional | null;
+  faults: Review["faults"];
   hasFunds: boolean;
+  /** Amounts that a button fills in. */
+  sizes: readonly string[];
+  /** Whether there is somebody who has habits. */
+  isUser: boolean;
+  loadConditional: () => Promise<unknown>;
   onDraft: (changes: Partial<Draft>) => void;
   /** An arrow key moves a field by so many steps. */
   onStep: (draft: Draft, field: "price" | "amount", by: bigint) => void;
@@ -30,32 +46,42 @@ const TYPES = [
   { value: "limit", label: "Limit" },
   { value: "market", label: "Market" },
 ];
-const DURATIONS: readonly { value: Draft["timeInForce"]; label: string }[] = [
-  { value: "gtc", label: "Good till cancelled (GTC)" },
-  { value: "ioc", label: "Immediate or cancel (IOC)" },
-  { value: "fok", label: "Fill or kill (FOK)" },
-];
-const MEANINGS: Readonly<Record<Draft["timeInForce"], string>> = {
-  gtc: "What does not fill at once waits in the book until you cancel it.",
-  ioc: "What can fill at once does; the rest is cancelled.",
-  fok: "The whole amount fills at once, or nothing does.",
+const DURATIONS: Readonly<Record<TimeInForce, readonly [name: string, meaning: string]>> = {
+  gtc: ["Good till cancelled (GTC)", "What does not fill at once waits in the book until you cancel it."],
+  ioc: ["Immediate or cancel (IOC)", "What can fill at once does; the rest is cancelled."],
+  fok: ["Fill or kill (FOK)", "The whole amount fills at once, or nothing does."],
+  gtd: ["Good till date (GTD)", "What does not fill at once waits in the book until the date."],
 };
+
+/** The times in force that a draft can have. A market order never waits. */
+function timesOf({ type, side, unit }: Draft, { times }: Offer): readonly TimeInForce[] {
+  if (hasLimit(type)) return times;
+  // The exchange takes no amount of money that fills whole or not at all.
+  const isForMoney = side === "buy" && unit === "quote";
+  return type === "market" && !isForMoney ? times.filter((name) => !waits(name)) : [];
+}
 
 /** The fields of the order form. They take nothing of the book, so they are not drawn again when it changes. */
 export const OrderFields = memo(function OrderFields({
   market,
-  rules,
+  offer,
   draft,
-  priceFault,
-  amountFault,
-  slippageFault,
+  conditional,
+  faults,
   hasFunds,
+  sizes,
+  isUser,
+  loadConditional,
   onDraft,
   onStep,
   onPart,
 }: OrderFieldsProps) {
   const { baseAsset, quoteAsset } = market;
-  const times = DURATIONS.filter(({ value }) => rules?.timesInForce.includes(value));
+  const [isAdvanced, setAdvanced] = useState(false);
+  const { type } = draft;
+  const times = timesOf(draft, offer);
+  const time = times.includes(draft.timeInForce) ? draft.timeInForce : (times[0] ?? "gtc");
+  const hasMore = offer.types.some(isConditional);
   const stepKeys = (field: "price" | "amount") => (event: KeyboardEvent) => {
     const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
     if (by === undefined) return;
@@ -73,19 +99,40 @@ export const OrderFields = memo(function OrderFields({
         value={draft.side}
         onChange={(side) => onDraft({ side: side === "buy" ? "buy" : "sell", amount: "" })}
       />
-      <SegmentedControl
-        fullWidth
-        size="xs"
-        aria-label="Order type"
-        data={TYPES}
-        value={draft.type}
-        onChange={(type) => onDraft({ type: type === "limit" ? "limit" : "market" })}
-      />
-      {draft.type === "limit" ? (
+      <div className={classes.typeRow}>
+        <SegmentedControl
+          fullWidth
+          size="xs"
+          aria-label="Order type"
+          className={classes.typeChoice}
+          data={TYPES}
+          value={isConditional(type) ? "" : type}
+          onChange={(next) => onDraft({ type: next === "limit" ? "limit" : "market" })}
+        />
+        {hasMore && (
+          <TypeMenu
+            types={offer.types}
+            type={type}
+            conditional={conditional}
+            onOpen={loadConditional}
+            onType={(next: OrderType) => onDraft({ type: next })}
+          />
+        )}
+      </div>
+      {conditional && isConditional(type) && (
+        <conditional.TriggerFields
+          market={market}
+          offer={offer}
+          draft={{ ...draft, type }}
+          faults={faults}
+          onDraft={onDraft}
+        />
+      )}
+      {hasLimit(type) ? (
         <DecimalField
           label="Price"
           value={draft.price}
-          error={priceFault}
+          error={faults.price}
           rightSection={<span className={classes.unit}>{quoteAsset}</span>}
           rightSectionWidth={64}
           onValue={(price) => onDraft({ price })}
@@ -94,9 +141,13 @@ export const OrderFields = memo(function OrderFields({
       ) : (
         <DecimalField
           label="Slippage at most"
-          description="Beyond this distance from the last price nothing is traded."
+          description={
+            isConditional(type)
+              ? "Beyond this distance from the price that fires it nothing is traded."
+              : "Beyond this distance from the last price nothing is traded."
+          }
           value={draft.slippage}
-          error={slippageFault}
+          error={faults.slippage}
           rightSection={<span className={classes.unit}>%</span>}
           onValue={(slippage) => onDraft({ slippage })}
         />
@@ -105,19 +156,19 @@ export const OrderFields = memo(function OrderFields({
         <DecimalField
           label="Amount"
           value={draft.amount}
-          error={amountFault}
+          error={faults.amount}
           onValue={(amount) => onDraft({ amount })}
           onKeyDown={stepKeys("amount")}
         />
-        <Select
+        <SegmentedControl
+          size="xs"
           aria-label="Amount in"
-          w={96}
           data={[
             { value: "base", label: baseAsset },
             { value: "quote", label: quoteAsset },
           ]}
           value={draft.unit}
-          onChange={(value) => onDraft({ unit: value === "quote" ? "quote" : "base", amount: "" })}
+          onChange={(unit) => onDraft({ unit: unit === "quote" ? "quote" : "base", amount: "" })}
         />
       </div>
       <PercentButtons
@@ -125,29 +176,59 @@ export const OrderFields = memo(function OrderFields({
         disabled={!hasFunds}
         onPercent={(percent) => onPart(draft, percent)}
       />
-      {draft.type === "limit" && times.length > 1 && (
-        <Select
+      {sizes.length > 0 && (
+        <div className={classes.sizes} role="group" aria-label="Your sizes">
+          {sizes.map((size) => (
+            <Button
+              key={size}
+              size="compact-xs"
+              variant="default"
+              aria-label={`${formatDecimal(size)} ${baseAsset}`}
+              onClick={() => onDraft({ amount: size, unit: "base" })}
+            >
+              {formatDecimal(size)}
+            </Button>
+          ))}
+        </div>
+      )}
+      {times.length > 1 && (
+        <ChoiceField
           label="Time in force"
-          description={MEANINGS[draft.timeInForce]}
-          data={times}
-          value={draft.timeInForce}
-          onChange={(value) =>
-            onDraft(
-              value === "ioc" || value === "fok"
-                ? { timeInForce: value, postOnly: false }
-                : { timeInForce: "gtc" },
-            )
-          }
+          description={DURATIONS[time][1]}
+          choices={times.map((name) => ({ value: name, label: DURATIONS[name][0] }))}
+          value={time}
+          onChoice={(value) => {
+            const next = times.find((name) => name === value) ?? "gtc";
+            onDraft({ timeInForce: next, expiresAt: "", ...(next === "gtc" ? {} : { postOnly: false }) });
+          }}
         />
       )}
-      {draft.type === "limit" && rules?.postOnly && (
-        <Checkbox
+      {time === "gtd" && (
+        <Suspense fallback={<div className={classes.expiry} />}>
+          <ExpiryField onExpiry={(expiresAt) => onDraft({ expiresAt })} />
+        </Suspense>
+      )}
+      {type === "limit" && offer.postOnly && (
+        <CheckField
           label="Post-only"
           description="The order never takes. If it would trade at once, it is refused."
           checked={draft.postOnly}
           disabled={draft.timeInForce !== "gtc"}
-          onChange={(event) => onDraft({ postOnly: event.currentTarget.checked })}
+          onChecked={(postOnly) => onDraft({ postOnly })}
         />
+      )}
+      {(isUser || offer.selfTradePrevention.length > 0) && (
+        <details
+          className={classes.advanced}
+          onToggle={({ currentTarget }) => setAdvanced(currentTarget.open)}
+        >
+          <summary>Advanced</summary>
+          {isAdvanced && (
+            <Suspense>
+              <AdvancedFields market={market} offer={offer} draft={draft} onDraft={onDraft} />
+            </Suspense>
+          )}
+        </details>
       )}
     </>
   );

@@ -1,6 +1,17 @@
 import { Button } from "@mantine/core";
-import { memo, type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
-import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
+import { LockIcon, UnlockIcon } from "@primer/octicons-react";
+import {
+  lazy,
+  memo,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { scaledText } from "#lib/scaled.ts";
@@ -12,11 +23,17 @@ import { Panel } from "../market/Panel.tsx";
 import { explain } from "../api/messages.ts";
 import type { BookState } from "../stream/feeds.ts";
 import classes from "./OrderForm.module.css";
-import { OrderFields } from "./OrderFields.tsx";
+import { type Conditional, OrderFields } from "./OrderFields.tsx";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
-import { kindOf } from "./labels.tsx";
+import { isConditional } from "../api/orderKinds.ts";
+import { lock, unlock, useHabits, useOneClick } from "./habits.ts";
+import { kindOf, typeName } from "./labels.tsx";
+import { offerOf } from "./offer.ts";
 import { usePlaceOrder } from "./placing.ts";
-import { type Draft, type Estimate, partOfFunds, review, stepped } from "./review.ts";
+import { type Draft, type Estimate, partOfFunds, type Review, review, stepped, unready } from "./review.ts";
+
+const OrderReview = lazy(() => import("./OrderReview.tsx"));
+const NO_SIZES: readonly string[] = [];
 
 interface OrderFormProps {
   market: Market;
@@ -41,18 +58,37 @@ export const OrderForm = memo(function OrderForm({
   const link = useLink();
   const hint = useId();
   const [asks, setAsks] = useState(false);
+  const [conditional, setConditional] = useState<Conditional | null>(null);
+  const loadConditional = useCallback(
+    () => import("./conditionalParts.tsx").then((parts) => setConditional(parts)),
+    [],
+  );
+  const offer = useMemo(() => offerOf(rules), [rules]);
+  const userId = session?.userId;
+  const habits = useHabits(userId);
+  const isOneClick = useOneClick(userId);
   const { symbol, baseAsset, quoteAsset } = market;
   const free = (asset: string) => balances?.find((balance) => balance.asset === asset)?.available ?? "0";
   const available = balances ? { base: free(baseAsset), quote: free(quoteAsset) } : null;
   const facts = { market, book: state.book, lastPrice: ticker?.lastPrice ?? null, available };
-  const found = review(draft, facts);
+  const { type } = draft;
+  const waiting = isConditional(type) ? { ...draft, type } : null;
+  const found: Review = waiting
+    ? (conditional?.reviewConditional(waiting, facts) ?? unready("The form is on its way."))
+    : review(draft, facts);
+  const sentence =
+    waiting && conditional && found.body
+      ? conditional.triggerSentence(conditional.draftTerms(waiting, facts), market.quoteAsset)
+      : "";
+  const needsReview = found.needsWord || (waiting !== null && !isOneClick);
   const place = usePlaceOrder(() => {
     setAsks(false);
     onDraft({ amount: "" });
   });
+  const faults = useSame(found.faults);
   const isBuy = draft.side === "buy";
   const word = isBuy ? "Buy" : "Sell";
-  const action = `${word} ${baseAsset}, ${draft.type}`;
+  const action = `${word} ${baseAsset}, ${typeName(type).toLowerCase()}`;
   const isOld = state.book !== null && (!state.isCurrent || link.state !== "live");
   const blocked = found.blocked ?? (available === null ? "Your balances are on their way." : null);
   const newest = useRef(facts);
@@ -87,22 +123,25 @@ export const OrderForm = memo(function OrderForm({
         onSubmit={(event) => {
           event.preventDefault();
           if (blocked !== null || place.isPending) return;
-          if (found.needsWord) setAsks(true);
+          if (needsReview) setAsks(true);
           else send();
         }}
       >
         <OrderFields
           market={market}
-          rules={rules}
+          offer={offer}
           draft={draft}
-          priceFault={found.faults.price}
-          amountFault={found.faults.amount}
-          slippageFault={found.faults.slippage}
+          conditional={conditional}
+          faults={faults}
           hasFunds={available !== null}
+          sizes={habits.sizes[symbol] ?? NO_SIZES}
+          isUser={session !== null}
+          loadConditional={loadConditional}
           onDraft={onDraft}
           onStep={step}
           onPart={takePart}
         />
+        {sentence !== "" && <p className={classes.sentence}>{sentence}</p>}
         <Figures market={market} draft={draft} estimate={found.estimate} available={available} />
         {isOld && (
           <WarningNote>
@@ -122,6 +161,7 @@ export const OrderForm = memo(function OrderForm({
               isBusy={place.isPending}
               isBlocked={blocked !== null}
             />
+            {habits.oneClick && <Lock userId={session.userId} isOpen={isOneClick} />}
             <p id={hint} className={classes.hint} role="status">
               {blocked ?? ""}
             </p>
@@ -137,36 +177,45 @@ export const OrderForm = memo(function OrderForm({
           </>
         )}
       </form>
-      {asks && found.estimate && (
-        <ConfirmDialog
-          title={`${word} far from the market?`}
-          typed={symbol}
-          operator=""
-          confirm={action}
-          danger
-          isBusy={place.isPending}
-          problem={place.error ? explain(place.error) : null}
-          missing={[found.blocked !== null && "close this and correct the order"]}
-          onConfirm={send}
-          onClose={() => setAsks(false)}
-        >
-          {found.warnings.map((warning) => (
-            <WarningNote key={warning}>{warning}</WarningNote>
-          ))}
-          <p>
-            You {isBuy ? "pay at most" : "receive about"}{" "}
-            <AssetAmount
-              value={scaledText(isBuy ? found.estimate.held : found.estimate.total)}
-              asset={quoteAsset}
-            />{" "}
-            for
-            <AssetAmount value={scaledText(found.estimate.quantity)} asset={baseAsset} />.
-          </p>
-        </ConfirmDialog>
+      {asks && (
+        <Suspense>
+          <OrderReview
+            market={market}
+            draft={draft}
+            found={found}
+            sentence={sentence}
+            action={action}
+            isBusy={place.isPending}
+            problem={place.error ? explain(place.error) : null}
+            onConfirm={send}
+            onClose={() => setAsks(false)}
+          />
+        </Suspense>
       )}
     </Panel>
   );
 });
+
+/** Faults that are the same as before stay one object: what shows them is not drawn again. */
+function useSame(faults: Review["faults"]): Review["faults"] {
+  const text = JSON.stringify(faults);
+  return useMemo(() => JSON.parse(text) as Review["faults"], [text]);
+}
+
+/** Opens and closes one-click mode. */
+function Lock({ userId, isOpen }: { userId: string; isOpen: boolean }) {
+  return (
+    <Button
+      size="compact-xs"
+      variant={isOpen ? "light" : "default"}
+      className={classes.lock}
+      leftSection={isOpen ? <UnlockIcon size={12} /> : <LockIcon size={12} />}
+      onClick={() => (isOpen ? lock() : unlock(userId))}
+    >
+      {isOpen ? "Lock one-click orders" : "Unlock one-click orders"}
+    </Button>
+  );
+}
 
 /** Apart from the form, which is drawn with every change of the book. */
 const Submit = memo(function Submit({
@@ -213,6 +262,7 @@ function Figures({
   const { baseAsset, quoteAsset } = market;
   const places = placesOf(market.tickSize);
   const isBuy = draft.side === "buy";
+  const waits = isConditional(draft.type);
   const money = (value: bigint | undefined) =>
     value === undefined ? "–" : <AssetAmount value={rounded(value)} asset={quoteAsset} />;
   const rows: [string, ReactNode][] = [
@@ -232,8 +282,8 @@ function Figures({
       : []),
     ["Amount", estimate ? `${formatDecimal(scaledText(estimate.quantity))} ${baseAsset}` : "–"],
     [
-      draft.type === "market" ? "Average price" : "Fills at once",
-      draft.type === "market"
+      draft.type === "limit" ? "Fills at once" : waits ? "Price at worst" : "Average price",
+      draft.type !== "limit"
         ? estimate
           ? `${formatDecimal(rounded(estimate.averagePrice), places)} ${quoteAsset}`
           : "–"
@@ -246,7 +296,7 @@ function Figures({
       ? [`Fee at most (${feeText(market)})`, money(estimate?.heldFee)]
       : [`Fee (${feeText(market)})`, money(estimate?.fee)],
     [
-      isBuy ? "You pay at most" : "You receive",
+      isBuy ? (waits ? "Held until it fires" : "You pay at most") : "You receive",
       <strong key="total">{money(isBuy ? estimate?.held : estimate?.total)}</strong>,
     ],
   ];

@@ -1,19 +1,10 @@
-import { Button, SegmentedControl, Tabs } from "@mantine/core";
+import { SegmentedControl, Tabs } from "@mantine/core";
 import { useState } from "react";
-import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
-import { plural } from "#lib/counts.ts";
-import {
-  type Balance,
-  type Order,
-  useBalances,
-  useFills,
-  useOpenOrders,
-  useOrderHistory,
-} from "../api/queries.ts";
-import { explain, explainIfAny } from "../api/messages.ts";
+import { type Balance, useBalances, useFills, useOpenOrders, useOrderHistory } from "../api/queries.ts";
+import { explainIfAny } from "../api/messages.ts";
 import {
   endedOrderColumns,
   fillActions,
@@ -21,15 +12,14 @@ import {
   fillId,
   fillName,
   orderActions,
-  orderColumns,
-  orderName,
   usePlaces,
 } from "./columns.tsx";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 import { ReservedAmount } from "../parts/ReservedAmount.tsx";
 import classes from "./OrdersPanel.module.css";
-import { useCancelAll, useCancelOrder } from "./placing.ts";
+import { OpenOrders } from "./OpenOrders.tsx";
+import { orderName } from "./orderName.ts";
 
 /** The user's orders, fills and balances, of one market or of all. A page without a session does not load it. */
 export default function OrderTabs({ symbol }: { symbol: string }) {
@@ -72,87 +62,6 @@ export default function OrderTabs({ symbol }: { symbol: string }) {
         <Balances />
       </Tabs.Panel>
     </Tabs>
-  );
-}
-
-function OpenOrders({ only }: { only: string | undefined }) {
-  const query = useOpenOrders();
-  const places = usePlaces();
-  const cancel = useCancelOrder();
-  const [asks, setAsks] = useState(false);
-  const rows = query.data?.filter(({ symbol }) => only === undefined || symbol === only);
-  const columns: Column<Order>[] = [
-    ...orderColumns(places),
-    {
-      id: "cancel",
-      title: "Cancel",
-      align: "right",
-      isPinned: true,
-      cell: (order) => (
-        <Button
-          size="compact-xs"
-          variant="default"
-          aria-label={`Cancel ${orderName(order)}`}
-          loading={cancel.isPending && cancel.variables.orderId === order.orderId}
-          onClick={() => cancel.mutate(order)}
-        >
-          Cancel
-        </Button>
-      ),
-    },
-  ];
-  return (
-    <>
-      <DataTable
-        label="Open orders"
-        toolbar={
-          <Button
-            size="compact-sm"
-            variant="default"
-            disabled={!rows || rows.length === 0}
-            onClick={() => setAsks(true)}
-          >
-            Cancel all
-          </Button>
-        }
-        columns={columns}
-        rows={rows}
-        rowId={({ orderId }) => orderId}
-        rowName={orderName}
-        actions={orderActions}
-        state={query}
-        problem={explainIfAny(query.error)}
-        empty={<EmptyState title="No open orders">Orders that wait in the book appear here.</EmptyState>}
-      />
-      {asks && <CancelAllDialog only={only} count={rows?.length ?? 0} onClose={() => setAsks(false)} />}
-    </>
-  );
-}
-
-function CancelAllDialog({
-  only,
-  count,
-  onClose,
-}: {
-  only: string | undefined;
-  count: number;
-  onClose: () => void;
-}) {
-  const cancelAll = useCancelAll(onClose);
-  return (
-    <ConfirmDialog
-      title={only ? `Cancel all orders on ${only}?` : "Cancel all orders?"}
-      operator=""
-      confirm={`Cancel ${plural(count, "order")}`}
-      dismiss="Keep them"
-      danger
-      isBusy={cancelAll.isPending}
-      problem={cancelAll.error ? explain(cancelAll.error) : null}
-      onConfirm={() => cancelAll.mutate(only)}
-      onClose={onClose}
-    >
-      <p>What they have filled so far stays. What they hold becomes free again.</p>
-    </ConfirmDialog>
   );
 }
 

@@ -5,11 +5,13 @@ import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { divideScaled, toScaled } from "#lib/scaled.ts";
-import { type Fill, type Market, type Order, useMarkets } from "../api/queries.ts";
+import { isWaiting, type Order } from "../api/orderKinds.ts";
+import { type Fill, type Market, useMarkets } from "../api/queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 import { kindOf, SideBadge, StatusBadge } from "./labels.tsx";
 import classes from "./OrdersPanel.module.css";
+import { termsOf, waitsFor } from "./trigger.ts";
 
 type Places = (symbol: string) => { price: number; quantity: number };
 
@@ -40,7 +42,7 @@ export function orderColumns(places: Places): Column<Order>[] {
     {
       id: "type",
       title: "Type",
-      cell: ({ type, timeInForce, postOnly }) => kindOf(type, timeInForce, postOnly),
+      cell: (order) => <Kind order={order} />,
     },
     {
       id: "price",
@@ -76,16 +78,30 @@ export function orderColumns(places: Places): Column<Order>[] {
   ];
 }
 
+/** The type of an order; of one that waits what it waits for, of one that is good till a date the date. */
+function Kind({ order }: { order: Order }) {
+  const { type, timeInForce, postOnly, expiresAt, triggerStatus } = order;
+  const terms = termsOf(order);
+  return (
+    <span className={classes.kind}>
+      {kindOf(type, timeInForce, postOnly)}
+      {terms && isWaiting(order) && <span className={classes.detail}>{waitsFor(terms)}</span>}
+      {triggerStatus === "triggered" && <span className={classes.detail}>has fired</span>}
+      {timeInForce === "gtd" && expiresAt && (
+        <span className={classes.detail}>
+          until <TimeText milliseconds={Date.parse(expiresAt)} />
+        </span>
+      )}
+    </span>
+  );
+}
+
 function percentOf(part: string, whole: string): string {
   const total = toScaled(whole);
   if (total === 0n) return "";
   const tenths = divideScaled(toScaled(part) * 1000n, total) / 10n ** 18n;
   return `${formatDecimal(`${tenths / 10n}${tenths % 10n ? `.${tenths % 10n}` : ""}`)} %`;
 }
-
-/** What an order is called in the name of its menu. */
-export const orderName = ({ side, quantity, symbol, price }: Order) =>
-  `${side} ${quantity} ${symbol}${price ? ` at ${price}` : ""}`;
 
 export const orderActions = ({ orderId, clientOrderId }: Order) => [
   { label: "Copy order id", onClick: () => copyAndTell(orderId) },

@@ -37,9 +37,15 @@ export function StatusBadge({ status }: { status: string }) {
   );
 }
 
+/** The name of a type of orders: "Stop limit". */
+export function typeName(type: string): string {
+  const words = type.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 /** The type of an order with its time in force, in the words of traders: "Limit, IOC", "Limit, post-only". */
 export function kindOf(type: string, timeInForce: string, postOnly = false): string {
-  const name = type === "limit" ? "Limit" : type === "market" ? "Market" : type.replace("_", " ");
+  const name = typeName(type);
   if (postOnly) return `${name}, post-only`;
   return timeInForce === "gtc" ? name : `${name}, ${timeInForce.toUpperCase()}`;
 }

@@ -7,8 +7,12 @@ import { formatDecimal } from "#lib/decimal.ts";
 import { attemptKey, returned, useExchange } from "../api/client.ts";
 import { isOutcomeUnknown } from "../api/errors.ts";
 import { BALANCES, noteOrder } from "../api/live.ts";
-import type { Order } from "../api/queries.ts";
+import type { Order } from "../api/orderKinds.ts";
+import type { Schemas } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
+import { isWaiting } from "../api/orderKinds.ts";
+import { termsOf, waitsFor } from "./trigger.ts";
+import type { Wanted } from "./amending.ts";
 import type { OrderBody } from "./review.ts";
 
 /** What became of an order, in a few words. */
@@ -21,6 +25,8 @@ export function outcomeOf(order: Order): string {
   if (order.status === "partially_filled")
     return `${done} of ${asked} ${base}${average}; the rest is in the book`;
   if (order.status === "cancelled") return `${done} of ${asked} ${base}${average}; the rest is cancelled`;
+  const terms = isWaiting(order) ? termsOf(order) : null;
+  if (terms) return `${asked} ${base}, ${waitsFor(terms)}`;
   return `${asked} ${base}${order.price ? ` at ${formatDecimal(order.price)} ${quote}` : ""}`;
 }
 
@@ -41,11 +47,14 @@ export function usePlaceOrder(onPlaced: () => void) {
   const client = useQueryClient();
   const attempt = useRef<{ key: string; text: string } | null>(null);
   return useMutation({
-    mutationFn: (body: OrderBody) => {
+    mutationFn: (body: OrderBody): Promise<Order> => {
       const text = JSON.stringify(body);
       if (attempt.current?.text !== text) attempt.current = { key: attemptKey(), text };
       const { key } = attempt.current;
-      return returned(rest.POST("/api/v1/orders", { body, params: { header: { "Idempotency-Key": key } } }));
+      // The document of the edge lists what every exchange takes; a form asks for what this one says it takes.
+      const asked = body as Schemas["OrderBody"];
+      const header = { "Idempotency-Key": key };
+      return returned(rest.POST("/api/v1/orders", { body: asked, params: { header } }));
     },
     onSuccess: (order) => {
       attempt.current = null;
@@ -66,6 +75,47 @@ export function usePlaceOrder(onPlaced: () => void) {
   });
 }
 
+/** An order that shall have another price, another quantity, or both. */
+export interface Change {
+  order: Order;
+  body: Partial<Wanted>;
+}
+
+/** Changes an open order. The request says what the order shall have, so a repetition changes nothing. */
+export function useAmendOrder({
+  onDone,
+  onRefused = () => undefined,
+}: {
+  onDone: () => void;
+  onRefused?: (error: unknown, change: Change) => void;
+}) {
+  const { rest } = useExchange();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ order: { orderId }, body }: Change) => {
+      const header = { "Idempotency-Key": attemptKey() };
+      const params = { path: { orderId }, header };
+      return returned(rest.PATCH("/api/v1/orders/{orderId}", { body, params }));
+    },
+    onSuccess: (order) => {
+      noteOrder(client, order);
+      void client.invalidateQueries({ queryKey: BALANCES });
+      toastDone("Order changed", outcomeOf(order));
+      onDone();
+    },
+    onError: (error, change) => {
+      void client.invalidateQueries({ queryKey: ["orders"] });
+      onRefused(error, change);
+    },
+  });
+}
+
+/** Tell of a refusal that no dialog shows. */
+export function tellRefused(error: unknown): void {
+  const { title, detail, advice } = explain(error);
+  toastFailed(title, `${detail}. ${advice}`);
+}
+
 export function useCancelOrder() {
   const { rest } = useExchange();
   const client = useQueryClient();
@@ -81,8 +131,7 @@ export function useCancelOrder() {
       );
     },
     onError: (error) => {
-      const { title, detail, advice } = explain(error);
-      toastFailed(title, `${detail}. ${advice}`);
+      tellRefused(error);
       void client.invalidateQueries({ queryKey: ["orders"] });
     },
   });

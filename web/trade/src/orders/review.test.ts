@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { scaledText, toScaled } from "#lib/scaled.ts";
 import type { Market } from "../api/queries.ts";
 import type { Book } from "../stream/book.ts";
-import { type Draft, type Facts, partOfFunds, review, stepped } from "./review.ts";
+import { type Draft, EMPTY_DRAFT, type Facts, partOfFunds, review, stepped } from "./review.ts";
 
 const market: Market = {
   symbol: "BTC-USD",
@@ -37,16 +37,7 @@ const book: Book = {
   asks: [level("100", "1"), level("102", "1"), level("110", "10")],
 };
 const facts: Facts = { market, book, lastPrice: "100", available: { base: "2", quote: "1000" } };
-const draft: Draft = {
-  side: "buy",
-  type: "limit",
-  price: "100",
-  amount: "1",
-  unit: "base",
-  slippage: "1",
-  timeInForce: "gtc",
-  postOnly: false,
-};
+const draft: Draft = { ...EMPTY_DRAFT, price: "100", amount: "1" };
 const of = (changes: Partial<Draft>, about: Partial<Facts> = {}) =>
   review({ ...draft, ...changes }, { ...facts, ...about });
 
@@ -86,6 +77,35 @@ describe("an order of the form", () => {
     const { estimate } = of({ side: "sell", price: "98", amount: "2" });
     expect(scaledText(estimate?.subtotal ?? 0n)).toBe("197");
     expect(scaledText(estimate?.total ?? 0n)).toBe("196.5075");
+  });
+
+  it("is good till a date, which has to be chosen", () => {
+    expect(of({ timeInForce: "gtd" }).blocked).toBe("Choose until when the order is good.");
+    expect(of({ timeInForce: "gtd", expiresAt: "2026-12-01T12:00:00.000Z" }).body).toEqual({
+      symbol: "BTC-USD",
+      side: "buy",
+      type: "limit",
+      price: "100",
+      quantity: "1",
+      timeInForce: "gtd",
+      expiresAt: "2026-12-01T12:00:00.000Z",
+    });
+    // The date of a choice that was taken back is not sent.
+    expect(of({ timeInForce: "ioc", expiresAt: "2026-12-01T12:00:00.000Z" }).body).not.toHaveProperty(
+      "expiresAt",
+    );
+  });
+
+  it("fills whole or not at all, and names the self-trade prevention that was chosen", () => {
+    expect(of({ type: "market", timeInForce: "fok", selfTradePrevention: "cancel_both" }).body).toEqual({
+      symbol: "BTC-USD",
+      side: "buy",
+      type: "market",
+      quantity: "1",
+      maxSlippageBps: "100",
+      timeInForce: "fok",
+      selfTradePrevention: "cancel_both",
+    });
   });
 
   it("takes no more than whole lots for an amount of money", () => {

@@ -14,24 +14,66 @@ import {
 } from "#lib/scaled.ts";
 import { decimalForm, withDecimalSign } from "#lib/separators.ts";
 import type { Schemas } from "../api/client.ts";
+import { hasLimit, type OrderType, type TimeInForce, type TriggerSource } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import type { Book, Level } from "../stream/book.ts";
 
-export type OrderBody = Schemas["OrderBody"];
+/** What the edge is asked for. Types, times in force and terms are those that the exchange says it offers. */
+export type OrderBody = Omit<Schemas["OrderBody"], "type" | "timeInForce"> & {
+  type: OrderType;
+  timeInForce?: TimeInForce;
+  stopPrice?: string;
+  triggerBy?: TriggerSource;
+  trailingAmount?: string;
+  trailingBps?: number;
+  expiresAt?: string;
+  selfTradePrevention?: string;
+};
 
 export interface Draft {
   side: "buy" | "sell";
-  type: "limit" | "market";
+  type: OrderType;
   price: string;
   amount: string;
   /** What the amount counts: the asset that is traded, or the one that is paid. */
   unit: "base" | "quote";
   /** How far a market order may go from the last price, in percent. */
   slippage: string;
-  timeInForce: "gtc" | "ioc" | "fok";
+  timeInForce: TimeInForce;
+  /** Until when a good-till-date order is good, in UTC; empty before it is chosen. */
+  expiresAt: string;
   /** A limit order that is refused rather than trade at once. */
   postOnly: boolean;
+  /** What a stop or a take profit waits for. */
+  stopPrice: string;
+  triggerBy: TriggerSource;
+  /** How far a trailing stop follows the best price behind it. */
+  trailing: string;
+  /** What `trailing` counts: money, or percent of the best price. */
+  trailingUnit: "quote" | "percent";
+  /** What becomes of orders of one person that would trade with each other; empty: as the account says. */
+  selfTradePrevention: string;
 }
+
+export const EMPTY_DRAFT: Draft = {
+  side: "buy",
+  type: "limit",
+  price: "",
+  amount: "",
+  unit: "base",
+  slippage: "1",
+  timeInForce: "gtc",
+  expiresAt: "",
+  postOnly: false,
+  stopPrice: "",
+  triggerBy: "last",
+  trailing: "",
+  trailingUnit: "percent",
+  selfTradePrevention: "",
+};
+
+/** The fields of the form that can be wrong by themselves. */
+export type FieldName = "price" | "amount" | "slippage" | "stopPrice" | "trailing";
 
 export interface Facts {
   market: Market;
@@ -61,7 +103,7 @@ export interface Estimate {
 }
 
 export interface Review {
-  faults: { price?: string; amount?: string; slippage?: string };
+  faults: Partial<Record<FieldName, string>>;
   /** Why the order cannot be sent, or null. */
   blocked: string | null;
   warnings: readonly string[];
@@ -80,13 +122,17 @@ const scaled = (text: string | null | undefined) => (text ? readScaled(text) : n
 
 /** The worst price of a market order: the last price and the slippage. */
 export function boundPrice(draft: Draft, facts: Facts): bigint | null {
-  const last = scaled(facts.lastPrice);
-  const bps = slippageBps(draft);
-  if (last === null || bps === null) return null;
-  return draft.side === "buy" ? (last * (BPS + bps)) / BPS : (last * (BPS - bps)) / BPS;
+  return withSlippage(draft, scaled(facts.lastPrice));
 }
 
-function slippageBps(draft: Draft): bigint | null {
+/** A price with the draft's slippage on top of it, or below it for a seller. */
+export function withSlippage(draft: Draft, price: bigint | null): bigint | null {
+  const bps = slippageBps(draft);
+  if (price === null || bps === null) return null;
+  return draft.side === "buy" ? (price * (BPS + bps)) / BPS : (price * (BPS - bps)) / BPS;
+}
+
+export function slippageBps(draft: Draft): bigint | null {
   const percent = readScaled(draft.slippage.trim());
   return percent === null || percent <= 0n ? null : (percent * 100n) / toScaled("1");
 }
@@ -104,10 +150,10 @@ export function walk(levels: readonly Level[], isWithin: (price: bigint) => bool
   return { quantity, notional };
 }
 
-/** What a price field lacks, or null. */
-function priceFault(draft: Draft, market: Market): string | null {
-  if (draft.type === "market" || draft.price.trim() === "") return null;
-  const price = readScaled(draft.price.trim());
+/** What a text lacks to be a price of the market, or null. An empty one lacks nothing yet. */
+export function priceFault(text: string, market: Market): string | null {
+  if (text.trim() === "") return null;
+  const price = readScaled(text.trim());
   if (price === null) return `A price is ${decimalForm()}, such as ${withDecimalSign("101.5")}.`;
   if (price <= 0n) return "A price is more than zero.";
   if (price % toScaled(market.tickSize) !== 0n) {
@@ -116,45 +162,59 @@ function priceFault(draft: Draft, market: Market): string | null {
   return null;
 }
 
-function amountFault(draft: Draft, market: Market): string | null {
-  const text = draft.amount.trim();
+/** What a text lacks to be an amount in the draft's unit, or null. An empty one lacks nothing yet. */
+export function amountFault({ amount: typed, unit }: Pick<Draft, "amount" | "unit">, market: Market) {
+  const text = typed.trim();
   if (text === "") return null;
   const amount = readScaled(text);
   if (amount === null) return `An amount is ${decimalForm()}, such as ${withDecimalSign("0.25")}.`;
   if (amount <= 0n) return "An amount is more than zero.";
-  if (draft.unit === "base" && amount % toScaled(market.lotSize) !== 0n) {
+  if (unit === "base" && amount % toScaled(market.lotSize) !== 0n) {
     return `Amounts go in steps of ${formatDecimal(market.lotSize)} ${market.baseAsset}.`;
   }
   return null;
 }
 
-function slippageFault(draft: Draft): string | null {
-  if (draft.type === "limit") return null;
-  return slippageBps(draft) === null ? "A percentage above zero, such as 1." : null;
-}
-
-/** Everything about a draft. */
-export function review(draft: Draft, facts: Facts): Review {
-  const { market } = facts;
+/** The faults that any order can have. */
+export function commonFaults(draft: Draft, market: Market): Review["faults"] {
   const faults: Review["faults"] = {};
-  const price = priceFault(draft, market);
+  const price = hasLimit(draft.type) ? priceFault(draft.price, market) : null;
   const amount = amountFault(draft, market);
-  const slippage = slippageFault(draft);
   if (price) faults.price = price;
   if (amount) faults.amount = amount;
-  if (slippage) faults.slippage = slippage;
-  const nothing = { faults, warnings: [], estimate: null, needsWord: false, body: null };
-  if (!market.active) return { ...nothing, blocked: `${market.symbol} is closed for trading.` };
-  if (Object.keys(faults).length > 0) return { ...nothing, blocked: "Correct the marked field." };
-  if (draft.type === "limit" && draft.price.trim() === "") return { ...nothing, blocked: "Enter a price." };
-  if (draft.amount.trim() === "") return { ...nothing, blocked: "Enter an amount." };
+  if (!hasLimit(draft.type) && slippageBps(draft) === null)
+    faults.slippage = "A percentage above zero, such as 1.";
+  return faults;
+}
+
+/** A review that finds a reason why the draft cannot be sent. */
+export function unready(blocked: string, faults: Review["faults"] = {}): Review {
+  return { faults, blocked, warnings: [], estimate: null, needsWord: false, body: null };
+}
+
+/** What a draft of any type lacks before its prices are looked at, or null. */
+export function lacking(draft: Draft, market: Market, faults: Review["faults"]): string | null {
+  if (!market.active) return `${market.symbol} is closed for trading.`;
+  if (Object.keys(faults).length > 0) return "Correct the marked field.";
+  if (hasLimit(draft.type) && draft.price.trim() === "") return "Enter a price.";
+  if (draft.amount.trim() === "") return "Enter an amount.";
+  if (hasLimit(draft.type) && draft.timeInForce === "gtd" && draft.expiresAt === "")
+    return "Choose until when the order is good.";
+  return null;
+}
+
+/** Everything about the draft of a limit or a market order. */
+export function review(draft: Draft, facts: Facts): Review {
+  const { market } = facts;
+  const faults = commonFaults(draft, market);
+  const lack = lacking(draft, market, faults);
+  if (lack !== null) return unready(lack, faults);
   const limit = draft.type === "limit" ? readScaled(draft.price.trim()) : boundPrice(draft, facts);
   if (limit === null || limit <= 0n) {
-    return { ...nothing, blocked: "Nobody has traded here yet: place a limit order." };
+    return unready("Nobody has traded here yet: place a limit order.");
   }
   const estimate = estimateOf(draft, facts, limit);
-  if (estimate === null)
-    return { ...nothing, blocked: "There is nobody to trade with: place a limit order." };
+  if (estimate === null) return unready("There is nobody to trade with: place a limit order.");
   const body = bodyOf(draft, facts, estimate);
   const blocked = limitsFault(facts, estimate, limit) ?? fundsFault(draft, facts, estimate);
   const distance = distanceBps(draft, facts, limit);
@@ -182,7 +242,7 @@ function estimateOf(draft: Draft, facts: Facts, limit: bigint): Estimate | null 
   const quantity = draft.unit === "base" ? amount : floorTo(divideScaled(amount, divisor), lot);
   if (draft.type === "market" && best === null) return null;
   const now = walk(levels, isWithin, quantity);
-  const resting = draft.type === "limit" && draft.timeInForce === "gtc" ? quantity - now.quantity : 0n;
+  const resting = draft.type === "limit" && waits(draft.timeInForce) ? quantity - now.quantity : 0n;
   const subtotal = now.notional + multiplyScaled(resting, limit);
   const fee =
     (now.notional * BigInt(market.takerFee)) / BPS +
@@ -206,6 +266,9 @@ function estimateOf(draft: Draft, facts: Facts, limit: bigint): Estimate | null 
   };
 }
 
+/** Whether what does not fill at once waits in the book. */
+export const waits = (timeInForce: TimeInForce) => timeInForce === "gtc" || timeInForce === "gtd";
+
 /** How far a limit price reaches beyond the best price of the other side, in hundredths of a percent. */
 function distanceBps(draft: Draft, facts: Facts, limit: bigint): bigint {
   if (draft.type === "market") return 0n;
@@ -215,7 +278,12 @@ function distanceBps(draft: Draft, facts: Facts, limit: bigint): bigint {
   return beyond <= 0n ? 0n : (beyond * BPS) / best;
 }
 
-function limitsFault(facts: Facts, estimate: Estimate, limit: bigint): string | null {
+/** Which bound of the market the order breaks at this price, or null. */
+export function limitsFault(
+  facts: Facts,
+  estimate: Pick<Estimate, "quantity">,
+  limit: bigint,
+): string | null {
   const { market } = facts;
   const { quantity } = estimate;
   const [base, quote] = [market.baseAsset, market.quoteAsset];
@@ -240,7 +308,8 @@ export function fundsNeeded(draft: Draft, market: Market, quantity: bigint, limi
 
 const holdingBps = (market: Market) => BigInt(Math.max(market.takerFee, market.makerFee, 0));
 
-function fundsFault(draft: Draft, facts: Facts, estimate: Estimate): string | null {
+/** What the free funds lack for the order, or null. */
+export function fundsFault(draft: Draft, facts: Facts, estimate: Estimate): string | null {
   if (facts.available === null) return null;
   const { market } = facts;
   const isBuy = draft.side === "buy";
@@ -278,18 +347,37 @@ function warningsOf(draft: Draft, estimate: Estimate, distance: bigint, market: 
   return found;
 }
 
+/** The fields that a body of any type has. */
+export function sharedBody(draft: Draft, market: Market) {
+  const { side, type, selfTradePrevention } = draft;
+  return {
+    symbol: market.symbol,
+    side,
+    type,
+    ...(selfTradePrevention === "" ? {} : { selfTradePrevention }),
+  };
+}
+
+/** Limit, time in force and expiry of a body with a limit. */
+export function limitTerms({ price, timeInForce, expiresAt }: Draft) {
+  return { price: price.trim(), timeInForce, ...(timeInForce === "gtd" ? { expiresAt } : {}) };
+}
+
+export const slippageText = (draft: Draft) => scaledText((readScaled(draft.slippage.trim()) ?? 0n) * 100n);
+
 function bodyOf(draft: Draft, facts: Facts, estimate: Estimate): OrderBody {
   const { market } = facts;
-  const shared = { symbol: market.symbol, side: draft.side, type: draft.type };
+  const shared = sharedBody(draft, market);
   const quantity = scaledText(estimate.quantity);
   if (draft.type === "limit") {
-    const body = { ...shared, price: draft.price.trim(), quantity, timeInForce: draft.timeInForce };
+    const body = { ...shared, ...limitTerms(draft), quantity };
     return draft.postOnly ? { ...body, postOnly: true } : body;
   }
-  const maxSlippageBps = scaledText((readScaled(draft.slippage.trim()) ?? 0n) * 100n);
-  return draft.side === "buy" && draft.unit === "quote"
-    ? { ...shared, quoteQuantity: draft.amount.trim(), maxSlippageBps }
-    : { ...shared, quantity, maxSlippageBps };
+  const maxSlippageBps = slippageText(draft);
+  if (draft.side === "buy" && draft.unit === "quote")
+    return { ...shared, quoteQuantity: draft.amount.trim(), maxSlippageBps };
+  const body = { ...shared, quantity, maxSlippageBps };
+  return draft.timeInForce === "fok" ? { ...body, timeInForce: "fok" } : body;
 }
 
 /** The amount of a percent button: that part of the free funds, with room for the fee. Null if it cannot be known. */
@@ -297,12 +385,15 @@ export function partOfFunds(draft: Draft, facts: Facts, percent: bigint): string
   const { market, available } = facts;
   if (available === null) return null;
   const lot = toScaled(market.lotSize);
+  const trigger = draft.stopPrice.trim() || facts.lastPrice;
   const limit =
-    draft.type === "limit" && isDecimal(draft.price.trim())
+    hasLimit(draft.type) && isDecimal(draft.price.trim())
       ? readScaled(draft.price.trim())
       : draft.type === "market"
         ? boundPrice(draft, facts)
-        : scaled(facts.lastPrice);
+        : draft.type === "limit"
+          ? scaled(facts.lastPrice)
+          : withSlippage(draft, scaled(trigger));
   if (draft.side === "sell") {
     const quantity = floorTo(((scaled(available.base) ?? 0n) * percent) / 100n, lot);
     if (draft.unit === "base") return scaledText(quantity);

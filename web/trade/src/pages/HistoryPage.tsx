@@ -18,9 +18,9 @@ import {
   fillId,
   fillName,
   orderActions,
-  orderName,
   usePlaces,
 } from "../orders/columns.tsx";
+import { orderName } from "../orders/orderName.ts";
 import { CONVERSION_COLUMNS, conversionName } from "../conversions/columns.tsx";
 import { DEPOSIT_COLUMNS, depositActions, depositId } from "../deposits/columns.tsx";
 import { amountName } from "../parts/amountName.ts";

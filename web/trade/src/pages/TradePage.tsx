@@ -1,39 +1,45 @@
 import { Button, SegmentedControl, Skeleton } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { ErrorState } from "#lib/components/states.tsx";
 import { useShortcuts } from "#lib/shortcuts.ts";
 import { type Schemas, useExchange } from "../api/client.ts";
 import { useFeed, useStream, useTickerPushes } from "../api/live.ts";
-import { readTrades, useBalances, useFills, useMarkets, useOpenOrders, useTickers } from "../api/queries.ts";
+import {
+  readTrades,
+  useBalances,
+  useFills,
+  useMarkets,
+  useOpenOrders,
+  useTickers,
+  useTradingRules,
+} from "../api/queries.ts";
+import { hasLimit } from "../api/orderKinds.ts";
 import { useSession } from "../api/session.ts";
 import { ChartPanel } from "../market/ChartPanel.tsx";
 import { MarketHeader } from "../market/MarketHeader.tsx";
 import { OrderBook } from "../market/OrderBook.tsx";
 import { tickerAt } from "../market/lastPrice.ts";
+import type { Own, Proposal } from "../market/own.ts";
 import { keepSymbol } from "../market/preferences.ts";
 import { Trades } from "../market/Trades.tsx";
 import { explain } from "../api/messages.ts";
 import { OrderForm } from "../orders/OrderForm.tsx";
 import { OrdersPanel } from "../orders/OrdersPanel.tsx";
-import type { Draft } from "../orders/review.ts";
+import { isFar } from "../orders/amending.ts";
+import { useOneClick } from "../orders/habits.ts";
+import { tellRefused, useAmendOrder } from "../orders/placing.ts";
+import { type Draft, EMPTY_DRAFT } from "../orders/review.ts";
+import { useAverageEntry } from "../positions/entry.ts";
 import { followBook, followTrades, TRADES_SHOWN } from "../stream/feeds.ts";
 import classes from "./TradePage.module.css";
+
+const AmendReview = lazy(() => import("../orders/AmendReview.tsx"));
 
 const NO_BOOK = { book: null, isCurrent: false, resyncs: 0 };
 const NO_ORDERS: readonly Schemas["OrderRecord"][] = [];
 const NO_FILLS: readonly Schemas["OwnTrade"][] = [];
 const NO_TRADES = { trades: null, error: null };
-const EMPTY: Draft = {
-  side: "buy",
-  type: "limit",
-  price: "",
-  amount: "",
-  unit: "base",
-  slippage: "1",
-  timeInForce: "gtc",
-  postOnly: false,
-};
 const VIEWS = ["Chart", "Book", "Trades"];
 const PHONE = "(max-width: 48em)";
 
@@ -80,7 +86,7 @@ function Screen({ symbol }: { symbol: string }) {
   const [view, setView] = useState("Chart");
   const [listIsOpen, setListOpen] = useState(false);
   const [attempt, setAttempt] = useState(0);
-  const [draft, setDraft] = useState<Draft>(EMPTY);
+  const [draft, setDraft] = useState<Draft>(EMPTY_DRAFT);
   const { data: markets = [] } = useMarkets();
   const { data: tickers = [] } = useTickers();
   const { data: balances } = useBalances();
@@ -94,11 +100,20 @@ function Screen({ symbol }: { symbol: string }) {
     NO_TRADES,
   );
   const change = useCallback(
-    (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes })),
+    (changes: Partial<Draft>) =>
+      setDraft((before) => {
+        // The field of the date begins anew with another type.
+        const isOther = changes.type !== undefined && changes.type !== before.type;
+        return { ...before, ...(isOther ? { expiresAt: "" } : {}), ...changes };
+      }),
     [],
   );
   const retry = useCallback(() => setAttempt((before) => before + 1), []);
-  const choosePrice = useCallback((price: string) => change({ type: "limit", price }), [change]);
+  const choosePrice = useCallback(
+    (price: string) =>
+      setDraft((before) => ({ ...before, price, type: hasLimit(before.type) ? before.type : "limit" })),
+    [],
+  );
   const form = useRef<HTMLDivElement>(null);
   const openForm = (side: Draft["side"]) => {
     change({ side });
@@ -112,7 +127,7 @@ function Screen({ symbol }: { symbol: string }) {
     { keys: "l", title: "Limit order", run: () => change({ type: "limit" }) },
     { keys: "m", title: "Market order", run: () => change({ type: "market" }) },
   ]);
-  const own = useMemo(
+  const orders = useMemo(
     () => (session ? open.filter((order) => order.symbol === symbol) : NO_ORDERS),
     [session, open, symbol],
   );
@@ -123,16 +138,51 @@ function Screen({ symbol }: { symbol: string }) {
   const last = trades.trades?.[0];
   const known = tickers.find((one) => one.symbol === symbol);
   const ticker = useMemo(() => tickerAt(known, last), [known, last]);
+  const lastPrice = useRef<string | null>(null);
+  useEffect(() => {
+    lastPrice.current = ticker?.lastPrice ?? null;
+  });
+  const { data: rules } = useTradingRules();
+  const canAmend = session !== null && rules?.rules === "complete";
+  const entry = useAverageEntry(session?.userId, symbol);
+  const isOneClick = useOneClick(session?.userId);
+  const [proposal, setProposal] = useState<Proposal | null>(null);
+  const [asks, setAsks] = useState(false);
+  const endProposal = useCallback(() => setProposal(null), []);
+  const amend = useAmendOrder({
+    onDone: endProposal,
+    onRefused: (error) => {
+      // The review shows it otherwise.
+      if (asks) return;
+      endProposal();
+      tellRefused(error);
+    },
+  });
+  const { mutate: amendPrice, reset } = amend;
+  const propose = useCallback(
+    (next: Proposal) => {
+      reset();
+      setProposal(next);
+      const needsReview = !isOneClick || isFar(next.order, next.price, lastPrice.current);
+      setAsks(needsReview);
+      if (!needsReview) amendPrice({ order: next.order, body: { price: next.price } });
+    },
+    [reset, amendPrice, isOneClick],
+  );
+  const own: Own = useMemo(
+    () => ({ orders, fills, entry, proposal, onPropose: canAmend ? propose : null }),
+    [orders, fills, entry, proposal, canAmend, propose],
+  );
   const market = markets.find((one) => one.symbol === symbol);
   if (!market) return null;
   const parts = {
-    Chart: <ChartPanel market={market} book={book} last={last} orders={own} fills={fills} />,
+    Chart: <ChartPanel market={market} book={book} last={last} own={own} />,
     Book: (
       <OrderBook
         market={market}
         state={book}
         lastPrice={ticker?.lastPrice ?? null}
-        ownOrders={own}
+        ownOrders={orders}
         onPrice={choosePrice}
       />
     ),
@@ -174,6 +224,20 @@ function Screen({ symbol }: { symbol: string }) {
       <div className={classes.orders}>
         <OrdersPanel symbol={symbol} />
       </div>
+      {proposal && asks && (
+        <Suspense>
+          <AmendReview
+            market={market}
+            order={proposal.order}
+            wanted={{ price: proposal.price, quantity: proposal.order.quantity }}
+            lastPrice={ticker?.lastPrice ?? null}
+            isBusy={amend.isPending}
+            problem={amend.error ? explain(amend.error) : null}
+            onConfirm={() => amendPrice({ order: proposal.order, body: { price: proposal.price } })}
+            onClose={endProposal}
+          />
+        </Suspense>
+      )}
       {isPhone && (
         <div className={classes.sides} role="group" aria-label="Open the order form">
           {(["buy", "sell"] as const).map((side) => (

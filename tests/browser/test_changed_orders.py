@@ -1,0 +1,194 @@
+"""Changing an open order: in its row, and by moving its line on the chart."""
+
+import re
+import secrets
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
+
+SYMBOL = "ETH-BRL"
+HOME = "249"
+
+
+@pytest.fixture
+def trader(exchange: Exchange) -> Iterator[Trader]:
+    """A user with an order to buy 2 at HOME, in a market whose candle goes from 245 to 255."""
+    number = secrets.token_hex(4)
+    buyer, seller = (exchange.register(f"changing-{side}-{number}@example.com") for side in ("buyer", "seller"))
+    exchange.deposit([(buyer, "BRL", "10000"), (seller, "ETH", "10")])
+    exchange.set_price(SYMBOL, "250")
+    for price in ("245", "255", "250"):
+        place(exchange, seller, "sell", price, "1")
+        place(exchange, buyer, "buy", price, "1")
+    place(exchange, buyer, "buy", HOME, "2")
+    yield buyer
+    # The next test begins with an empty book.
+    exchange.call("DELETE", "orders", token=buyer.tokens["accessToken"])
+
+
+def place(exchange: Exchange, trader: Trader, side: str, price: str, quantity: str) -> None:
+    """Place a limit order."""
+    order = {"symbol": SYMBOL, "side": side, "type": "limit", "price": price, "quantity": quantity}
+    exchange.call("POST", "orders", order, trader.tokens["accessToken"])
+
+
+def open_order(exchange: Exchange, trader: Trader) -> tuple[str, str]:
+    """Price and quantity of the only open order."""
+    (order,) = exchange.call("GET", "orders?status=open", token=trader.tokens["accessToken"])
+    return order["price"], order["quantity"]
+
+
+def test_price_and_amount_are_changed_in_the_row_by_keyboard(
+    new_window: NewWindow, exchange: Exchange, trader: Trader
+) -> None:
+    screen = new_window(trader)
+    page = screen.page
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    opener = page.get_by_role("button", name=re.compile("^Change buy 2 "))
+    opener.press("Enter")
+    price = page.get_by_role("textbox", name=re.compile("^Price of buy 2 "))
+    amount = page.get_by_role("textbox", name=re.compile("^Amount of buy 2 "))
+    expect(price).to_be_focused()
+    expect(price).to_have_value(HOME)
+    price.fill("248.001")
+    expect(page.get_by_text("Prices go in steps of 0.01 BRL.")).to_be_visible()
+    screen.assert_accessible("a row with a wrong price")
+    page.keyboard.press("Escape")
+    expect(price).to_have_count(0)
+    expect(opener).to_be_focused()
+
+    opener.press("Enter")
+    price.fill("248.5")
+    amount.fill("3")
+    amount.press("Enter")
+    dialog = screen.dialog("Change the order to buy")
+    expect(dialog.get_by_role("row", name="Price 249.00 BRL 248.50 BRL")).to_be_visible()
+    expect(dialog).to_contain_text("It goes behind the orders that are at its price already.")
+    screen.assert_accessible("the review of a change")
+    dialog.get_by_role("button", name="Change the order").click()
+    expect(screen.toast("Order changed")).to_be_visible()
+    expect(screen.row("Open orders", "Buy", "248.50", "3")).to_be_visible()
+    assert open_order(exchange, trader) == ("248.5", "3")
+
+    # More than the funds allow: the exchange refuses, and the order stays.
+    screen.expect_complaint("status of 400")
+    page.get_by_role("button", name=re.compile("^Change buy 3 ")).click()
+    page.get_by_role("textbox", name=re.compile("^Amount of buy 3 ")).fill("900")
+    page.get_by_role("button", name="Review").click()
+    dialog.get_by_role("button", name="Change the order").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("Not enough funds")
+    dialog.get_by_role("button", name="Leave it").click()
+    assert open_order(exchange, trader) == ("248.5", "3")
+
+
+def with_mouse(screen: TradingScreen, handle: Locator, by: int) -> None:
+    """Move a line by pixels with the mouse."""
+    box = handle.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    screen.page.mouse.move(x, y)
+    screen.page.mouse.down()
+    screen.page.mouse.move(x, y + by, steps=4)
+    screen.page.mouse.up()
+
+
+def with_finger(screen: TradingScreen, handle: Locator, by: int) -> None:
+    """Move a line by pixels with a finger."""
+    box = handle.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    browser = screen.page.context.new_cdp_session(screen.page)
+
+    def touch(kind: str, *points: dict[str, float]) -> None:
+        browser.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})
+
+    touch("touchStart", {"x": x, "y": y})
+    touch("touchMove", {"x": x, "y": y + by / 2})
+    touch("touchMove", {"x": x, "y": y + by})
+    touch("touchEnd")
+
+
+def with_keys(screen: TradingScreen, handle: Locator, by: int) -> None:
+    """Move a line by a step for each pixel with the arrow keys."""
+    handle.focus()
+    for _ in range(abs(by)):
+        screen.page.keyboard.press("ArrowDown" if by > 0 else "ArrowUp")
+    screen.page.keyboard.press("Enter")
+
+
+@pytest.mark.parametrize("move", [with_mouse, with_finger, with_keys])
+def test_a_line_that_is_moved_asks_for_the_new_price(
+    new_window: NewWindow,
+    exchange: Exchange,
+    trader: Trader,
+    move: Callable[[TradingScreen, Locator, int], None],
+) -> None:
+    screen = new_window(trader, has_touch=move is with_finger)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    handle = screen.page.get_by_role("slider", name=re.compile("^Price of Buy 2 "))
+    expect(handle).to_have_attribute("aria-valuenow", HOME)
+    screen.assert_accessible("a line of an order")
+    move(screen, handle, 12)
+    dialog = screen.dialog("Change the order to buy")
+    row = dialog.get_by_role("row", name="Price").last
+    asked = Decimal(row.get_by_role("cell").last.inner_text().removesuffix(" BRL"))
+    assert Decimal(245) < asked < Decimal(HOME)
+    # Whoever leaves it finds the order, and its line, as before.
+    screen.page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(handle).to_have_attribute("aria-valuenow", HOME)
+    assert open_order(exchange, trader) == (HOME, "2")
+
+    move(screen, handle, 12)
+    dialog.get_by_role("button", name="Change the order").click()
+    expect(screen.toast("Order changed")).to_be_visible()
+    expect(screen.row("Open orders", "Buy", f"{asked:.2f}")).to_be_visible()
+    assert Decimal(open_order(exchange, trader)[0]) == asked
+
+
+def test_escape_returns_a_line_that_is_held(new_window: NewWindow, exchange: Exchange, trader: Trader) -> None:
+    screen = new_window(trader)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    handle = screen.page.get_by_role("slider", name=re.compile("^Price of Buy 2 "))
+    expect(handle).to_have_attribute("aria-valuenow", HOME)
+    handle.press("ArrowUp")
+    expect(handle).to_have_attribute("aria-valuenow", "249.01")
+    handle.press("Shift+ArrowDown")
+    expect(handle).to_have_attribute("aria-valuenow", "248.91")
+    handle.press("Escape")
+    expect(handle).to_have_attribute("aria-valuenow", HOME)
+    handle.press("Enter")
+    expect(screen.page.get_by_role("dialog")).to_have_count(0)
+    assert open_order(exchange, trader) == (HOME, "2")
+
+
+def test_one_click_changes_an_order_without_a_review(new_window: NewWindow, exchange: Exchange, trader: Trader) -> None:
+    screen = new_window(trader)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    form = screen.page.get_by_role("form", name="Order form")
+    form.get_by_text("Advanced").click()
+    form.get_by_role("checkbox", name="One-click orders").check()
+    form.get_by_role("button", name="Unlock one-click orders").click()
+    handle = screen.page.get_by_role("slider", name=re.compile("^Price of Buy 2 "))
+    handle.press("ArrowDown")
+    handle.press("Enter")
+    expect(screen.row("Open orders", "Buy", "248.99")).to_be_visible()
+    expect(handle).to_have_attribute("aria-valuenow", "248.99")
+    screen.page.get_by_role("button", name=re.compile("^Change buy 2 ")).click()
+    screen.page.get_by_role("textbox", name=re.compile("^Amount of buy 2 ")).fill("1")
+    screen.page.get_by_role("button", name="Save").click()
+    expect(screen.row("Open orders", "Buy", "248.99", "1")).to_be_visible()
+    assert open_order(exchange, trader) == ("248.99", "1")
+
+    # A price far from the market needs the word all the same.
+    screen.page.get_by_role("button", name=re.compile("^Change buy 1 ")).click()
+    screen.page.get_by_role("textbox", name=re.compile("^Price of buy 1 ")).fill("300")
+    screen.page.get_by_role("button", name="Save").click()
+    dialog = screen.dialog("Change the order to buy")
+    expect(dialog.get_by_role("note")).to_contain_text("The price is far above the last one, 250.00 BRL.")
+    expect(dialog.get_by_role("button", name="Change the order")).to_be_disabled()
+    assert open_order(exchange, trader) == ("248.99", "1")

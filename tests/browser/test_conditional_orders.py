@@ -1,0 +1,210 @@
+"""Orders that wait for a price, on the trading screen: their form, their review, and what the lists say of them.
+
+The exchange is played where it takes no such orders: the pages go by what `GET /settings/trading` says.
+"""
+
+import re
+import secrets
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.console import OPPOSITE_LOOKS, Look
+from tests.support.stub_orders import StubbedOrders, offer, waiting_order
+from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
+
+SYMBOL = "BTC-BRL"
+LAST = "250"
+
+
+@pytest.fixture
+def trader(exchange: Exchange) -> Trader:
+    """A user with funds in a market whose last price is LAST."""
+    number = secrets.token_hex(4)
+    buyer, seller = (exchange.register(f"waiting-{side}-{number}@example.com") for side in ("buyer", "seller"))
+    exchange.deposit([(buyer, "BRL", "100000"), (buyer, "BTC", "10"), (seller, "BTC", "10")])
+    exchange.set_price(SYMBOL, LAST)
+    for one, side in ((seller, "sell"), (buyer, "buy")):
+        order = {"symbol": SYMBOL, "side": side, "type": "limit", "price": LAST, "quantity": "1"}
+        exchange.call("POST", "orders", order, one.tokens["accessToken"])
+    return buyer
+
+
+def opened(screen: TradingScreen, exchange: Exchange, **changes: object) -> None:
+    """Open the market with an exchange that offers everything but for `changes`."""
+    offer(screen.page, exchange.call("GET", "settings/trading"), **changes)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    expect(screen.link("Live")).to_be_visible()
+    # The last price is known.
+    expect(screen.page).to_have_title(re.compile(f"^{LAST}"))
+
+
+def choose_type(screen: TradingScreen, name: str) -> None:
+    """Choose a type of the list by keyboard."""
+    button = screen.page.get_by_role("button", name=re.compile("^(All order types|Order type: )"))
+    button.focus()
+    screen.page.keyboard.press("Enter")
+    entry = screen.page.get_by_role("menuitem", name=re.compile(f"^{name} "))
+    entry.press("Enter")
+    expect(entry).to_be_hidden()
+
+
+@pytest.mark.parametrize("look", OPPOSITE_LOOKS)
+def test_a_stop_limit_says_when_it_fires_and_is_sent_after_a_review(
+    new_window: NewWindow, exchange: Exchange, trader: Trader, look: Look
+) -> None:
+    scheme, viewport = look
+    screen = new_window(trader, color_scheme=scheme, viewport=viewport)
+    orders = StubbedOrders(screen.page, trader.user_id)
+    opened(screen, exchange)
+    form = screen.page.get_by_role("form", name="Order form")
+    screen.page.get_by_role("button", name="All order types").click()
+    expect(screen.page.get_by_role("menuitem")).to_have_count(8)
+    screen.assert_accessible("the list of order types")
+    screen.page.keyboard.press("Escape")
+    choose_type(screen, "Stop limit")
+
+    submit = form.get_by_role("button", name="Buy BTC, stop limit")
+    form.get_by_role("textbox", name="Price", exact=True).fill("261")
+    form.get_by_role("textbox", name="Amount").fill("2")
+    expect(submit).to_have_accessible_description("Enter a stop price.")
+    form.get_by_role("textbox", name="Stop price").fill("240")
+    expect(form.get_by_text("It would fire at once: the last price is 250.")).to_be_visible()
+    screen.segment("Side", "Sell")
+    form.get_by_role("textbox", name="Price", exact=True).fill("239")
+    form.get_by_role("textbox", name="Amount").fill("2")
+    form.get_by_role("combobox", name="Time in force").select_option("Good till date (GTD)")
+    submit = form.get_by_role("button", name="Sell BTC, stop limit")
+    expect(submit).to_have_accessible_description("Choose until when the order is good.")
+    form.get_by_label("Good till", exact=True).fill("2099-01-30T18:30")
+    expect(form.get_by_text("Sells when the last price is at or below 240 BRL.")).to_be_visible()
+    screen.assert_accessible("a stop limit order")
+    screen.assert_fits("a stop limit order")
+    submit.click()
+    dialog = screen.dialog("Stop limit: sell?")
+    expect(dialog).to_contain_text("Sells when the last price is at or below 240 BRL.")
+    expect(dialog).to_contain_text("Until then 2 BTC are held for it.")
+    screen.assert_accessible("the review of a stop limit order")
+    assert orders.asked == []
+    dialog.get_by_role("button", name="Sell BTC, stop limit").click()
+    expect(screen.toast("Sell: Order placed")).to_be_visible()
+    assert orders.asked == [
+        {
+            "symbol": SYMBOL,
+            "side": "sell",
+            "type": "stop_limit",
+            "price": "239",
+            "timeInForce": "gtd",
+            "expiresAt": "2099-01-30T18:30:00.000Z",
+            "quantity": "2",
+            "triggerBy": "last",
+            "stopPrice": "240",
+        }
+    ]
+    expect(screen.row("Open orders", "Stop limit, GTD", "waits for last ≤ 240")).to_be_visible()
+    screen.assert_accessible("an order that waits")
+
+
+def test_a_trailing_stop_follows_by_percent_and_its_present_trigger_is_listed(
+    new_window: NewWindow, exchange: Exchange, trader: Trader
+) -> None:
+    screen = new_window(trader)
+    asked = {"symbol": SYMBOL, "side": "sell", "type": "trailing_stop_market", "quantity": "3", "triggerBy": "mark"}
+    listed = waiting_order(trader.user_id, asked, stopPrice="244.5", trailingAmount="5")
+    orders = StubbedOrders(screen.page, trader.user_id, [listed])
+    opened(screen, exchange)
+    expect(
+        screen.row("Open orders", "Trailing stop market", "waits for mark ≤ 244.5, follows by 5 BRL")
+    ).to_be_visible()
+    chart = screen.page.get_by_role("group", name=re.compile("^Candles of .*Your 1 open order as lines"))
+    expect(chart).to_be_visible()
+
+    choose_type(screen, "Trailing stop market")
+    screen.segment("Side", "Buy")
+    screen.segment("Fires by", "Mark price")
+    form = screen.page.get_by_role("form", name="Order form")
+    follows = form.get_by_role("textbox", name="Follows by")
+    follows.fill("1.255")
+    form.get_by_role("textbox", name="Amount").fill("1")
+    expect(form.get_by_text("From 0.01 % to 99.99 %, in steps of 0.01 %.")).to_be_visible()
+    follows.fill("1.25")
+    sentence = "Buys when the mark price has risen 1.25 % from its lowest since the order was placed."
+    expect(form.get_by_text(sentence)).to_be_visible()
+    form.get_by_role("button", name="Buy BTC, trailing stop market").click()
+    dialog = screen.dialog("Trailing stop market: buy?")
+    dialog.get_by_role("button", name="Buy BTC, trailing stop market").click()
+    expect(screen.toast("Buy: Order placed")).to_be_visible()
+    assert orders.asked == [
+        {
+            "symbol": SYMBOL,
+            "side": "buy",
+            "type": "trailing_stop_market",
+            "quantity": "1",
+            "triggerBy": "mark",
+            "maxSlippageBps": "100",
+            "trailingBps": 125,
+        }
+    ]
+
+
+def test_the_form_offers_what_the_exchange_says_and_no_more(
+    new_window: NewWindow, exchange: Exchange, trader: Trader
+) -> None:
+    screen = new_window(trader)
+    types = ["limit", "market", "stop_market"]
+    opened(screen, exchange, orderTypes=types, triggerSources=["last"], selfTradePreventionModes=[])
+    screen.page.get_by_role("button", name="All order types").click()
+    expect(screen.page.get_by_role("menuitem")).to_have_count(3)
+    screen.page.keyboard.press("Escape")
+    choose_type(screen, "Stop market")
+    form = screen.page.get_by_role("form", name="Order form")
+    expect(form.get_by_role("textbox", name="Stop price")).to_be_visible()
+    expect(form.get_by_role("radiogroup", name="Fires by")).to_have_count(0)
+    expect(form.get_by_role("combobox", name="Time in force")).to_have_count(0)
+    form.get_by_text("Advanced").click()
+    expect(form.get_by_role("checkbox", name="One-click orders")).to_be_visible()
+    expect(form.get_by_role("combobox", name="Self-trade prevention")).to_have_count(0)
+
+    plain = new_window()
+    opened(plain, exchange, orderTypes=["limit", "market"])
+    expect(plain.page.get_by_role("button", name="All order types")).to_have_count(0)
+
+
+def test_own_sizes_and_one_click_are_kept_for_the_account_and_the_lock_closes(
+    new_window: NewWindow, exchange: Exchange, trader: Trader
+) -> None:
+    screen = new_window(trader)
+    orders = StubbedOrders(screen.page, trader.user_id)
+    opened(screen, exchange)
+    form = screen.page.get_by_role("form", name="Order form")
+    expect(form.get_by_role("button", name=re.compile("one-click"))).to_have_count(0)
+    form.get_by_text("Advanced").click()
+    sizes = form.get_by_role("textbox", name="Your sizes in BTC")
+    sizes.fill("0.5 nothing")
+    expect(form.get_by_text("Up to 4 amounts above zero, such as 0.1 0.5 1.")).to_be_visible()
+    sizes.fill("0.5 2")
+    form.get_by_role("combobox", name="Self-trade prevention").select_option("Cancel both")
+    form.get_by_role("checkbox", name="One-click orders").check()
+    screen.assert_accessible("advanced choices")
+
+    choose_type(screen, "Stop market")
+    screen.segment("Side", "Sell")
+    form.get_by_role("textbox", name="Stop price").fill("240")
+    form.get_by_role("button", name="2 BTC", exact=True).click()
+    submit = form.get_by_role("button", name="Sell BTC, stop market")
+    submit.click()
+    screen.dialog("Stop market: sell?").get_by_role("button", name="Cancel", exact=True).click()
+    form.get_by_role("button", name="Unlock one-click orders").click()
+    submit.click()
+    expect(screen.toast("Sell: Order placed")).to_be_visible()
+    assert [(order["quantity"], order["selfTradePrevention"]) for order in orders.asked] == [("2", "cancel_both")]
+
+    screen.page.reload()
+    expect(form.get_by_role("button", name="Unlock one-click orders")).to_be_visible()
+    expect(form.get_by_role("button", name="0.5 BTC", exact=True)).to_be_visible()
+
+    # Another account of the same browser has habits of its own.
+    other = exchange.register("waiting-other@example.com")
+    stranger = new_window(other)
+    opened(stranger, exchange)
+    expect(stranger.page.get_by_role("group", name="Your sizes")).to_have_count(0)

@@ -1,0 +1,29 @@
+import { expect, it } from "vitest";
+import type { Order } from "../api/orderKinds.ts";
+import { countOf } from "../indicators/shown.ts";
+import { isMovable, linePrice } from "./own.ts";
+
+const order = { type: "limit", price: "100" } as Order;
+
+it.each([
+  [{}, "100", true],
+  [{ type: "market", price: null }, null, false],
+  [{ type: "stop_limit", stopPrice: "90", triggerStatus: "waiting" }, "90", false],
+  [{ type: "stop_limit", stopPrice: "90", triggerStatus: "triggered" }, "100", true],
+  [{ type: "stop_market", price: null, stopPrice: "90", triggerStatus: "waiting" }, "90", false],
+  [{ type: "trailing_stop_market", price: null, stopPrice: null, triggerStatus: "waiting" }, null, false],
+] satisfies [Partial<Order>, string | null, boolean][])(
+  "the line of %j is at %s, and whether it can be moved is %s",
+  (changes, price, isFree) => {
+    const changed = { ...order, ...changes };
+    expect(linePrice(changed)).toBe(price);
+    expect(isMovable(changed)).toBe(isFree);
+  },
+);
+
+it("counts the indicators that a kept choice shows", () => {
+  expect(countOf(null)).toBe(0);
+  expect(countOf(JSON.stringify({ a: { isShown: true }, b: { isShown: false }, c: { isShown: true } }))).toBe(
+    2,
+  );
+});

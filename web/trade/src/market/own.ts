@@ -1,0 +1,36 @@
+/** What a reader has in a market, as the chart marks it. */
+import { hasLimit, isWaiting, type Order } from "../api/orderKinds.ts";
+import type { Schemas } from "../api/client.ts";
+
+export type Fill = Pick<Schemas["OwnTrade"], "side" | "quantity" | "executedAt">;
+
+/** Another price for an order, which nobody has agreed to yet. */
+export interface Proposal {
+  order: Order;
+  price: string;
+}
+
+export interface Own {
+  orders: readonly Order[];
+  fills: readonly Fill[];
+  /** The position's average price, or null without one. */
+  entry: { price: string } | null;
+  /** A line stands here until the reader has decided. */
+  proposal: Proposal | null;
+  /** Asks whether an order shall have another price; null where orders cannot be changed. */
+  onPropose: ((proposal: Proposal) => void) | null;
+}
+
+export const NOTHING: Own = { orders: [], fills: [], entry: null, proposal: null, onPropose: null };
+
+/** The price of an order's line: what it waits for, or else where it rests. An order at any price has none. */
+export function linePrice(order: Order): string | null {
+  return isWaiting(order) ? (order.stopPrice ?? null) : order.price;
+}
+
+export const hasLine = (order: Order) => linePrice(order) !== null;
+
+/** Whether the line of an order can be drawn elsewhere: the exchange changes limits, but not what an order waits for. */
+export function isMovable(order: Order): boolean {
+  return order.type === "limit" || (hasLimit(order.type) && !isWaiting(order));
+}

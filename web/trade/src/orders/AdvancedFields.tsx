@@ -1,0 +1,98 @@
+import { TextInput } from "@mantine/core";
+import { useState } from "react";
+import { typedDecimal } from "#lib/separators.ts";
+import type { Market } from "../api/queries.ts";
+import { useSession } from "../api/session.ts";
+import { ChoiceField } from "../parts/ChoiceField.tsx";
+import { CheckField } from "../parts/CheckField.tsx";
+import { changeHabits, SIZES_MAX, sizesOf, useHabits } from "./habits.ts";
+import type { Offer } from "./offer.ts";
+import type { Draft } from "./review.ts";
+
+const MODES: Readonly<Record<string, string>> = {
+  none: "Let them trade",
+  cancel_resting: "Cancel the resting one",
+  cancel_incoming: "Cancel the new one",
+  cancel_both: "Cancel both",
+  decrement_and_cancel: "Reduce both by the smaller one",
+};
+
+/** What few orders need: self-trade prevention, sizes of one's own, orders with one click. */
+export default function AdvancedFields({
+  market,
+  offer,
+  draft,
+  onDraft,
+}: {
+  market: Market;
+  offer: Offer;
+  draft: Draft;
+  onDraft: (changes: Partial<Draft>) => void;
+}) {
+  const { session } = useSession();
+  const userId = session?.userId;
+  const habits = useHabits(userId);
+  return (
+    <>
+      {offer.selfTradePrevention.length > 0 && (
+        <ChoiceField
+          label="Self-trade prevention"
+          description="If the order would meet another one of yours."
+          choices={[
+            { value: "", label: "As your account says" },
+            ...offer.selfTradePrevention.map((value) => ({ value, label: MODES[value] ?? value })),
+          ]}
+          value={draft.selfTradePrevention}
+          onChoice={(selfTradePrevention) => onDraft({ selfTradePrevention })}
+        />
+      )}
+      {userId !== undefined && (
+        <>
+          <SizesField
+            key={userId}
+            market={market}
+            kept={habits.sizes[market.symbol] ?? []}
+            onSizes={(sizes) =>
+              changeHabits(userId, habits, { sizes: { ...habits.sizes, [market.symbol]: sizes } })
+            }
+          />
+          <CheckField
+            label="One-click orders"
+            description="Once unlocked, orders and changes are sent without a review. A price far from the market still needs a word."
+            checked={habits.oneClick}
+            onChecked={(oneClick) => changeHabits(userId, habits, { oneClick })}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+function SizesField({
+  market,
+  kept,
+  onSizes,
+}: {
+  market: Market;
+  kept: readonly string[];
+  onSizes: (sizes: readonly string[]) => void;
+}) {
+  const [typed, setTyped] = useState(kept.join(" "));
+  const [fault, setFault] = useState<string | null>(null);
+  return (
+    <TextInput
+      label={`Your sizes in ${market.baseAsset}`}
+      description={`Up to ${String(SIZES_MAX)}, with spaces between them. A button fills each in.`}
+      autoComplete="off"
+      spellCheck={false}
+      value={typed}
+      error={fault}
+      onChange={({ currentTarget: { value } }) => {
+        setTyped(value);
+        const sizes = sizesOf(value.split(/\s+/).map(typedDecimal).join(" "));
+        setFault(sizes === null ? `Up to ${String(SIZES_MAX)} amounts above zero, such as 0.1 0.5 1.` : null);
+        if (sizes !== null) onSizes(sizes);
+      }}
+    />
+  );
+}

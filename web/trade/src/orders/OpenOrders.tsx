@@ -1,0 +1,228 @@
+import { Button } from "@mantine/core";
+import { type KeyboardEvent, lazy, Suspense, useState } from "react";
+import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { DecimalField } from "#lib/components/DecimalField.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
+import { plural } from "#lib/counts.ts";
+import { explain, explainIfAny } from "../api/messages.ts";
+import type { Order } from "../api/orderKinds.ts";
+import { useMarkets, useOpenOrders, useTickers, useTradingRules } from "../api/queries.ts";
+import { useSession } from "../api/session.ts";
+import {
+  amendmentOf,
+  isAmendable,
+  isFar,
+  refusedFields,
+  type Wanted,
+  type WantedFaults,
+} from "./amending.ts";
+import { orderActions, orderColumns, usePlaces } from "./columns.tsx";
+import { useOneClick } from "./habits.ts";
+import classes from "./OrdersPanel.module.css";
+import { orderName } from "./orderName.ts";
+import { tellRefused, useAmendOrder, useCancelAll, useCancelOrder } from "./placing.ts";
+
+const AmendReview = lazy(() => import("./AmendReview.tsx"));
+
+/** An order whose fields are open, and what they say. */
+interface Editing {
+  orderId: string;
+  wanted: Wanted;
+  /** What the exchange said of the fields. */
+  refused: WantedFaults;
+  /** Whether the review is open. */
+  asks: boolean;
+}
+
+const buttonId = (orderId: string) => `amend-${orderId}`;
+
+/** Open orders, of one market or of all. Price and amount are changed in their row. */
+export function OpenOrders({ only }: { only: string | undefined }) {
+  const query = useOpenOrders();
+  const { data: markets = [] } = useMarkets();
+  const { data: tickers = [] } = useTickers();
+  const { data: rules } = useTradingRules();
+  const { session } = useSession();
+  const isOneClick = useOneClick(session?.userId);
+  const places = usePlaces();
+  const cancel = useCancelOrder();
+  const [asks, setAsks] = useState(false);
+  const [editing, setEditing] = useState<Editing | null>(null);
+  const leave = () => {
+    setEditing(null);
+    // The fields go, and the focus with them, to the button that opened them.
+    if (editing) window.setTimeout(() => document.getElementById(buttonId(editing.orderId))?.focus());
+  };
+  const amend = useAmendOrder({
+    onDone: leave,
+    onRefused: (error) => {
+      const refused = refusedFields(error);
+      const isOfField = Object.keys(refused).length > 0;
+      if (isOfField) setEditing((before) => before && { ...before, refused, asks: false });
+      else if (!editing?.asks) tellRefused(error);
+    },
+  });
+  const rows: Order[] | undefined = query.data?.filter(({ symbol }) => only === undefined || symbol === only);
+  // An order that has ended meanwhile has no row.
+  const edited = rows?.find(({ orderId }) => orderId === editing?.orderId);
+  const market = markets.find(({ symbol }) => symbol === edited?.symbol);
+  const amendment = edited && editing && market ? amendmentOf(edited, editing.wanted, market) : null;
+
+  const lastPrice = tickers.find(({ symbol }) => symbol === edited?.symbol)?.lastPrice ?? null;
+
+  const begin = (order: Order) => {
+    amend.reset();
+    const wanted = { price: order.price ?? "", quantity: order.quantity };
+    setEditing({ orderId: order.orderId, wanted, refused: {}, asks: false });
+  };
+  const send = () => {
+    if (edited && amendment?.body && !amend.isPending) amend.mutate({ order: edited, body: amendment.body });
+  };
+  const submit = () => {
+    if (!amendment || !edited || Object.keys(amendment.faults).length > 0) return;
+    if (amendment.body === null) leave();
+    else if (isOneClick && !isFar(edited, amendment.body.price ?? "", lastPrice)) send();
+    else setEditing((before) => before && { ...before, asks: true });
+  };
+  const change = (changes: Partial<Wanted>) =>
+    setEditing((before) => before && { ...before, wanted: { ...before.wanted, ...changes }, refused: {} });
+  const keys = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.preventDefault();
+    if (event.key === "Enter") submit();
+    else leave();
+  };
+
+  const field = (column: Column<Order>, name: keyof Wanted, label: string): Column<Order> => ({
+    ...column,
+    cell: (order) =>
+      editing?.orderId === order.orderId ? (
+        <DecimalField
+          size="xs"
+          className={classes.field}
+          aria-label={`${label} of ${orderName(order)}`}
+          value={editing.wanted[name]}
+          error={editing.refused[name] ?? amendment?.faults[name]}
+          autoFocus={name === "price"}
+          onValue={(text) => change({ [name]: text })}
+          onKeyDown={keys}
+        />
+      ) : (
+        column.cell(order)
+      ),
+  });
+  const columns: Column<Order>[] = [
+    ...orderColumns(places).map((column) => {
+      if (column.id === "price") return field(column, "price", "Price");
+      return column.id === "quantity" ? field(column, "quantity", "Amount") : column;
+    }),
+    {
+      id: "change",
+      title: "Change",
+      align: "right",
+      isPinned: true,
+      cell: (order) =>
+        editing?.orderId === order.orderId ? (
+          <span className={classes.buttons}>
+            <Button size="compact-xs" loading={amend.isPending} onClick={submit}>
+              {isOneClick ? "Save" : "Review"}
+            </Button>
+            <Button size="compact-xs" variant="default" onClick={leave}>
+              Leave it
+            </Button>
+          </span>
+        ) : (
+          <span className={classes.buttons}>
+            {rules?.rules === "complete" && isAmendable(order) && (
+              <Button
+                id={buttonId(order.orderId)}
+                size="compact-xs"
+                variant="default"
+                aria-label={`Change ${orderName(order)}`}
+                onClick={() => begin(order)}
+              >
+                Change
+              </Button>
+            )}
+            <Button
+              size="compact-xs"
+              variant="default"
+              aria-label={`Cancel ${orderName(order)}`}
+              loading={cancel.isPending && cancel.variables.orderId === order.orderId}
+              onClick={() => cancel.mutate(order)}
+            >
+              Cancel
+            </Button>
+          </span>
+        ),
+    },
+  ];
+  return (
+    <>
+      <DataTable
+        label="Open orders"
+        toolbar={
+          <Button
+            size="compact-sm"
+            variant="default"
+            disabled={!rows || rows.length === 0}
+            onClick={() => setAsks(true)}
+          >
+            Cancel all
+          </Button>
+        }
+        columns={columns}
+        rows={rows}
+        rowId={({ orderId }) => orderId}
+        rowName={orderName}
+        actions={orderActions}
+        state={query}
+        problem={explainIfAny(query.error)}
+        empty={<EmptyState title="No open orders">Orders that wait in the book appear here.</EmptyState>}
+      />
+      {asks && <CancelAllDialog only={only} count={rows?.length ?? 0} onClose={() => setAsks(false)} />}
+      {editing?.asks && edited && market && (
+        <Suspense>
+          <AmendReview
+            market={market}
+            order={edited}
+            wanted={editing.wanted}
+            lastPrice={lastPrice}
+            isBusy={amend.isPending}
+            problem={amend.error ? explain(amend.error) : null}
+            onConfirm={send}
+            onClose={() => setEditing((before) => before && { ...before, asks: false })}
+          />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function CancelAllDialog({
+  only,
+  count,
+  onClose,
+}: {
+  only: string | undefined;
+  count: number;
+  onClose: () => void;
+}) {
+  const cancelAll = useCancelAll(onClose);
+  return (
+    <ConfirmDialog
+      title={only ? `Cancel all orders on ${only}?` : "Cancel all orders?"}
+      operator=""
+      confirm={`Cancel ${plural(count, "order")}`}
+      dismiss="Keep them"
+      danger
+      isBusy={cancelAll.isPending}
+      problem={cancelAll.error ? explain(cancelAll.error) : null}
+      onConfirm={() => cancelAll.mutate(only)}
+      onClose={onClose}
+    >
+      <p>What they have filled so far stays. What they hold becomes free again.</p>
+    </ConfirmDialog>
+  );
+}

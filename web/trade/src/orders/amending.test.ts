@@ -1,0 +1,107 @@
+import { expect, it } from "vitest";
+import { RefusedError } from "../api/errors.ts";
+import type { Order } from "../api/orderKinds.ts";
+import type { Market } from "../api/queries.ts";
+import { amendmentOf, isAmendable, isFar, refusedFields } from "./amending.ts";
+import { orderName } from "./orderName.ts";
+import { termsOf, waitsFor } from "./trigger.ts";
+
+const market = {
+  symbol: "BTC-USD",
+  baseAsset: "BTC",
+  quoteAsset: "USD",
+  tickSize: "0.5",
+  lotSize: "0.001",
+} as Market;
+const order = {
+  orderId: "1",
+  symbol: "BTC-USD",
+  side: "sell",
+  type: "limit",
+  price: "100",
+  quantity: "2",
+  filledQuantity: "0.5",
+} as Order;
+
+it("asks for what differs alone, and keeps the place of an order that only gets smaller", () => {
+  const of = (price: string, quantity: string) => amendmentOf(order, { price, quantity }, market);
+  expect(of("100.0", "2.00")).toEqual({ faults: {}, body: null, keepsPlace: false });
+  expect(of("100", "1")).toEqual({ faults: {}, body: { quantity: "1" }, keepsPlace: true });
+  expect(of("100", "3")).toEqual({ faults: {}, body: { quantity: "3" }, keepsPlace: false });
+  expect(of("101", "1")).toEqual({ faults: {}, body: { price: "101", quantity: "1" }, keepsPlace: false });
+});
+
+it.each([
+  [{ price: "" }, { price: "Enter a price." }],
+  [{ price: "100.3" }, { price: "Prices go in steps of 0.5 USD." }],
+  [{ quantity: "0.5" }, { quantity: "More than the 0.5 that are filled already." }],
+  [{ quantity: "0.0001" }, { quantity: "Amounts go in steps of 0.001 BTC." }],
+  [{ quantity: "x" }, { quantity: "An amount is digits with a point, such as 0.25." }],
+])("names what is wrong at its field: %j", (changes, faults) => {
+  const { body, faults: found } = amendmentOf(order, { price: "100", quantity: "2", ...changes }, market);
+  expect(found).toEqual(faults);
+  expect(body).toBeNull();
+});
+
+it.each([
+  ["buy", "103", "100", true],
+  ["buy", "102.5", "100", false],
+  ["buy", "50", "100", false],
+  ["sell", "97", "100", true],
+  ["sell", "97.5", "100", false],
+  ["sell", "50", null, false],
+  ["sell", "", "100", false],
+] as const)("knows what is far from the market: %s at %s, the last price is %s", (side, price, last, far) => {
+  expect(isFar({ ...order, side }, price, last)).toBe(far);
+  expect(isFar({ ...order, side, triggerStatus: "waiting" }, price, last)).toBe(false);
+});
+
+it("puts a refusal at the field that it names", () => {
+  const refusal = (code: string, message: string | string[]) =>
+    new RefusedError(400, { code, message }, null);
+  expect(refusedFields(refusal("VALIDATION_FAILED", ["price must be positive"]))).toEqual({
+    price: "must be positive",
+  });
+  expect(refusedFields(refusal("QUANTITY_BELOW_FILLED", "1 is filled"))).toEqual({ quantity: "1 is filled" });
+  expect(refusedFields(refusal("RISK_NSF", "not enough"))).toEqual({});
+  expect(refusedFields(new Error("price is wrong"))).toEqual({});
+});
+
+const waiting = { ...order, triggerBy: "last", triggerStatus: "waiting" } as const;
+
+it.each([
+  [{}, true],
+  [{ type: "market", price: null }, false],
+  [{ type: "stop_limit" }, true],
+  [{ type: "stop_market", price: null }, false],
+  // Its limit follows the price.
+  [{ type: "trailing_stop_limit" }, false],
+  [{ type: "trailing_stop_limit", triggerStatus: "triggered" }, true],
+] satisfies [Partial<Order>, boolean][])("knows what can be changed: %j", (changes, can) => {
+  expect(isAmendable({ ...waiting, ...changes })).toBe(can);
+});
+
+it.each([
+  [{ type: "stop_market", side: "buy", stopPrice: "65000" }, "waits for last ≥ 65,000"],
+  [{ type: "stop_market", stopPrice: "65000", triggerBy: "mark" }, "waits for mark ≤ 65,000"],
+  [{ type: "take_profit_limit", stopPrice: "65000" }, "waits for last ≥ 65,000"],
+  [
+    { type: "trailing_stop_limit", stopPrice: "64000", trailingBps: 150 },
+    "waits for last ≤ 64,000, follows by 1.5 %",
+  ],
+  [
+    { type: "trailing_stop_limit", stopPrice: null, trailingAmount: "100" },
+    "waits for last, follows by 100 USD",
+  ],
+] satisfies [Partial<Order>, string][])("says what a row waits for: %j", (changes, words) => {
+  const terms = termsOf({ ...waiting, ...changes });
+  expect(terms && waitsFor(terms)).toBe(words);
+});
+
+it("names an order by what it does", () => {
+  expect(termsOf(order)).toBeNull();
+  expect(orderName(order)).toBe("sell 2 BTC-USD at 100");
+  expect(orderName({ ...waiting, type: "stop_market", price: null, stopPrice: "90" })).toBe(
+    "sell 2 BTC-USD, waits for last ≤ 90",
+  );
+});

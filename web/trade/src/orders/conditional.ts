@@ -1,0 +1,165 @@
+/** What an order that waits for a price would do, as orders/review.ts says it of the others. Pure. */
+import { formatDecimal } from "#lib/decimal.ts";
+import { divideScaled, floorTo, multiplyScaled, ONE, readScaled, scaledText, toScaled } from "#lib/scaled.ts";
+import { type ConditionalType, firesAbove, hasLimit } from "../api/orderKinds.ts";
+import {
+  commonFaults,
+  type Draft,
+  type Estimate,
+  type Facts,
+  fundsFault,
+  fundsNeeded,
+  lacking,
+  limitsFault,
+  limitTerms,
+  type OrderBody,
+  priceFault,
+  type Review,
+  sharedBody,
+  slippageText,
+  unready,
+  withSlippage,
+} from "./review.ts";
+import { percentOfBps, type Terms } from "./trigger.ts";
+
+export type ConditionalDraft = Draft & { type: ConditionalType };
+
+const BPS = 10_000n;
+const BPS_MAX = 9_999n;
+
+export const isTrailing = (type: ConditionalType) => type.startsWith("trailing");
+
+/** The basis points of a percentage of the form, or null where it has none between 0.01 % and 99.99 %. */
+function trailingBps(text: string): bigint | null {
+  const percent = readScaled(text.trim());
+  if (percent === null || (percent * 100n) % ONE !== 0n) return null;
+  const bps = (percent * 100n) / ONE;
+  return bps >= 1n && bps <= BPS_MAX ? bps : null;
+}
+
+function trailingFault(draft: ConditionalDraft, { market }: Facts): string | null {
+  if (draft.trailing.trim() === "") return null;
+  if (draft.trailingUnit === "quote") return priceFault(draft.trailing, market);
+  return trailingBps(draft.trailing) === null ? "From 0.01 % to 99.99 %, in steps of 0.01 %." : null;
+}
+
+function stopFault(draft: ConditionalDraft, facts: Facts): string | null {
+  const fault = priceFault(draft.stopPrice, facts.market);
+  if (fault !== null || draft.stopPrice.trim() === "") return fault;
+  // What the mark price is, the page does not know.
+  const last = draft.triggerBy === "last" && facts.lastPrice !== null ? readScaled(facts.lastPrice) : null;
+  const stop = toScaled(draft.stopPrice.trim());
+  const isAbove = firesAbove(draft.type, draft.side);
+  if (last === null || (isAbove ? last < stop : last > stop)) return null;
+  const price = formatDecimal(scaledText(last));
+  return `It would fire at once: the last price is ${price}. Enter a price ${isAbove ? "above" : "below"} it.`;
+}
+
+/** The price that fires the order, at present; null where it is not known. */
+function triggerPrice(draft: ConditionalDraft, facts: Facts): bigint | null {
+  if (!isTrailing(draft.type)) return readScaled(draft.stopPrice.trim());
+  const last = facts.lastPrice === null ? null : readScaled(facts.lastPrice);
+  if (last === null) return null;
+  const distance =
+    draft.trailingUnit === "quote"
+      ? readScaled(draft.trailing.trim())
+      : (last * (trailingBps(draft.trailing) ?? 0n)) / BPS;
+  if (distance === null) return null;
+  return draft.side === "buy" ? last + distance : last - distance;
+}
+
+/** The trigger of a draft, for its sentence. */
+export function draftTerms(draft: ConditionalDraft, facts: Facts): Terms {
+  const { type, side, triggerBy, trailing, trailingUnit } = draft;
+  if (!isTrailing(type)) return { type, side, triggerBy, stopPrice: draft.stopPrice.trim(), distance: "" };
+  const bps = trailingBps(trailing);
+  const present = triggerBy === "last" ? triggerPrice(draft, facts) : null;
+  return {
+    type,
+    side,
+    triggerBy,
+    stopPrice: present === null ? "" : scaledText(floorTo(present, toScaled(facts.market.tickSize))),
+    distance:
+      trailingUnit === "quote"
+        ? `${formatDecimal(trailing.trim())} ${facts.market.quoteAsset}`
+        : bps === null
+          ? ""
+          : percentOfBps(bps),
+  };
+}
+
+/** Everything about the draft of an order that waits for a price. */
+export function reviewConditional(draft: ConditionalDraft, facts: Facts): Review {
+  const { market } = facts;
+  const faults = commonFaults(draft, market);
+  const stop = isTrailing(draft.type) ? null : stopFault(draft, facts);
+  const trailing = isTrailing(draft.type) ? trailingFault(draft, facts) : null;
+  if (stop) faults.stopPrice = stop;
+  if (trailing) faults.trailing = trailing;
+  const lack = lacking(draft, market, faults) ?? lackingTrigger(draft);
+  if (lack !== null) return unready(lack, faults);
+  const trigger = triggerPrice(draft, facts);
+  if (trigger === null || trigger <= 0n) {
+    return unready("Nobody has traded here yet, so there is no price to follow: place a limit order.");
+  }
+  const limit = hasLimit(draft.type) ? readScaled(draft.price.trim()) : withSlippage(draft, trigger);
+  if (limit === null || limit <= 0n) return unready("Enter a price.");
+  const estimate = estimateOf(draft, facts, limit);
+  return {
+    faults: {},
+    blocked: limitsFault(facts, estimate, limit) ?? fundsFault(draft, facts, estimate),
+    warnings: warningsOf(draft, trigger, limit),
+    estimate,
+    needsWord: false,
+    body: bodyOf(draft, facts, estimate),
+  };
+}
+
+function lackingTrigger(draft: ConditionalDraft): string | null {
+  if (isTrailing(draft.type)) return draft.trailing.trim() === "" ? "Enter how far it follows." : null;
+  return draft.stopPrice.trim() === "" ? "Enter a stop price." : null;
+}
+
+function estimateOf(draft: ConditionalDraft, { market }: Facts, limit: bigint): Estimate {
+  const amount = readScaled(draft.amount.trim()) ?? 0n;
+  const quantity =
+    draft.unit === "base" ? amount : floorTo(divideScaled(amount, limit), toScaled(market.lotSize));
+  const subtotal = multiplyScaled(quantity, limit);
+  const fee = (subtotal * BigInt(market.takerFee)) / BPS;
+  const held = fundsNeeded(draft, market, quantity, limit);
+  return {
+    quantity,
+    averagePrice: limit,
+    filledNow: 0n,
+    subtotal,
+    fee,
+    total: draft.side === "buy" ? subtotal + fee : subtotal - fee,
+    held,
+    heldFee: draft.side === "buy" ? held - subtotal : 0n,
+    slippageBps: 0n,
+  };
+}
+
+/** A limit on the wrong side of its trigger rests in the book instead of trading when it fires. */
+function warningsOf(draft: ConditionalDraft, trigger: bigint, limit: bigint): string[] {
+  if (!hasLimit(draft.type)) return [];
+  const isBuy = draft.side === "buy";
+  if (isBuy ? limit >= trigger : limit <= trigger) return [];
+  return [
+    `The limit is ${isBuy ? "below" : "above"} the trigger: when it fires, the order may rest in the book unfilled.`,
+  ];
+}
+
+function bodyOf(draft: ConditionalDraft, { market }: Facts, estimate: Estimate): OrderBody {
+  const body: OrderBody = {
+    ...sharedBody(draft, market),
+    quantity: scaledText(estimate.quantity),
+    triggerBy: draft.triggerBy,
+    ...(hasLimit(draft.type) ? limitTerms(draft) : { maxSlippageBps: slippageText(draft) }),
+  };
+  if (!isTrailing(draft.type)) return { ...body, stopPrice: draft.stopPrice.trim() };
+  const bps = trailingBps(draft.trailing);
+  return draft.trailingUnit === "quote" || bps === null
+    ? { ...body, trailingAmount: draft.trailing.trim() }
+    : { ...body, trailingBps: Number(bps) };
+}
