@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ PLATFORM = "openspot"
 """The name of the platform's own database in a backup."""
 LAST = "last-backup.json"
 """The file of the data directory that says when the last good backup was made."""
-_WORK = "backup-work"
+_WORK = "backup-work-"
 
 Step = Callable[[str], None]
 """Is told the name of each step that is done."""
@@ -67,9 +68,10 @@ def _back_up(
 ) -> Manifest:
     earlier = _readable(place)
     known = {piece.name: piece for manifest in earlier for file in manifest.all_files for piece in file.pieces}
-    work = data_dir / _WORK
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(mode=0o700)
+    for left in data_dir.glob(f"{_WORK}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    # A folder of its own: the pg_dump of a killed backup may still write to the one before.
+    work = Path(tempfile.mkdtemp(prefix=_WORK, dir=data_dir))
     try:
         parts = []
         for name, url in databases.items():

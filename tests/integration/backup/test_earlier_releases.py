@@ -1,9 +1,10 @@
 """A backup that an earlier release made is restored by this one.
 
-`releases/<release>.tar` is a folder of backups, without a key: that of `market` after `market.trade(3)`. A release whose
-format or tables are new adds one: the test with OPENSPOT_MAKE_RELEASE_BACKUP=1 writes it.
+`releases/<release>.tar` is a folder of backups, without a key: that of `market` after `market.trade(3)`. A release
+whose format or tables are new adds one: with OPENSPOT_MAKE_RELEASE_BACKUP=1 the first test here writes it.
 """
 
+import itertools
 import os
 import tarfile
 from importlib.metadata import version
@@ -17,6 +18,7 @@ from openspot.backup.verify import verify
 from openspot.kit.bus import Bus
 from openspot.migrations import upgrade
 from openspot.reconcile.rebuild import rebuild
+from tests.support import engine_client
 from tests.support.backups import BackupSite
 from tests.support.bus_accounts import BusAccounts
 from tests.support.mirrored_market import MIRRORS, WAIT_S, MirroredMarket, mirrored_market
@@ -35,7 +37,7 @@ async def test_this_release_adds_its_backup(market: MirroredMarket, site: Backup
 
 @pytest.mark.parametrize("archive", sorted(RELEASES.glob("*.tar")), ids=lambda path: path.stem)
 async def test_a_backup_of_an_earlier_release_is_restored_and_trades_on(
-    archive: Path, site: BackupSite, bus_accounts: BusAccounts, tmp_path: Path
+    archive: Path, site: BackupSite, bus_accounts: BusAccounts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with tarfile.open(archive) as file:
         file.extractall(tmp_path, filter="data")
@@ -45,6 +47,8 @@ async def test_a_backup_of_an_earlier_release_is_restored_and_trades_on(
     assert restored.command > 0
     assert restored.event == restored.rows_event > 0
     upgrade(settings.database_url)
+    # Orders of this test begin after those that the backup has.
+    monkeypatch.setattr(engine_client, "_order_ids", itertools.count(10**9))
     await _trades_on(settings)
 
 
