@@ -8,7 +8,6 @@ engine are made again from the journal, and custody says again what it had said.
 import fcntl
 import json
 import os
-import secrets
 import shutil
 import tempfile
 import time
@@ -94,7 +93,7 @@ def _back_up(
     manifest = place.write_manifest(
         Manifest(
             format=FORMAT,
-            name=f"{_utc('%Y%m%dT%H%M%SZ')}-{secrets.token_hex(4)}",
+            name=_name(earlier),
             release=version("openspot"),
             taken_at=taken_at,
             key_id=seal.key_id,
@@ -109,6 +108,15 @@ def _back_up(
     _note_last(data_dir, manifest)
     _remove_old(place, keep, step)
     return manifest
+
+
+def _name(earlier: list[Manifest]) -> str:
+    """The name of a new backup: its time to the microsecond, so that names are in order. Raises BackupError."""
+    now = time.time_ns()
+    name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime(now // 10**9))}.{now // 1000 % 10**6:06}Z"
+    if earlier and name <= earlier[-1].name:
+        raise BackupError(f"the clock says {name}, but there is a newer backup, {earlier[-1].name}: set the clock")
+    return name
 
 
 def _readable(place: Place) -> list[Manifest]:
