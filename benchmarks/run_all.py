@@ -21,6 +21,7 @@ NAMES = (
     "translator",
     "ledger_settlement",
     "history",
+    "backup",
     "batch_sizes",
     "margin_scan",
     "rest_orders",

@@ -109,10 +109,11 @@ class CustodyBench:
         self.chain: Any = SimulatedChain(pool, 1.0)
         self.bus: Any = self.router
         self.automatic = frozenset({Wallet.HOT})
+        self.is_held: Callable[[], bool] = lambda: False
 
     def progress(self) -> WithdrawalProgress:
         """A custody process that has just started."""
-        return WithdrawalProgress(self.pool, self.bus, self.chain, SEED, self.automatic, self.time)
+        return WithdrawalProgress(self.pool, self.bus, self.chain, SEED, self.automatic, self.time, self.is_held)
 
     async def create(self, amount: str, user_id: str = "alice", **fields: Any) -> Withdrawal:
         """A withdrawal of that many BTC; its fee is 0.0001."""

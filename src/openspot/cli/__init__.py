@@ -4,7 +4,7 @@ import os
 
 import typer
 
-from openspot.cli import archive, custody, engine, market_data, operation, platform, providers, repairs, users
+from openspot.cli import archive, backup, custody, engine, market_data, operation, platform, providers, repairs, users
 from openspot.cli.common import fail, running_settings
 from openspot.market_data.command import commands as price_commands
 from openspot.up.bus_command import app as bus_app
@@ -23,6 +23,8 @@ def main() -> None:
 app.add_typer(platform.app)
 app.add_typer(operation.app)
 app.add_typer(archive.archive_app, name="archive")
+app.add_typer(backup.backup_app, name="backup")
+app.command()(backup.restore)
 app.add_typer(repairs.ledger_app, name="ledger")
 app.add_typer(repairs.positions_app, name="positions")
 app.add_typer(engine.engine_app, name="engine")

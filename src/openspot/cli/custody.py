@@ -35,8 +35,39 @@ def _as_operator(command: Callable[["Operator"], Awaitable[Any]]) -> Any:
 @custody_app.command("list")
 def list_withdrawals() -> None:
     """Show the withdrawals that are not settled, and what each waits for."""
+    from openspot.custody.hold import hold_reason
+    from openspot.kit.settings import Settings
+
+    if reason := hold_reason(running_settings(Settings).data_dir):
+        typer.echo(f"withdrawals are held ({reason}); `openspot custody release` lets them go on")
     lines = _as_operator(lambda commands: commands.listed())
     typer.echo("\n".join(lines) or "no withdrawal is open")
+
+
+@custody_app.command()
+def hold(reason: Annotated[str, typer.Option(help="Why; `openspot custody list` shows it")]) -> None:
+    """Hold all withdrawals: none is approved, signed or sent until `openspot custody release`."""
+    from openspot.custody.hold import hold_withdrawals
+    from openspot.kit.settings import Settings
+
+    try:
+        hold_withdrawals(running_settings(Settings).data_dir, reason)
+    except OSError as error:
+        raise fail(str(error)) from error
+    typer.echo("withdrawals are held")
+
+
+@custody_app.command()
+def release() -> None:
+    """Let held withdrawals go on. After a restore: only when each open one was compared with its chain."""
+    from openspot.custody.hold import release_withdrawals
+    from openspot.kit.settings import Settings
+
+    try:
+        was_held = release_withdrawals(running_settings(Settings).data_dir)
+    except OSError as error:
+        raise fail(str(error)) from error
+    typer.echo("withdrawals go on" if was_held else "withdrawals were not held")
 
 
 @custody_app.command()

@@ -110,6 +110,7 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="Every address, state and process id as JSON.")] = False,
 ) -> None:
     """Show what runs: addresses, process ids, whether each service is ready, and a disk without space."""
+    from openspot.backup.create import last_backup_age_s
     from openspot.kit.disk import MEBIBYTE, Disk
     from openspot.up.state import running_state
 
@@ -124,6 +125,7 @@ def status(
         raise typer.Exit(1)
     ready = asyncio.run(_readiness(settings, state))
     space = Disk(state.data_dir, settings.disk_reserve_mib * MEBIBYTE).space
+    age_s = last_backup_age_s(state.data_dir)
     if as_json:
         report = {
             "running": True,
@@ -134,6 +136,7 @@ def status(
             "processes": {name: {"pid": pid, "ready": ready.get(name)} for name, pid in state.pids.items()},
             "stopped": [name for name in ready if name not in state.pids],
             "disk": {"state": space.state.value, "freeBytes": space.free, "totalBytes": space.total} if space else None,
+            "lastBackupAgeSeconds": age_s,
         }
         typer.echo(json.dumps(report, indent=1))
     else:
@@ -148,6 +151,8 @@ def status(
         for name in ready:
             if name not in state.pids:
                 console.print(f"{name:22} stopped; `openspot start {name}` starts it", highlight=False)
+        if age_s is not None:
+            console.print(f"{'Last backup':22} {age_s / 3600:.1f} hours ago", highlight=False)
         if space is not None and space.message:
             console.print(f"[yellow]![/yellow] {space.message}", highlight=False, soft_wrap=True)
         _warn_of_slow_build()

@@ -16,6 +16,7 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import WithdrawalOutcome, WithdrawalRequested
 from openspot.custody import withdrawal_store as store
 from openspot.custody.chain import Chain, ChainRefusedError, confirmations
+from openspot.custody.hold import HELD_STEPS
 from openspot.custody.metrics import OPEN_WITHDRAWALS, STEPS
 from openspot.custody.signatures import may_send, sign, transaction_digest, transaction_hash, valid_signatures
 from openspot.custody.wallet_policy import QUOTA_WINDOW, RULES, Wallet, signers_of
@@ -56,14 +57,23 @@ class WithdrawalProgress:
     """Does the steps. `run` does them until it is told to stop; `wake` starts a round at once."""
 
     def __init__(
-        self, pool: Pool, bus: EventPublisher, chain: Chain, seed: bytes, automatic: frozenset[Wallet], clock: Clock
+        self,
+        pool: Pool,
+        bus: EventPublisher,
+        chain: Chain,
+        seed: bytes,
+        automatic: frozenset[Wallet],
+        clock: Clock,
+        is_held: Callable[[], bool] = lambda: False,
     ) -> None:
+        """While `is_held` returns True, nothing is approved, signed or sent."""
         self._pool = pool
         self._bus = bus
         self._chain = chain
         self._seed = seed
         self._automatic = automatic
         self._clock = clock
+        self._is_held = is_held
         self._news = asyncio.Event()
         self._steps: dict[WithdrawalStep, Callable[[Connection, Withdrawal, datetime], Awaitable[None]]] = {
             WithdrawalStep.REQUEST_FUNDS: self._request_funds,
@@ -113,7 +123,7 @@ class WithdrawalProgress:
                 if withdrawal is None:
                     return False
                 step = await self._next_step(connection, withdrawal)
-                if step is None:
+                if step is None or (step in HELD_STEPS and self._is_held()):
                     return False
                 status, funds = withdrawal.status, withdrawal.funds
                 await self._steps[step](connection, withdrawal, utc_datetime(self._clock))

@@ -14,6 +14,7 @@ from openspot.custody.chain import SimulatedChain
 from openspot.custody.deposits import Deposits
 from openspot.custody.descriptor import REFUSED, RESERVED
 from openspot.custody.handlers import RequestHandlers
+from openspot.custody.hold import hold_reason
 from openspot.custody.operator_routes import operator_routes
 from openspot.custody.prices import parse_prices
 from openspot.custody.progress import WithdrawalProgress
@@ -62,7 +63,9 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
 
         chain = SimulatedChain(pool, settings.custody_block_s)
         required = settings.custody_confirmations
-        progress = WithdrawalProgress(pool, bus, chain, seed, automatic, clock)
+        progress = WithdrawalProgress(
+            pool, bus, chain, seed, automatic, clock, lambda: bool(hold_reason(settings.data_dir))
+        )
         deposits = Deposits(pool, chain, networks, assets, clock, confirmations_required=required)
         addresses = DepositAddressBook(pool, seed, networks, clock, confirmations=required)
         fair_prices = FairPrices(bus, time.monotonic)

@@ -291,13 +291,55 @@ def _go_on(loss: Loss, new_core: Callable[[], MatchingCore], orders_remembered: 
                 orders_remembered=orders_remembered,
                 event_retention=event_retention,
             )
-        numbers = range(recovered.machine.core.event_sequence + 1, loss.last_event + 1)
-        for start in range(0, len(numbers), _FILLER_BATCH):
-            part = numbers[start : start + _FILLER_BATCH]
-            commands = b"".join(_filler(number, journal.time_ns).encode() for number in part)
-            notes = [(f"lost-{number}", "{}", "", "LOST") for number in part]
-            journal.append(journal.last_sequence + 1, journal.time_ns, commands, notes)
-        journal.acknowledge(journal.last_sequence, max(recovered.machine.core.event_sequence, loss.last_event))
+        _fill(journal, recovered.machine.core.event_sequence, loss.last_event)
+
+
+def _fill(journal: Journal, newest_event: int, last_event: int) -> None:
+    """Use up the numbers of the events after `newest_event`, up to `last_event`."""
+    numbers = range(newest_event + 1, last_event + 1)
+    for start in range(0, len(numbers), _FILLER_BATCH):
+        part = numbers[start : start + _FILLER_BATCH]
+        commands = b"".join(_filler(number, journal.time_ns).encode() for number in part)
+        notes = [(f"lost-{number}", "{}", "", "LOST") for number in part]
+        journal.append(journal.last_sequence + 1, journal.time_ns, commands, notes)
+    journal.acknowledge(journal.last_sequence, max(newest_event, last_event))
+
+
+class Reached(NamedTuple):
+    """The newest event of a journal, and the hash of the state after it."""
+
+    event: int
+    state_hash: str
+
+
+def use_up_events(
+    path: Path,
+    new_core: Callable[[], MatchingCore],
+    *,
+    skipped: int,
+    least: int,
+    orders_remembered: int,
+    event_retention: int,
+) -> tuple[Reached, int]:
+    """Replay a restored journal, make its events, and use up the numbers of the next `skipped` ones.
+
+    Returns where the journal had ended, and the last number that is used up. Raises LossError if it ends before the
+    event `least`, which is known elsewhere, JournalDamagedError, OSError.
+    """
+    with closing(Journal(path)) as journal, closing(EventStore(path.with_name(EVENTS), journal.epoch)) as store:
+        core = recover(
+            journal,
+            store,
+            path.with_name(FOLDER),
+            new_core,
+            orders_remembered=orders_remembered,
+            event_retention=event_retention,
+        ).machine.core
+        reached = Reached(core.event_sequence, core.state_hash())
+        if reached.event < least:
+            raise LossError(f"the journal ends with event {reached.event}, but the rows know event {least}")
+        _fill(journal, reached.event, reached.event + skipped)
+    return reached, reached.event + skipped
 
 
 def _filler(event: int, time_ns: int) -> Command:

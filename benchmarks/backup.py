@@ -1,0 +1,147 @@
+"""What a backup takes and stores, beside what it is made of, and what a restore takes.
+
+    .venv/bin/python -m benchmarks.backup [--commands 500000] [--rows 200000]
+
+A journal of so many commands of the shallow workload (see engine_recovery), and a database with so many rows in each of
+the tables that grow. The second backup is of the same data, the third after a twentieth more of both; the other side is
+the size of journal and database, and a `pg_dump` alone.
+"""
+
+import argparse
+import asyncio
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+import asyncpg
+
+from benchmarks.engine_commands import engine_commands
+from benchmarks.engine_recovery import BATCH, EVENT_RETENTION, ORDERS_REMEMBERED, write_journal
+from openspot.backup.create import PLATFORM, back_up
+from openspot.backup.manifest import Place
+from openspot.backup.postgres import dump
+from openspot.backup.restore import EngineTerms, Point, Target, choose, restore
+from openspot.backup.sealing import Seal
+from openspot.backup.verify import verify
+from openspot.engine.core.selection import make_core
+from openspot.engine.journal.journal import Journal
+from openspot.migrations import upgrade
+from openspot.up.embedded_postgres import EmbeddedPostgres
+from tests.support.histories import fill
+
+Value = TypeVar("Value")
+SEED = 64
+
+
+def size_of(folder: Path) -> float:
+    """The size of all files in MB."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+
+
+def timed(text: str, work: Callable[[], Value], folder: Path) -> Value:
+    """Do the work, and print the seconds and how much larger the folder is."""
+    before, began = size_of(folder), time.perf_counter()
+    result = work()
+    print(f"{text:44} {time.perf_counter() - began:8.1f} s {size_of(folder) - before:10.1f} MB", flush=True)
+    return result
+
+
+def write_more(journal_path: Path, count: int) -> None:
+    """Append commands to the journal."""
+    with closing(Journal(journal_path)) as journal:
+        flow = engine_commands(count, SEED + 1)
+        while batch := list(islice(flow, BATCH)):
+            first = journal.last_sequence + 1
+            journal.append(first, first, b"".join(command for command, _ in batch), [note for _, note in batch])
+
+
+async def add_rows(url: str) -> None:
+    """Ten thousand audit records: a table at whose end rows are added."""
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(
+            "INSERT INTO audit_records (request_id, user_id, method, path, status, address, duration_ms, created_at)"
+            " SELECT 'r' || n, 'u', 'GET', '/orders', 200, '::1', 1, now() FROM generate_series(1, 10000) AS n"
+        )
+    finally:
+        await connection.close()
+
+
+async def fill_database(url: str, rows: int) -> float:
+    """Fill the tables; returns the size of the database in MB."""
+    async with asyncpg.create_pool(url, min_size=1, max_size=1) as pool:
+        await fill(pool, rows)
+        return float(await pool.fetchval("SELECT pg_database_size(current_database())")) / 1e6
+
+
+def run(folder: Path, postgres: EmbeddedPostgres, commands: int, rows: int) -> None:
+    """Print the figures."""
+    data_dir = folder / "data"
+    journal = data_dir / "engine/journal.sqlite"
+    journal.parent.mkdir(parents=True)
+    write_journal(journal.parent, commands, SEED)
+    upgrade(postgres.url())
+    database_mb = asyncio.run(fill_database(postgres.url(), rows))
+    print(f"journal of {commands:,} commands {journal.stat().st_size / 1e6:.1f} MB, database {database_mb:.1f} MB")
+    backups, seal = folder / "backups", Seal(b"k" * 32)
+    backups.mkdir()
+    make = partial(
+        back_up,
+        data_dir=data_dir,
+        journal=journal,
+        databases={PLATFORM: postgres.url()},
+        archive=data_dir / "archive",
+        folder=backups,
+        seal=seal,
+        keep=10,
+    )
+    timed("pg_dump alone, not compressed", lambda: dump(postgres.url(), folder / "dump"), folder)
+    shutil.rmtree(folder / "dump")
+    timed("first backup", make, backups)
+    timed("second backup, nothing changed", make, backups)
+    write_more(journal, commands // 20)
+    asyncio.run(add_rows(postgres.url()))
+    made = timed("third backup, a twentieth more", make, backups)
+    place = Place(backups, seal)
+    assert not timed("verify", lambda: verify(place, made.name), backups).problems
+    postgres.ensure_database("restored")
+
+    @contextmanager
+    def databases(draft: Path, names: list[str]) -> Iterator[Mapping[str, str]]:
+        del draft, names
+        yield {PLATFORM: postgres.url("restored")}
+
+    new = folder / "restored"
+    target = Target(new, new / "engine/journal.sqlite", databases, lambda: None)
+    terms = EngineTerms(partial(make_core, "auto"), ORDERS_REMEMBERED, EVENT_RETENTION)
+    timed(
+        "restore, with 100,000 numbers left out",
+        lambda: restore(place, choose(place, Point()), Point(), target, terms),
+        folder,
+    )
+
+
+def main() -> None:
+    """Read the arguments, and run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--commands", type=int, default=500_000)
+    parser.add_argument("--rows", type=int, default=200_000)
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="openspot-backup-"))
+    postgres = EmbeddedPostgres(folder / "postgres")
+    try:
+        postgres.start()
+        run(folder, postgres, options.commands, options.rows)
+    finally:
+        postgres.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

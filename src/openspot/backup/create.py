@@ -1,0 +1,182 @@
+"""Makes a backup while the platform runs.
+
+The databases are read first, each as one moment shows it, then the journal. So the journal has everything that the rows
+follow from, and after a restore the mirrors only have to catch up. What the bus holds is not kept: the events of the
+engine are made again from the journal, and custody says again what it had said.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+from openspot.backup.errors import BackupError
+from openspot.backup.journal import store_journal
+from openspot.backup.manifest import FORMAT, DatabasePart, Manifest, Piece, Place, StoredFile
+from openspot.backup.postgres import dump
+from openspot.backup.sealing import Seal
+from openspot.engine.journal.mark import MARK, read_mark
+from openspot.kit.secrets_file import FILE_NAME as SECRETS
+
+PIECE_BYTES = 4 << 20
+"""Files are stored in pieces of this size: the beginning of a table that only grows is stored once."""
+PLATFORM = "openspot"
+"""The name of the platform's own database in a backup."""
+LAST = "last-backup.json"
+"""The file of the data directory that says when the last good backup was made."""
+_WORK = "backup-work-"
+
+Step = Callable[[str], None]
+"""Is told the name of each step that is done."""
+
+
+def back_up(
+    *,
+    data_dir: Path,
+    journal: Path,
+    databases: Mapping[str, str],
+    archive: Path,
+    folder: Path,
+    seal: Seal,
+    keep: int,
+    step: Step = lambda _: None,
+) -> Manifest:
+    """Make a backup, and remove all but the newest `keep`. `databases` holds addresses by name. Raises BackupError."""
+    try:
+        with _alone(data_dir):
+            return _back_up(data_dir, journal, databases, archive, Place(folder, seal), seal, keep, step)
+    except OSError as error:
+        raise BackupError(f"the backup was not made: {error}") from error
+
+
+def _back_up(
+    data_dir: Path,
+    journal: Path,
+    databases: Mapping[str, str],
+    archive: Path,
+    place: Place,
+    seal: Seal,
+    keep: int,
+    step: Step,
+) -> Manifest:
+    earlier = _readable(place)
+    known = {piece.name: piece for manifest in earlier for file in manifest.all_files for piece in file.pieces}
+    for left in data_dir.glob(f"{_WORK}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    # A folder of its own: the pg_dump of a killed backup may still write to the one before.
+    work = Path(tempfile.mkdtemp(prefix=_WORK, dir=data_dir))
+    try:
+        parts = []
+        for name, url in databases.items():
+            server_version = dump(url, work / name)
+            step(f"dumped {name}")
+            files = [_stored(path, f"database/{name}/{path.name}", place, known) for path in _files(work / name)]
+            parts.append(DatabasePart(name, server_version, files))
+            step(f"stored {name}")
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    taken_at = _utc("%Y-%m-%dT%H:%M:%SZ")
+    mark = read_mark(journal.with_name(MARK))
+    part = store_journal(journal, place, earlier[-1].journal if earlier else None, known)
+    step("stored the journal")
+    if mark is not None and (mark.epoch != part.epoch or mark.command_sequence > part.last):
+        raise BackupError(f"the mark beside {journal} belongs to another journal: run `openspot engine verify`")
+    files = [_stored(path, f"data/{path.relative_to(data_dir)}", place, known) for path in _own_files(data_dir)]
+    files += [_stored(path, f"data/archive/{path.relative_to(archive)}", place, known) for path in _files(archive)]
+    step("stored the files")
+    manifest = place.write_manifest(
+        Manifest(
+            format=FORMAT,
+            name=_name(earlier),
+            release=version("openspot"),
+            taken_at=taken_at,
+            key_id=seal.key_id,
+            known_command=mark.command_sequence if mark is not None else 0,
+            known_event=mark.event_sequence if mark is not None else 0,
+            journal=part,
+            databases=parts,
+            files=files,
+        )
+    )
+    step("wrote the manifest")
+    _note_last(data_dir, manifest)
+    _remove_old(place, keep, step)
+    return manifest
+
+
+def _name(earlier: list[Manifest]) -> str:
+    """The name of a new backup: its time to the microsecond, so that names are in order. Raises BackupError."""
+    now = time.time_ns()
+    name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime(now // 10**9))}.{now // 1000 % 10**6:06}Z"
+    if earlier and name <= earlier[-1].name:
+        raise BackupError(f"the clock says {name}, but there is a newer backup, {earlier[-1].name}: set the clock")
+    return name
+
+
+def _readable(place: Place) -> list[Manifest]:
+    """The manifests of earlier backups, oldest first. Raises BackupError for one that cannot be read."""
+    return [place.manifest(name) for name in place.names()]
+
+
+def _remove_old(place: Place, keep: int, step: Step) -> None:
+    """Remove old backups, and every object that belongs to none."""
+    for name in place.names()[:-keep]:
+        place.remove(name)
+        step("removed a backup")
+    used = {piece.name for manifest in _readable(place) for file in manifest.all_files for piece in file.pieces}
+    place.remove_unused(used)
+
+
+def _stored(path: Path, name: str, place: Place, known: dict[str, Piece]) -> StoredFile:
+    pieces = []
+    size = 0
+    with path.open("rb") as file:
+        while content := file.read(PIECE_BYTES):
+            pieces.append(place.put(content, known))
+            size += len(content)
+    return StoredFile(name, size, pieces)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.endswith(".draft"))
+
+
+def _own_files(data_dir: Path) -> Iterator[Path]:
+    return (path for path in (data_dir / SECRETS,) if path.is_file())
+
+
+def _note_last(data_dir: Path, manifest: Manifest) -> None:
+    draft = data_dir / f"{LAST}.draft"
+    draft.write_text(json.dumps({"name": manifest.name, "takenAt": manifest.taken_at, "time": time.time()}), "utf-8")
+    draft.replace(data_dir / LAST)
+
+
+def last_backup_age_s(data_dir: Path) -> float | None:
+    """The seconds since the last good backup of a data directory; None if none was made."""
+    try:
+        return max(0.0, time.time() - float(json.loads((data_dir / LAST).read_text("utf-8"))["time"]))
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+@contextmanager
+def _alone(data_dir: Path) -> Iterator[None]:
+    descriptor = os.open(data_dir / "backup.lock", os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BackupError("another backup of this data directory is under way") from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _utc(layout: str) -> str:
+    return time.strftime(layout, time.gmtime())

@@ -1,0 +1,5 @@
+"""What can go wrong with a backup."""
+
+
+class BackupError(Exception):
+    """The backup was not made, is not sound, or was not restored; the message says why and what to do."""

@@ -1,0 +1,105 @@
+"""`openspot backup` and `openspot restore` as an operator uses them, killed at any moment."""
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from openspot.up.child_platform import ChildPlatform
+from tests.support.platforms import child_platform
+from tests.support.waiting import stretched
+
+KILLS = 3
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(1800)]
+
+
+def command(
+    environment: dict[str, str], *arguments: str, killed_after_s: float | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `openspot`, and kill it after some seconds if they are given."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "openspot.cli", *arguments],
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        out, fault = process.communicate(timeout=killed_after_s or stretched(300))
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, fault = process.communicate()
+    return subprocess.CompletedProcess(arguments, process.returncode, out, fault)
+
+
+@pytest.fixture
+def platform(own_folder: Path) -> Iterator[ChildPlatform]:
+    """A platform that runs."""
+    made = child_platform(own_folder / "one", {"OPENSPOT_THROTTLE_ENABLED": "false"})
+    made.start()
+    yield made
+    made.stop()
+
+
+def test_a_platform_is_backed_up_and_restored_by_commands_that_are_killed_and_repeated(
+    platform: ChildPlatform, own_folder: Path
+) -> None:
+    chance = random.Random(1)
+    key = own_folder / "key"
+    made = command(dict(os.environ), "backup", "key", str(key))
+    assert made.returncode == 0, made
+    assert key.stat().st_mode & 0o077 == 0
+    given = {"OPENSPOT_BACKUP_KEY_FILE": str(key), "OPENSPOT_BACKUP_DIR": str(own_folder / "backups")}
+    environment = platform._environment | given
+    assert command(environment, "replay", "--sample").returncode == 0
+    for _ in range(KILLS):
+        killed = command(environment, "backup", killed_after_s=chance.uniform(0.5, 4))
+        assert killed.returncode in (0, -9), killed
+    backed_up = command(environment, "backup")
+    assert backed_up.returncode == 0, backed_up
+    verified = command(environment, "backup", "verify")
+    assert "is sound" in verified.stdout, verified
+    listed = command(environment, "backup", "list").stdout.splitlines()
+    assert all("encrypted" in line for line in listed)
+    assert "Last backup" in command(environment, "status").stdout
+    refused = command(environment, "restore")
+    assert refused.returncode == 1
+    assert "a platform is running" in refused.stderr
+
+    target = own_folder / "two"
+    other = child_platform(target, {"OPENSPOT_THROTTLE_ENABLED": "false"})
+    environment = other._environment | given
+    for _ in range(KILLS):
+        killed = command(environment, "restore", killed_after_s=chance.uniform(0.5, 6))
+        if killed.returncode == 0:
+            break
+        assert killed.returncode == -9, killed
+        assert not target.exists()
+    else:
+        restored = command(environment, "restore")
+        assert restored.returncode == 0, restored
+    again = command(environment, "restore")
+    assert again.returncode == 1
+    assert "is not empty" in again.stderr
+    # Nothing of a killed restore goes on.
+    assert not [
+        each for each in psutil.process_iter() if own_folder.name in folder_of(each) and "two" in folder_of(each)
+    ]
+    other.start()
+    try:
+        assert command(environment, "ledger", "rebuild").returncode == 0
+        reconciled = command(environment, "reconcile")
+        assert reconciled.returncode == 0, reconciled
+        assert "withdrawals are held" in command(environment, "custody", "list").stdout
+    finally:
+        other.stop()
+
+
+def folder_of(process: psutil.Process) -> str:
+    """The working folder of a process; empty if it cannot be seen."""
+    try:
+        return process.cwd() if process.status() != psutil.STATUS_ZOMBIE else ""
+    except psutil.Error:
+        return ""
