@@ -153,7 +153,8 @@ async def test_trades_of_a_pause_are_judged_in_bounded_steps(exchange: Exchange)
     repeating = await exchange.add(price="500", repeat=True, minimumIntervalSeconds=3600)
     await exchange.pool.execute(
         "INSERT INTO market_trades (trade_id, symbol, sequence, price, quantity, taker_side, executed_at)"
-        " SELECT 'p-' || number, 'BTC-USD', number, 100 + number, 1, 'buy', $1::timestamptz + number * interval '1 second'"
+        " SELECT 'p-' || number, 'BTC-USD', number, 100 + number, 1, 'buy',"
+        " $1::timestamptz + number * interval '1 second'"
         " FROM generate_series(1, $2) AS number",
         NOON,
         TRADES_MAX + 300,
