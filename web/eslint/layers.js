@@ -15,6 +15,7 @@ export const LAYERS = {
     "api",
     "parts",
     "account",
+    "alerts",
     "frame",
     "portfolio",
     "deposits",

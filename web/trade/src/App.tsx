@@ -20,6 +20,7 @@ const ConvertPage = lazy(() => import("./pages/ConvertPage.tsx"));
 const AccountPages = lazy(() => import("./pages/account/AccountPages.tsx"));
 const PositionsPage = lazy(() => import("./pages/PositionsPage.tsx"));
 const MarginPage = lazy(() => import("./pages/MarginPage.tsx"));
+const AlertsPage = lazy(() => import("./pages/AlertsPage.tsx"));
 const NotFoundPage = lazy(() => import("./pages/NotFoundPage.tsx"));
 
 const SYMBOL = /^\/(?<symbol>[A-Z0-9]{2,10}-[A-Z0-9]{2,10})\/?$/;
@@ -88,6 +89,11 @@ export function App() {
                   <Route path="/margin">
                     <Private>
                       <MarginPage />
+                    </Private>
+                  </Route>
+                  <Route path="/alerts">
+                    <Private>
+                      <AlertsPage />
                     </Private>
                   </Route>
                   <Route path="/account/*?">
