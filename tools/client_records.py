@@ -45,6 +45,7 @@ RECORDS = {
     "MarginPrice": "MarginPrice",
     "MarginAccount": "MarginAccount",
     "MarginResult": "MarginResult",
+    "PriceAlert": "PriceAlert",
     # Fees
     "EstimateResponse": "OrderEstimate",
     "TierResponse": "FeeTier",

@@ -34,6 +34,7 @@ PAGES = (
     ("/convert", "Convert"),
     ("/positions", "Positions"),
     ("/margin", "Margin"),
+    ("/alerts", "Price alerts"),
     ("/account/profile", "Profile"),
     ("/account/security", "Security"),
     ("/account/api-keys", "API keys"),

@@ -33,6 +33,8 @@ WITHOUT_MONEY = {
     "deleted_users": PEOPLE,
     "notification_settings": PEOPLE,
     "cancel_timers": PEOPLE,
+    "price_alerts": PEOPLE,
+    "price_alert_markets": "up to which trade alerts are judged: no money",
     "notifications": NEWS,
     "withdrawal_addresses": PEOPLE,
     "kyc_profiles": PEOPLE,

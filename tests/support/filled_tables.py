@@ -35,6 +35,7 @@ FINAL_STATES: dict[str, dict[str, Any]] = {
     # No id of a user comes after this one.
     "owner_links": {"second_user_id": "~"},
     "payments": {"status": "complete", "payment_status": "paid", "credited": True},
+    "price_alerts": {"source": "last_trade", "direction": "above"},
     "position_trades": {"side": "buy", "source": "fill"},
     "position_transfers": {"kind": "deposit", "status": "completed"},
     "staking_balances": {"type": "flexible", "status": "redeemed"},

@@ -16,6 +16,7 @@ export const LAYERS = {
     "status",
     "parts",
     "account",
+    "alerts",
     "frame",
     "portfolio",
     "deposits",

@@ -1,6 +1,7 @@
 """The client: all calls of the REST edge, live events and local books."""
 
 from openspot.client.account_calls import AccountCalls
+from openspot.client.alert_calls import AlertCalls
 from openspot.client.books import BookFeed
 from openspot.client.calls import DEFAULT_RETRY
 from openspot.client.errors import ApiError
@@ -18,7 +19,7 @@ NOT_FOUND = 404
 _RECONNECT = ReconnectPolicy()
 
 
-class OpenSpotClient(MarketCalls, OrderCalls, AccountCalls, FundsCalls, MarginCalls, UserCalls):
+class OpenSpotClient(MarketCalls, OrderCalls, AccountCalls, FundsCalls, MarginCalls, AlertCalls, UserCalls):
     """One user's view of the platform. Use it with `async with`, or call `close` at the end.
 
     Every call can raise ApiError and UnreachableError. If the access token has expired, the client renews it once with

@@ -16,6 +16,8 @@ from openspot.http.policy import ThrottleClass
 from openspot.http.routing import Router
 from openspot.http.throttle import REGISTRATION_TIERS, TIERS, Throttle, Tier
 from openspot.kit.health import Health
+from openspot.rest_edge.alerts.routes import alert_routes
+from openspot.rest_edge.alerts.service import AlertService
 from openspot.rest_edge.funds.routes import fund_routes
 from openspot.rest_edge.funds.service import FundServices
 from openspot.rest_edge.identity.routes import identity_routes
@@ -69,6 +71,7 @@ class EdgeServices:
     cancel_timers: CancelTimers
     markets: MarketService
     margin: MarginClient
+    alerts: AlertService
     system: SystemSettings
     trading: TradingResponse
     health: Health
@@ -110,6 +113,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
         *product_routes(PREFIX, services.products),
         settings_routes(PREFIX, services.system, services.trading),
         margin_routes(PREFIX, services.margin),
+        alert_routes(PREFIX, services.alerts),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
 

@@ -95,6 +95,8 @@ DESCRIPTOR = Descriptor(
             "kyc_profiles",
             "kyc_events",
             "cancel_timers",
+            "price_alerts",
+            "price_alert_markets",
         ),
         reads=(
             "orders",
@@ -105,6 +107,7 @@ DESCRIPTOR = Descriptor(
             "custody_withdrawals",
             "margin_accounts",
             "owner_links",
+            "market_trades",
         ),
     ),
     addresses=(

@@ -22,6 +22,10 @@ from openspot.kit.shared_process import SharedProcess
 from openspot.market_data_client.fair_prices import FairPrices
 from openspot.market_data_client.price_bands import PriceBands
 from openspot.market_data_client.requests import MarketDataClient
+from openspot.rest_edge.alerts.judge import INTERVAL_S as ALERT_INTERVAL_S
+from openspot.rest_edge.alerts.judge import AlertJudge
+from openspot.rest_edge.alerts.service import AlertService
+from openspot.rest_edge.alerts.store import AlertStore, Bounds
 from openspot.rest_edge.app import THROTTLE_TIERS, EdgeServices, make_app
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.funds.accounts.service import AccountService
@@ -150,6 +154,10 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
     cancel_timers = CancelTimers(pool, orders.cancel_all_open, notifications.store)
     if settings.has_complete_rules:
         repeat(frame, "cancel orders by their timers", cancel_timers.carry_out_due, LOOK_INTERVAL_S)
+    markets = MarketService(engine, MarketDataClient(bus), configuration.limits, bands, settings.rules)
+    alert_store = AlertStore(pool)
+    judge = AlertJudge(pool, alert_store, notifications.store, fair_prices.all)
+    repeat(frame, "judge price alerts", judge.judge, ALERT_INTERVAL_S)
     return EdgeServices(
         users=users,
         keys=keys,
@@ -158,8 +166,11 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         products=products,
         orders=orders,
         cancel_timers=cancel_timers,
-        markets=MarketService(engine, MarketDataClient(bus), configuration.limits, bands, settings.rules),
+        markets=markets,
         margin=MarginClient(bus),
+        alerts=AlertService(
+            alert_store, Bounds(settings.price_alerts_user_max, settings.price_alerts_max), markets.market
+        ),
         system=SystemSettings(settings, THROTTLE_TIERS[ThrottleClass.STANDARD], system_clock),
         trading=trading_rules(settings),
         health=frame.health,

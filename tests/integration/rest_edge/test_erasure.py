@@ -25,7 +25,7 @@ GOES = {
     "users", "user_networks", "user_sessions", "user_activity", "user_mfa", "user_recovery_codes", "mfa_challenges",
     "mail_tokens", "mail_outbox", "check_ins", "api_keys", "idempotency_keys", "notification_settings",
     "kyc_profiles", "kyc_events", "withdrawal_addresses", "conversion_quotes", "fee_quotes",
-    "notifications", "cancel_timers",
+    "notifications", "cancel_timers", "price_alerts",
 }  # fmt: skip
 """Personal data: no row of the user is left."""
 
@@ -44,7 +44,7 @@ NO_USERS = {
     "engine_cursors", "router_held_events", "ledger_rejected_trades", "custody_chain_transactions",
     "market_trades", "market_candles", "market_data_checkpoints", "position_marks", "position_checkpoints",
     "position_refused_trades", "fair_prices", "fair_price_samples", "operator_prices", "archive_batches",
-    "archive_floors",
+    "archive_floors", "price_alert_markets",
 }  # fmt: skip
 """Their rows name no user, or are not about users."""
 

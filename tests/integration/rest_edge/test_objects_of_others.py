@@ -139,6 +139,10 @@ async def api_key(users: Users) -> str:
     return str((await users.make("/api-keys", {"name": "bot", "scopes": ["read"]}))["id"])
 
 
+async def price_alert(users: Users) -> str:
+    return str((await users.make("/alerts", {"symbol": "BTC-USD", "direction": "above", "price": "900"}))["id"])
+
+
 async def quote(users: Users) -> str:
     wanted = {"fromAsset": "USD", "toAsset": "BTC", "fromAmount": "100"}
     return str((await users.make("/conversions/quote", wanted))["quoteId"])
@@ -178,6 +182,8 @@ BY_PATH = {
     "DELETE /users/me/sessions/{sessionId}": Owned(session),
     "DELETE /api-keys/{id}": Owned(api_key),
     "POST /api-keys/{id}/rotate": Owned(api_key, {}),
+    "PATCH /alerts/{alertId}": Owned(price_alert, {"price": "901"}),
+    "DELETE /alerts/{alertId}": Owned(price_alert),
     "GET /conversions/{id}": Owned(conversion),
     "GET /staking/balances/{id}": Owned(stake),
     "GET /payments/{id}": Owned(payment),
@@ -191,6 +197,7 @@ MADE_BY_THE_OWNER = {
     "/accounts/withdrawals": withdrawal,
     "/users/me/withdrawal-addresses": withdrawal_address,
     "/api-keys": api_key,
+    "/alerts": price_alert,
     "/conversions": conversion,
     "/staking/balances": stake,
     "/payments": payment,

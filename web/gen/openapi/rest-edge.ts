@@ -2048,6 +2048,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Your price alerts, newest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
+        get: operations["list_price_alerts"];
+        put?: never;
+        /**
+         * Be told when a price is at or above, or at or below, a given one
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
+        post: operations["add_price_alert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alertId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a price alert
+         * @description Only a user may call it. An API key needs the scope `cancel`. The `standard` limits count the request. The request leaves an audit record.
+         */
+        delete: operations["delete_price_alert"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a price alert, which arms it again unless only its note changes
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record.
+         */
+        patch: operations["change_price_alert"];
+        trace?: never;
+    };
     "/api/v1/health": {
         parameters: {
             query?: never;
@@ -2622,6 +2670,13 @@ export interface components {
             clientWithdrawalId?: string | null;
             /** @example 123456 */
             mfaCode?: string | null;
+        };
+        /**
+         * DeletedPriceAlert
+         * @description The price alert is deleted.
+         */
+        DeletedPriceAlert: {
+            success: boolean;
         };
         /**
          * DeletedResponse
@@ -3243,7 +3298,7 @@ export interface components {
          * @description The events that a user can be notified of.
          * @enum {string}
          */
-        NotificationEvent: "order_filled" | "order_refused" | "order_cancelled_by_timer" | "deposit_credited" | "withdrawal_completed" | "withdrawal_failed" | "payment_completed" | "conversion_completed" | "staking_payout" | "subscription_charged" | "subscription_failed" | "new_login" | "password_changed" | "mfa_changed" | "api_key_changed" | "withdrawal_requested" | "margin_warning" | "margin_liquidation" | "margin_position_closed";
+        NotificationEvent: "order_filled" | "order_refused" | "order_cancelled_by_timer" | "deposit_credited" | "withdrawal_completed" | "withdrawal_failed" | "payment_completed" | "conversion_completed" | "staking_payout" | "subscription_charged" | "subscription_failed" | "new_login" | "password_changed" | "mfa_changed" | "api_key_changed" | "withdrawal_requested" | "margin_warning" | "margin_liquidation" | "margin_position_closed" | "price_alert";
         /**
          * NotificationPreferenceBody
          * @description How you want to be notified of an event.
@@ -3626,6 +3681,89 @@ export interface components {
          * @enum {string}
          */
         PostOnlyMode: "refuse" | "slide";
+        /**
+         * PriceAlert
+         * @description A price alert. `firedAt` and `firedPrice` are those of the last time, null if it never fired.
+         */
+        PriceAlert: {
+            id: string;
+            symbol: string;
+            /** @enum {string} */
+            source: "last_trade" | "fair_price";
+            /** @enum {string} */
+            direction: "above" | "below";
+            /** Format: decimal */
+            price: string;
+            note: string | null;
+            repeat: boolean;
+            rearmDistance: string | null;
+            minimumIntervalSeconds: number | null;
+            /** @enum {string} */
+            state: "armed" | "waiting" | "fired";
+            timesFired: number;
+            firedAt: string | null;
+            firedPrice: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        /**
+         * PriceAlertBody
+         * @description What you want to be told. A repeating alert needs `rearmDistance`, `minimumIntervalSeconds` or both.
+         *
+         *     After it has fired it rests for `minimumIntervalSeconds` (60 if it is not given); with `rearmDistance` the price
+         *     must also have gone back so far, in the quote currency, before it fires again.
+         * @example {
+         *       "direction": "above",
+         *       "note": "take profit",
+         *       "price": "70000",
+         *       "symbol": "BTC-USD"
+         *     }
+         */
+        PriceAlertBody: {
+            /** @example BTC-USD */
+            symbol: string;
+            /** @default last_trade */
+            source?: components["schemas"]["PriceReference"];
+            direction: components["schemas"]["PriceSide"];
+            /** @example 0.015 */
+            price: string | number;
+            note?: string | null;
+            /** @default false */
+            repeat?: boolean;
+            rearmDistance?: (string | number) | null;
+            minimumIntervalSeconds?: number | null;
+        };
+        /**
+         * PriceAlertChangeBody
+         * @description What shall change. What is not given stays; null takes note, distance or interval away.
+         *
+         *     An alert is armed again if anything but its note changes, or with `armed`.
+         * @example {
+         *       "price": "71000"
+         *     }
+         */
+        PriceAlertChangeBody: {
+            source?: components["schemas"]["PriceReference"] | null;
+            direction?: components["schemas"]["PriceSide"] | null;
+            price?: (string | number) | null;
+            note?: string | null;
+            repeat?: boolean | null;
+            rearmDistance?: (string | number) | null;
+            minimumIntervalSeconds?: number | null;
+            armed?: true | null;
+        };
+        /**
+         * PriceReference
+         * @description What price bands are centred on, as the setting `OPENSPOT_PRICE_BAND` says.
+         * @enum {string}
+         */
+        PriceReference: "last_trade" | "fair_price";
+        /**
+         * PriceSide
+         * @description From which side a price is waited for.
+         * @enum {string}
+         */
+        PriceSide: "above" | "below";
         /**
          * ProductResponse
          * @description A product. `apr` is the yearly rate as a decimal; all users together can still stake `remaining`.
@@ -13897,6 +14035,375 @@ export interface operations {
             };
             /** @description the outcome is not known yet: repeat the request with its requestId or Idempotency-Key */
             504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_price_alerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceAlert"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    add_price_alert: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key gets the first response again, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PriceAlertBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the response of an earlier request with the same Idempotency-Key */
+                    "Idempotency-Hit"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceAlert"];
+                };
+            };
+            /** @description the body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no such market */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description you have as many price alerts as you may have: TOO_MANY_ALERTS */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the platform takes no more price alerts: ALERTS_FULL; or the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_price_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the price alert */
+                alertId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedPriceAlert"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description you have no such price alert */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_price_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the price alert */
+                alertId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PriceAlertChangeBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceAlert"];
+                };
+            };
+            /** @description the body is not valid, or the alert would not be */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description you have no such price alert */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

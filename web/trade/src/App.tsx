@@ -22,6 +22,7 @@ const PositionsPage = lazy(() => import("./pages/PositionsPage.tsx"));
 const MarginPage = lazy(() => import("./pages/MarginPage.tsx"));
 const FeesPage = lazy(() => import("./pages/FeesPage.tsx"));
 const StatusPage = lazy(() => import("./pages/StatusPage.tsx"));
+const AlertsPage = lazy(() => import("./pages/AlertsPage.tsx"));
 const NotFoundPage = lazy(() => import("./pages/NotFoundPage.tsx"));
 
 const SYMBOL = /^\/(?<symbol>[A-Z0-9]{2,10}-[A-Z0-9]{2,10})\/?$/;
@@ -90,6 +91,11 @@ export function App() {
                   <Route path="/margin">
                     <Private>
                       <MarginPage />
+                    </Private>
+                  </Route>
+                  <Route path="/alerts">
+                    <Private>
+                      <AlertsPage />
                     </Private>
                   </Route>
                   <Route path="/account/*?">

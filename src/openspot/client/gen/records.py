@@ -403,6 +403,25 @@ class MarginResult(Record, frozen=True):
     account: MarginAccount
 
 
+class PriceAlert(Record, frozen=True):
+    """A price alert. `fired_at` and `fired_price` are those of the last time, None if it never fired."""
+
+    id: str
+    symbol: str
+    source: str
+    direction: str
+    price: Decimal
+    note: str | None
+    repeat: bool
+    rearm_distance: Decimal | None
+    minimum_interval_seconds: int | None
+    state: str
+    times_fired: int
+    fired_at: datetime | None
+    fired_price: Decimal | None
+    created_at: datetime
+
+
 class OrderEstimate(Record, frozen=True):
     """The estimated result of an order, in the quote asset.
 

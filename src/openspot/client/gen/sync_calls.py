@@ -48,6 +48,7 @@ from openspot.client.gen.records import (
     PaymentRoute,
     PaymentSession,
     PortfolioPoint,
+    PriceAlert,
     Profile,
     Province,
     Session,
@@ -640,6 +641,83 @@ class SyncCalls:
     def repay_loan(self, loan_id: str, *, amount: Number | None = None, request_id: str | None = None) -> MarginResult:
         """Repay a loan, interest first; without `amount`, all that is owed."""
         return self._loop.run(self._client.repay_loan(loan_id, amount=amount, request_id=request_id))
+
+    def price_alerts(self) -> list[PriceAlert]:
+        """The user's price alerts, newest first."""
+        return self._loop.run(self._client.price_alerts())
+
+    def add_price_alert(
+        self,
+        symbol: str,
+        direction: str,
+        price: Number,
+        *,
+        source: str | None = None,
+        note: str | None = None,
+        repeat: bool = False,
+        rearm_distance: Number | None = None,
+        minimum_interval_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> PriceAlert:
+        """Be told when a price is at or `above`, or at or `below`, `price`. Raises ApiError 409 at the bound of alerts.
+
+        `source` is last_trade, which is taken if none is given, or fair_price. An alert with `repeat` has a
+        `rearm_distance` in the quote currency, a `minimum_interval_seconds` of at least 60, or both.
+        """
+        return self._loop.run(
+            self._client.add_price_alert(
+                symbol,
+                direction,
+                price,
+                source=source,
+                note=note,
+                repeat=repeat,
+                rearm_distance=rearm_distance,
+                minimum_interval_seconds=minimum_interval_seconds,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def change_price_alert(
+        self,
+        alert_id: str,
+        *,
+        direction: str | None = None,
+        price: Number | None = None,
+        source: str | None = None,
+        note: str | None = None,
+        repeat: bool | None = None,
+        rearm_distance: Number | None = None,
+        minimum_interval_seconds: int | None = None,
+        arm: bool = False,
+        remove_note: bool = False,
+        remove_rearm_distance: bool = False,
+        remove_minimum_interval: bool = False,
+    ) -> PriceAlert:
+        """Change what is given, and remove what is said. The alert is armed again unless only its note changes.
+
+        `arm` arms it without a change. Raises ApiError 404 for an alert that the user does not have.
+        """
+        return self._loop.run(
+            self._client.change_price_alert(
+                alert_id,
+                direction=direction,
+                price=price,
+                source=source,
+                note=note,
+                repeat=repeat,
+                rearm_distance=rearm_distance,
+                minimum_interval_seconds=minimum_interval_seconds,
+                arm=arm,
+                remove_note=remove_note,
+                remove_rearm_distance=remove_rearm_distance,
+                remove_minimum_interval=remove_minimum_interval,
+            )
+        )
+
+    def delete_price_alert(self, alert_id: str) -> None:
+        """Delete a price alert."""
+        return self._loop.run(self._client.delete_price_alert(alert_id))
 
     def forgot_password(self, email: str) -> None:
         """Ask for a mail with a token that resets the password."""

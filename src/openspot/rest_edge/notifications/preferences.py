@@ -26,6 +26,7 @@ class NotificationEvent(StrEnum):
     MARGIN_WARNING = "margin_warning"
     MARGIN_LIQUIDATION = "margin_liquidation"
     MARGIN_POSITION_CLOSED = "margin_position_closed"
+    PRICE_ALERT = "price_alert"
 
 
 SECURITY_EVENTS = frozenset(

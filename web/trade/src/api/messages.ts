@@ -79,6 +79,9 @@ const CODES: Readonly<Record<string, Words>> = {
     "It was filled or cancelled meanwhile. The history shows how.",
   ],
   ORDER_NOT_FOUND: ["There is no such order", "It may have ended. Look at the order history."],
+  TOO_MANY_ALERTS: ["You have as many alerts as you may have", "Delete one that you do not need any more."],
+  ALERTS_FULL: ["The exchange takes no more alerts", "Nothing was made. Try again later."],
+  ALERT_NOT_FOUND: ["There is no such alert", "It may have been deleted. Reload the list."],
   MARKET_NOT_FOUND: ["There is no such market", "Choose one of the list of markets."],
   WITHDRAWAL_STATUS_UNKNOWN: [
     "Nobody knows yet whether the withdrawal was taken",

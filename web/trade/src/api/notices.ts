@@ -75,6 +75,7 @@ const PAGES: ReadonlyMap<string, { path: string; title: string }> = new Map([
   ["conversion", { path: "/convert", title: "Conversions" }],
   ["staking", { path: "/staking", title: "Staking" }],
   ["margin", { path: "/margin", title: "Margin" }],
+  ["price", { path: "/alerts", title: "Price alerts" }],
   ["new", { path: "/account/security", title: "Security" }],
   ["password", { path: "/account/security", title: "Security" }],
   ["mfa", { path: "/account/security", title: "Security" }],

@@ -1,6 +1,7 @@
-import { ActionIcon, Popover, Title, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Popover, Title, Tooltip } from "@mantine/core";
 import { BellIcon } from "@primer/octicons-react";
-import { useEffect, useId, useState } from "react";
+import { lazy, Suspense, useEffect, useId, useState } from "react";
+import { useLocation } from "wouter";
 import { Badge } from "#lib/components/Badge.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
@@ -10,7 +11,10 @@ import { type Notice, pageOf, withShownAmounts } from "../api/notices.ts";
 import { PageLink } from "../parts/PageLink.tsx";
 import classes from "./Notices.module.css";
 
+const AlertDialog = lazy(() => import("../alerts/AlertDialog.tsx"));
+
 const SHOWN_MAX = 9;
+const SYMBOL = /^\/([A-Z0-9]+-[A-Z0-9]+)$/;
 
 /** How many notices are unread, and the list of them. To open it is to read it. */
 export default function Notices({ userId }: { userId: string }) {
@@ -20,6 +24,8 @@ export default function Notices({ userId }: { userId: string }) {
     if (told) learn(userId, told);
   }, [userId, told]);
   const [isOpen, setOpen] = useState(false);
+  const [isAlerting, setAlerting] = useState(false);
+  const [location] = useLocation();
   /** Those that were unread when the list was opened, which stay marked until it is closed. */
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
   const headingId = useId();
@@ -30,7 +36,7 @@ export default function Notices({ userId }: { userId: string }) {
     markNoticesRead(userId);
   };
   const close = () => show(false);
-  return (
+  const list = (
     <Popover
       opened={isOpen}
       onChange={show}
@@ -83,9 +89,32 @@ export default function Notices({ userId }: { userId: string }) {
           <PageLink href="/account/notifications" onClick={close}>
             Choose what you are told
           </PageLink>
+          <PageLink href="/alerts" onClick={close}>
+            Price alerts
+          </PageLink>
+          <Button
+            variant="default"
+            size="compact-sm"
+            onClick={() => {
+              close();
+              setAlerting(true);
+            }}
+          >
+            Alert me…
+          </Button>
         </p>
       </Popover.Dropdown>
     </Popover>
+  );
+  return (
+    <>
+      {list}
+      {isAlerting && (
+        <Suspense fallback={null}>
+          <AlertDialog symbol={SYMBOL.exec(location)?.[1] ?? null} onClose={() => setAlerting(false)} />
+        </Suspense>
+      )}
+    </>
   );
 }
 

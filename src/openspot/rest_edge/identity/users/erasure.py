@@ -15,6 +15,7 @@ PERSONAL_TABLES = (
     "fee_quotes",
     "notifications",
     "cancel_timers",
+    "price_alerts",
 )
 """Tables of the REST edge with personal data only. They name the user in `user_id` without a foreign key."""
 

@@ -44,6 +44,7 @@ const EVENTS: Readonly<Record<Event, readonly [title: string, text: string]>> = 
   margin_warning: ["Margin at risk", "The level of your margin account has fallen. Time to act."],
   margin_liquidation: ["Margin liquidation", "Positions are closed because the margin is too low."],
   margin_position_closed: ["Margin position closed", "A liquidation closes this position."],
+  price_alert: ["Price alert", "A price that one of your alerts waits for is reached."],
 };
 
 const CHANNELS: readonly { channel: Channel; title: string }[] = [

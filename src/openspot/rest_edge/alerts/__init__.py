@@ -1,0 +1,1 @@
+"""Price alerts: what users want to be told of the price of a market."""
