@@ -106,6 +106,6 @@ def test_an_operation_names_its_callers_its_scope_and_what_is_kept() -> None:
 def test_the_order_body_says_that_stop_orders_pass_the_schema_and_are_always_refused() -> None:
     schema = documents()["rest-edge"]["components"]["schemas"]["OrderBody"]["properties"]
     assert schema["type"]["description"] == (
-        "`limit` or `market`. The pre-trade check always refuses `stop_limit` and `stop_market`"
+        "`limit` or `market`; under the complete rules also those with a trigger. Under the others the pre-trade check "
+        "always refuses `stop_limit` and `stop_market`"
     )
-    assert schema["stopPrice"]["description"] == "Of stop orders, which the pre-trade check always refuses"

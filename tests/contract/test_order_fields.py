@@ -19,16 +19,18 @@ from openspot.router.orders.engine_orders import pending_order, place_request
 from openspot.router.orders.pre_trade import Candidate, Reference, first_failure
 from openspot.router.tracked_order import TrackedOrder, record_of
 from openspot.router.translation.order_state_machine import OrderStateMachine
-from tests.unit.router.orders import MARKETS, accepted
+from tests.unit.router.orders import MARKETS, accepted, waiting
 
 LIMIT = {
     "symbol": "BTC-USD", "side": "sell", "type": "limit", "quantity": "1.5", "price": "99.95", "timeInForce": "ioc",
     "marginMode": "cross", "maxSlippageBps": "12.5", "clientOrderId": "mine",
 }  # fmt: skip
 """Every field of a limit order, with a value that no default has."""
-NOT_OF_THIS_ORDER = {"quoteQuantity", "stopPrice", "postOnly", "postOnlyMode"}
-"""A post-only order has another time in force: it is tested apart."""
-SHOWN = ({*OrderRequest.__struct_fields__} & {*OrderRecord.__struct_fields__}) - {"post_only"}
+TERMS = {"stopPrice", "triggerBy", "trailingAmount", "trailingBps", "expiresAt", "selfTradePrevention"}
+NOT_OF_THIS_ORDER = {"quoteQuantity", "postOnly", "postOnlyMode"} | TERMS
+"""Post-only orders and those with terms have other types or times in force: they are tested apart."""
+TERMS_SHOWN = {"stop_price", "trigger_by", "trailing_amount", "trailing_bps", "expires_at", "self_trade_prevention"}
+SHOWN = ({*OrderRequest.__struct_fields__} & {*OrderRecord.__struct_fields__}) - TERMS_SHOWN - {"post_only"}
 
 
 def request() -> OrderRequest:
@@ -85,6 +87,59 @@ def test_a_post_only_order_stays_one_along_the_whole_way(mode: str, sent: int) -
     assert record_of(order).post_only is True
 
 
+@pytest.mark.parametrize(
+    ("terms", "sent"),
+    [
+        (
+            {"type": "stop_limit", "stopPrice": "100.1", "triggerBy": "mark"},
+            (orders_pb2.TRIGGER_FIXED, orders_pb2.TRIGGER_MARK_PRICE, orders_pb2.TRIGGER_AT_OR_BELOW, 10_010),
+        ),
+        (
+            {"type": "take_profit_limit", "stopPrice": "100.1", "triggerBy": "last"},
+            (orders_pb2.TRIGGER_FIXED, orders_pb2.TRIGGER_LAST_TRADE, orders_pb2.TRIGGER_AT_OR_ABOVE, 10_010),
+        ),
+        (
+            {"type": "trailing_stop_limit", "trailingAmount": "0.5", "triggerBy": "last"},
+            (
+                orders_pb2.TRIGGER_TRAILING_DISTANCE,
+                orders_pb2.TRIGGER_LAST_TRADE,
+                orders_pb2.TRIGGER_AT_OR_BELOW,
+                50,
+            ),
+        ),
+        (
+            {"type": "trailing_stop_limit", "trailingBps": 70, "triggerBy": "last"},
+            (
+                orders_pb2.TRIGGER_TRAILING_BASIS_POINTS,
+                orders_pb2.TRIGGER_LAST_TRADE,
+                orders_pb2.TRIGGER_AT_OR_BELOW,
+                70,
+            ),
+        ),
+    ],
+)
+def test_the_terms_of_an_order_stay_along_the_whole_way(terms: dict[str, object], sent: tuple[int, ...]) -> None:
+    order = {"symbol": "BTC-USD", "side": "sell", "quantity": "1.5", "price": "99.95"} | terms
+    order |= {"timeInForce": "gtd", "expiresAt": "2090-01-02T03:04:05.678Z", "selfTradePrevention": "cancel_both"}
+    wanted = OrderBody.model_validate(order).to_request("o1")
+    candidate = Candidate(
+        draft_of(SubmitOrder("u1", wanted)), MARKETS, Reference(Decimal(100)), has_complete_rules=True
+    )
+    assert first_failure(candidate) is None
+    placed = place_request(candidate, 42, honour_time_in_force=True)
+    assert (placed.trigger, placed.trigger_source, placed.trigger_direction, placed.trigger_value) == sent
+    assert (placed.expires_at_ms, placed.self_trade_prevention) == (
+        3_787_009_445_678, orders_pb2.SELF_TRADE_PREVENTION_CANCEL_BOTH,
+    )  # fmt: skip
+    pending = record_of(pending_order(candidate, 42, 1_700_000_000_000))
+    (order_of_event,) = OrderStateMachine("epoch", []).apply(waiting(1, 42, metadata=placed.metadata)).orders
+    for record in (pending, record_of(order_of_event)):
+        assert {name: getattr(record, name) for name in TERMS_SHOWN} == {
+            name: getattr(wanted, name) for name in TERMS_SHOWN
+        }
+        assert (record.trigger_status, record.type, record.time_in_force) == ("waiting", order["type"], "gtd")
+
+
 def test_a_row_has_a_column_for_every_field() -> None:
     assert [name.removesuffix("_at") for name in ORDER_COLUMNS] == [
         name.removesuffix("_ms") for name in TrackedOrder.__struct_fields__
@@ -92,8 +147,8 @@ def test_a_row_has_a_column_for_every_field() -> None:
 
 
 @pytest.mark.parametrize("call", [order_fields, OrderCalls.place_order])
-def test_the_client_can_say_every_field_but_those_of_stop_orders(call: object) -> None:
+def test_the_client_can_say_every_field(call: object) -> None:
     assert callable(call)
     named = {"order_type": "type"}
     said = {named.get(name, name) for name in inspect.signature(call).parameters}
-    assert {*OrderBody.model_fields} - said == {"stop_price"}
+    assert {*OrderBody.model_fields} <= said

@@ -38,6 +38,9 @@ def record_of(request: SubmitOrder, status: str = "open", reject_reason: str | N
     order = request.order
     quantity, now = order.quantity or "0", iso_from_ms(1_700_000_000_000)
     given = {name: getattr(order, name) for name in OrderRecord.__struct_fields__ if hasattr(order, name)}
+    # An order without terms shows none of them.
+    terms = ("stop_price", "trigger_by", "trailing_amount", "trailing_bps", "expires_at", "self_trade_prevention")
+    given |= {name: UNSET for name in terms if given[name] is None}
     made = {
         "user_id": request.user_id, "quantity": quantity, "remaining_quantity": quantity, "status": status,
         "fee_currency": order.symbol.partition("-")[2], "reject_reason": reject_reason, "created_at": now,

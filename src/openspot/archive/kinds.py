@@ -121,6 +121,8 @@ _ORDER = {
     "quantity": _NUMBER, "filled_quantity": _NUMBER, "filled_notional": _NUMBER, "remaining_quantity": _NUMBER,
     "fee": _NUMBER, "fee_currency": "text", "status": "text", "reject_reason": "text", "last_sequence": "bigint",
     "created_at": "timestamptz", "updated_at": "timestamptz", "post_only": "boolean",
+    "stop_price": _NUMBER, "trigger_by": "text", "trailing_amount": _NUMBER, "trailing_bps": "bigint",
+    "triggered_at": "timestamptz", "expires_at": "timestamptz", "self_trade_prevention": "text",
 }  # fmt: skip
 _TRADE = {
     "trade_id": "text", "sequence": "bigint", "symbol": "text", "price": _NUMBER, "quantity": _NUMBER,

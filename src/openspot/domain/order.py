@@ -36,6 +36,46 @@ class OrderType(StrEnum):
     MARKET = "market"
     STOP_LIMIT = "stop_limit"
     STOP_MARKET = "stop_market"
+    TAKE_PROFIT_LIMIT = "take_profit_limit"
+    TAKE_PROFIT_MARKET = "take_profit_market"
+    TRAILING_STOP_LIMIT = "trailing_stop_limit"
+    TRAILING_STOP_MARKET = "trailing_stop_market"
+
+
+COMPLETE_ORDER_TYPES = frozenset(
+    {
+        OrderType.TAKE_PROFIT_LIMIT,
+        OrderType.TAKE_PROFIT_MARKET,
+        OrderType.TRAILING_STOP_LIMIT,
+        OrderType.TRAILING_STOP_MARKET,
+    }
+)
+"""Only the complete rules of orders know these."""
+MARKET_TYPES = frozenset(
+    {OrderType.MARKET, OrderType.STOP_MARKET, OrderType.TAKE_PROFIT_MARKET, OrderType.TRAILING_STOP_MARKET}
+)
+"""Orders that name no price. All others need one."""
+TRAILING_TYPES = frozenset({OrderType.TRAILING_STOP_LIMIT, OrderType.TRAILING_STOP_MARKET})
+"""Their trigger follows the best price since the order was placed."""
+TAKE_PROFIT_TYPES = frozenset({OrderType.TAKE_PROFIT_LIMIT, OrderType.TAKE_PROFIT_MARKET})
+TRIGGER_TYPES = COMPLETE_ORDER_TYPES | {OrderType.STOP_LIMIT, OrderType.STOP_MARKET}
+"""They wait for their trigger before they match."""
+
+
+class TriggerSource(StrEnum):
+    """The price that fires a trigger."""
+
+    LAST = "last"
+    """Of the last trade."""
+    MARK = "mark"
+    """The fair price of market data."""
+
+
+class TriggerStatus(StrEnum):
+    """Whether an order's trigger has fired."""
+
+    WAITING = "waiting"
+    TRIGGERED = "triggered"
 
 
 class TimeInForce(StrEnum):
@@ -44,6 +84,8 @@ class TimeInForce(StrEnum):
     GTC = "gtc"
     IOC = "ioc"
     FOK = "fok"
+    GTD = "gtd"
+    """Until a time that the order names. Only the complete rules of orders know it."""
 
 
 class PostOnlyMode(StrEnum):
@@ -66,6 +108,19 @@ class StpMode(IntEnum):
     CANCEL_INCOMING = 2
     CANCEL_BOTH = 3
     DECREMENT_AND_CANCEL = 4
+
+
+class SelfTradePrevention(StrEnum):
+    """The mode that an order may choose for itself under the complete rules. Without one its account's mode applies."""
+
+    NONE = "none"
+    CANCEL_RESTING = "cancel_resting"
+    CANCEL_INCOMING = "cancel_incoming"
+    CANCEL_BOTH = "cancel_both"
+    DECREMENT_AND_CANCEL = "decrement_and_cancel"
+
+
+TRAILING_BPS_MAX = 9_999
 
 
 class TriggerKind(IntEnum):

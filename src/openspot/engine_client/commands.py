@@ -93,6 +93,15 @@ class EngineCommands:
             raise EngineAmbiguousError(f"{len(response.orders)} answers to {len(orders)} amendments")
         return list(response.orders)
 
+    async def set_mark_price(self, symbol: str, price: int) -> str:
+        """Tell a symbol's mark price, in the engine's units. Returns why the engine refused it, else an empty text.
+
+        Raises EngineError.
+        """
+        request = orders_pb2.SetMarkPriceRequest(symbol=symbol, price=price)
+        response = await self._call("SetMarkPrice", request, orders_pb2.SetMarkPriceResponse, self._query_timeout_s)
+        return response.result_code if response.status == orders_pb2.REJECTED else ""
+
     async def cancel_orders(
         self, user_id: str, symbol: str, side: str, order_ids: Sequence[str] = ()
     ) -> orders_pb2.CancelOrdersResponse:

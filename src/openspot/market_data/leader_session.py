@@ -31,6 +31,7 @@ from openspot.market_data.book import BookBase
 from openspot.market_data.fair_price_store import FairPriceStore
 from openspot.market_data.fair_price_work import OPERATOR_S, RECORD_S, TICK_S, FairPriceWork
 from openspot.market_data.lag import Lag
+from openspot.market_data.mark_prices import MarkPrices
 from openspot.market_data.markets import EventOutcome, Markets, publishable
 from openspot.market_data.metrics import EVENTS, LAG, PUBLISHED, REBASED, SEQUENCE
 from openspot.market_data.owner_link_sync import OwnerLinkSync
@@ -91,6 +92,7 @@ class LeaderSession:
         self.markets = Markets(sources.settings.market_data_depth)
         self.fair_prices = FairPriceWork(sources.settings, sources.fair_price_store, checkpoint.token, sources.clock)
         self._unchanged_prices = UnchangedPrices(asyncio.get_running_loop().time)
+        self._mark_prices = MarkPrices(sources.commands, sources.queries, asyncio.get_running_loop().time)
         self._owner_links = OwnerLinkSync(sources.fair_price_store, sources.commands)
 
     def check(self) -> None:
@@ -119,6 +121,8 @@ class LeaderSession:
             self._every(OPERATOR_S, self._owner_links.compare),
             self._every(RECORD_S, self.fair_prices.record),
         ]
+        if self._settings.has_complete_rules:
+            work.append(self._every(TICK_S, self._tell_mark_prices))
         if self._settings.market_data_book_ms:
             work.append(self._every(self._settings.market_data_book_ms / 1000, self._publish_books))
         tasks = [asyncio.ensure_future(task) for task in work]
@@ -311,9 +315,14 @@ class LeaderSession:
 
     async def _publish_fair_prices(self) -> None:
         prices = self.fair_prices.tick(self.markets, is_current=self._is_current())
+        self._mark_prices.take(prices)
         if self._sources.bus.is_connected:
             due = self._unchanged_prices.due(prices)
             await self._publish([(subjects.MARKETDATA_FAIR_PRICE, price.symbol, price) for price in due], "fairprice")
+
+    async def _tell_mark_prices(self) -> None:
+        self._lease.check()
+        await self._mark_prices.tell()
 
     def _is_current(self) -> bool:
         try:

@@ -19,3 +19,6 @@ FAIR_PRICE_MOVE_COST = Gauge(
     "Least cost, in the quote asset, of moving the fair price by 10 % for a minute; +Inf: no trade here can",
     ["symbol"],
 )
+MARK_PRICES = Counter(
+    "openspot_market_data_mark_prices_total", "Mark prices for the engine: told, refused, failed", ["outcome"]
+)

@@ -7,7 +7,7 @@ from pydantic import Field
 from openspot.domain.fair_price.rules import FairPriceRules
 from openspot.domain.money import to_amount
 from openspot.engine_client.settings import EngineConnectionSettings
-from openspot.kit.settings import Port, ReferencePriceSettings, address_for_clients, own_host
+from openspot.kit.settings import OrderRulesSettings, Port, ReferencePriceSettings, address_for_clients, own_host
 
 
 class FairPriceSettings(ReferencePriceSettings):
@@ -102,7 +102,7 @@ class FairPriceSettings(ReferencePriceSettings):
         )
 
 
-class MarketDataSettings(EngineConnectionSettings, FairPriceSettings):
+class MarketDataSettings(EngineConnectionSettings, OrderRulesSettings, FairPriceSettings):
     """The settings of the market data service."""
 
     market_data_host: str = own_host("market data service")

@@ -55,8 +55,9 @@ class EngineProjection:
                 self._reduce(event)
             elif isinstance(event, MovedEvent | TriggeredEvent):
                 order = self.orders.get(_shown_id(event.order_id, event.engine_order_id))
-                if order is not None and order.price is not None:
-                    order.price = parse_decimal(event.price)
+                if order is not None:
+                    # A market order that waits for its trigger can be amended, too, but shows no price.
+                    order.price = None if order.price is None else parse_decimal(event.price)
                     order.quantity = parse_decimal(event.quantity) if event.quantity else order.quantity
                     order.remaining = parse_decimal(event.remaining)
 

@@ -81,6 +81,6 @@ def order_arrays(orders: Sequence[TrackedOrder]) -> list[list[Any]]:
 def order_values(order: TrackedOrder) -> tuple[object, ...]:
     """The values of the order's row, one for each column."""
     return tuple(
-        datetime_from_ms(value) if column.name != column.field else value
+        datetime_from_ms(value) if column.name != column.field and value is not None else value
         for column, value in zip(_COLUMNS, msgspec.structs.astuple(order), strict=True)
     )

@@ -5,6 +5,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 import msgspec
 
 from openspot.contracts.messages import OrderRecord
+from openspot.contracts.order_terms import with_terms
 from openspot.domain.money import AMOUNT_PLACES, decimal_to_text
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.kit.clock import iso_from_ms
@@ -27,6 +28,12 @@ class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=T
     client_order_id: str | None = None
     margin_mode: str | None = None
     quantity: str | None = None
+    stop_price: str | None = None
+    trigger_by: str | None = None
+    trailing_amount: str | None = None
+    trailing_bps: int | None = None
+    expires_at_ms: int | None = None
+    self_trade_prevention: str | None = None
 
 
 class TrackedOrder(msgspec.Struct, frozen=True):
@@ -35,7 +42,8 @@ class TrackedOrder(msgspec.Struct, frozen=True):
     `remaining_quantity` is the open quantity; it is 0 after the order has ended. `filled_notional` is Σ price ×
     quantity of the fills. It is in the quote asset, as `fee` is. `engine_order_id` is None for an order that the engine
     never had. `last_sequence` is the sequence of the newest engine event that this state includes, 0 before the first.
-    Times are milliseconds since 1970.
+    Times are milliseconds since 1970. An order has a trigger if `trigger_by` is not None; `triggered_ms` says when it
+    fired, and `stop_price` at which price, that of a trailing one only from then on.
     """
 
     order_id: str
@@ -60,6 +68,18 @@ class TrackedOrder(msgspec.Struct, frozen=True):
     created_ms: int
     updated_ms: int
     post_only: bool = False
+    stop_price: Decimal | None = None
+    trigger_by: str | None = None
+    trailing_amount: Decimal | None = None
+    trailing_bps: int | None = None
+    triggered_ms: int | None = None
+    expires_ms: int | None = None
+    self_trade_prevention: str | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the order has a trigger that has not fired: it is not in the book."""
+        return self.trigger_by is not None and self.triggered_ms is None
 
     @property
     def has_ended(self) -> bool:
@@ -104,4 +124,17 @@ def record_of(order: TrackedOrder) -> OrderRecord:
         created_at=created_at,
         updated_at=created_at if order.updated_ms == order.created_ms else iso_from_ms(order.updated_ms),
     )
-    return msgspec.structs.replace(record, post_only=True) if order.post_only else record
+    if order.post_only:
+        record = msgspec.structs.replace(record, post_only=True)
+    if order.trigger_by is not None or order.expires_ms is not None or order.self_trade_prevention is not None:
+        record = with_terms(
+            record,
+            stop_price=order.stop_price,
+            trigger_by=order.trigger_by,
+            trailing_amount=order.trailing_amount,
+            trailing_bps=order.trailing_bps,
+            triggered_at=None if order.triggered_ms is None else iso_from_ms(order.triggered_ms),
+            expires_at=None if order.expires_ms is None else iso_from_ms(order.expires_ms),
+            self_trade_prevention=order.self_trade_prevention,
+        )
+    return record

@@ -167,9 +167,17 @@ async def test_a_repetition_under_its_idempotency_key_is_no_second_order(trading
 async def test_the_platform_says_which_rules_are_on(trading: Trading) -> None:
     said = await trading.rest("GET", "/settings/trading")
     assert said.body == {
-        "rules": "complete", "orderTypes": ["limit", "market"], "timesInForce": ["gtc", "ioc", "fok"],
+        "rules": "complete", "timesInForce": ["gtc", "ioc", "fok", "gtd"],
+        "orderTypes": [
+            "limit", "market", "stop_limit", "stop_market", "take_profit_limit", "take_profit_market",
+            "trailing_stop_limit", "trailing_stop_market",
+        ],
+        "triggerSources": ["last", "mark"],
         "postOnly": True, "postOnlyModes": ["refuse", "slide"], "quoteQuantitySides": ["buy", "sell"],
-        "selfTradePreventionModes": [], "clientOrderIdsUnique": True, "clientOrderIdLengthMax": 64,
+        "selfTradePreventionModes": [
+            "none", "cancel_resting", "cancel_incoming", "cancel_both", "decrement_and_cancel",
+        ],
+        "clientOrderIdsUnique": True, "clientOrderIdLengthMax": 64,
         "ordersPerBatchMax": 20, "fillsMax": 100,
     }  # fmt: skip
     markets = (await trading.rest("GET", "/markets")).body

@@ -34,7 +34,7 @@ def test_a_leader_that_stays_behind_is_not_current_however_near_it_comes() -> No
 async def test_a_session_far_behind_the_engine_refuses_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     around: Any = SimpleNamespace(
         settings=MarketDataSettings(), store=None, fair_price_store=None,
-        commands=None, clock=lambda: 0, check=lambda: None,
+        commands=None, queries=None, clock=lambda: 0, check=lambda: None,
         token=1, position=None,
     )  # fmt: skip
     session = LeaderSession(around, around, around)

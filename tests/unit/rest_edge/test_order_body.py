@@ -15,7 +15,7 @@ LIMIT = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "0.5",
 
 def refusal_of(body: bytes) -> HttpError:
     with pytest.raises(HttpError) as caught:
-        read_order(body).check_rules(are_complete=False)
+        read_order(body).check_rules(are_complete=False, now_ms=0)
     assert caught.value.status_code == 400
     return caught.value
 
@@ -54,8 +54,12 @@ def test_an_exponent_is_taken_in_a_json_number_and_refused_in_a_text(literal: st
         ({"symbol": "BTCUSD"}, "symbol must have the format <BASE>-<QUOTE>, for example BTC-USD"),
         ({"symbol": 7}, "symbol must have the format <BASE>-<QUOTE>, for example BTC-USD"),
         ({"side": "hold"}, "side must be one of 'buy' or 'sell'"),
-        ({"type": "iceberg"}, "type must be one of 'limit', 'market', 'stop_limit' or 'stop_market'"),
-        ({"timeInForce": "day"}, "timeInForce must be one of 'gtc', 'ioc' or 'fok'"),
+        (
+            {"type": "iceberg"},
+            "type must be one of 'limit', 'market', 'stop_limit', "
+            "'stop_market', 'take_profit_limit', 'take_profit_market', 'trailing_stop_limit' or 'trailing_stop_market'",
+        ),
+        ({"timeInForce": "day"}, "timeInForce must be one of 'gtc', 'ioc', 'fok' or 'gtd'"),
         ({"quantity": "-1"}, "quantity must be greater than 0"),
         ({"quantity": "0"}, "quantity must be greater than 0"),
         ({"quantity": "-0.000"}, "quantity must be greater than 0"),
@@ -178,7 +182,8 @@ JSON = strategies.recursive(
 )
 FIELDS = strategies.sampled_from(
     ["symbol", "side", "type", "quantity", "price", "quoteQuantity", "stopPrice", "timeInForce", "marginMode",
-     "maxSlippageBps", "clientOrderId", "x"]
+     "maxSlippageBps", "clientOrderId", "triggerBy", "trailingAmount", "trailingBps", "expiresAt",
+     "selfTradePrevention", "x"]
 )  # fmt: skip
 
 

@@ -41,12 +41,16 @@ NUMBERS = ["", " ", "abc", "NaN", "Infinity", "1,000", "0x10", "1e99", "0.000000
         *(("symbol", value, "symbol") for value in ("", "BTC USD", "x" * 33, "BTC-USD\x00", "B*")),
         *(("side", value, "side") for value in ("", "long", "buy ")),
         *(("type", value, "type") for value in ("", "iceberg", "limit,market")),
-        *(("time_in_force", value, "timeInForce") for value in ("", "gtd", "day")),
+        *(("time_in_force", value, "timeInForce") for value in ("", "gtx", "day")),
         *((field, value, named) for field, named in
           (("quantity", "quantity"), ("price", "price"), ("quote_quantity", "quoteQuantity"),
            ("stop_price", "stopPrice")) for value in NUMBERS),
         *(("max_slippage_bps", value, "maxSlippageBps")
           for value in ("-1.0", "10000.1", "1e300", "1e-300", "1.2345678901234567e-05", *NUMBERS)),
+        *(("expires_at", value, "expiresAt") for value in ("", "soon", "2090-01-01", "2500-01-01T00:00:00Z")),
+        *(("trailing_bps", value, "trailingBps") for value in (0, -1, 10_000)),
+        *(("trigger_by", value, "triggerBy") for value in ("", "index")),
+        *(("self_trade_prevention", value, "selfTradePrevention") for value in ("", "maybe")),
         *(("margin_mode", value, "marginMode") for value in ("x" * 33, "a\x00b")),
         *(("client_order_id", value, "clientOrderId") for value in ("x" * 129, "a\nb", "\ud800")),
     ],

@@ -2223,7 +2223,9 @@ export interface components {
          * AmendmentBody
          * @description What an open limit order shall have from now on. What is not given stays as it is; give at least one.
          *
-         *     `quantity` is the whole quantity of the order, with what is filled already.
+         *     `quantity` is the whole quantity of the order, with what is filled already. An order that waits for its trigger
+         *     keeps it: to change a trigger, cancel the order and place another. One without a price can get another quantity
+         *     alone.
          * @example {
          *       "price": "65010.50",
          *       "quantity": "0.01"
@@ -3381,14 +3383,14 @@ export interface components {
                 /** @example BTC-USD */
                 symbol: string;
                 side: components["schemas"]["OrderSide"];
-                /** @description `limit` or `market`. The pre-trade check always refuses `stop_limit` and `stop_market` */
+                /** @description `limit` or `market`; under the complete rules also those with a trigger. Under the others the pre-trade check always refuses `stop_limit` and `stop_market` */
                 type: components["schemas"]["OrderType"];
                 quantity?: (string | number) | null;
                 price?: (string | number) | null;
                 quoteQuantity?: (string | number) | null;
-                /** @description Of stop orders, which the pre-trade check always refuses */
+                /** @description What fires stop and take profit orders, which need it under the complete rules */
                 stopPrice?: (string | number) | null;
-                /** @description Stored, under the complete rules honoured; the default is `ioc` for market orders, else `gtc` */
+                /** @description Stored, under the complete rules honoured; the default is `ioc` for market orders, else `gtc`. Complete rules: `gtd` for orders with a price, until `expiresAt` */
                 timeInForce?: components["schemas"]["TimeInForce"] | null;
                 /** @description Stored; changes nothing on a spot exchange */
                 marginMode?: string | null;
@@ -3400,6 +3402,16 @@ export interface components {
                 postOnly?: boolean | null;
                 /** @description With `postOnly`, if the order would match at once: `refuse`, the default, rejects it with POST_ONLY_WOULD_CROSS; `slide` lets it rest one tick behind the best opposite price */
                 postOnlyMode?: components["schemas"]["PostOnlyMode"] | null;
+                /** @description Complete rules, orders with a trigger: the `last` trade or the `mark` price fires it; `last` */
+                triggerBy?: components["schemas"]["TriggerSource"] | null;
+                /** @description Complete rules, trailing stops: the distance in the quote asset */
+                trailingAmount?: (string | number) | null;
+                /** @description … or in basis points of the best price. Give one of the two */
+                trailingBps?: number | null;
+                /** @description Complete rules, with `gtd`: when the order ends, in the future */
+                expiresAt?: string | null;
+                /** @description Complete rules: what becomes of a match with your own orders, while this one is incoming; the default is your account's mode */
+                selfTradePrevention?: components["schemas"]["SelfTradePrevention"] | null;
             }[];
         };
         /**
@@ -3407,12 +3419,15 @@ export interface components {
          * @description An order. Decimals may be text or JSON numbers; `side`, `type` and `timeInForce` in any letter case.
          *
          *     A limit order needs `price` and `quantity`. A market order needs `quantity`; a market buy may have `quoteQuantity`
-         *     instead, the amount to spend. A stop order may name its `stopPrice`. Stop orders pass this schema, but the
-         *     pre-trade check rejects every one of them: 400, `Stop orders are not yet supported`.
+         *     instead, the amount to spend. Under the specification's rules a stop order passes this schema, but the pre-trade
+         *     check rejects every one of them: 400, `Stop orders are not yet supported`.
          *
          *     Under the complete rules (`GET /settings/trading`), `timeInForce` holds, the `clientOrderId` of an open order is its
          *     own, a limit order may be `postOnly`, and a market sell may have `quoteQuantity`, too: it sells the most whole lots
-         *     whose proceeds, without fees, are at most that, and never more than you have.
+         *     whose proceeds, without fees, are at most that, and never more than you have. An order with a trigger waits beside
+         *     the book: a stop buy fires at or above its `stopPrice`, a stop sell at or below; a take profit is the reverse; a
+         *     trailing stop follows the best price at `trailingAmount` or `trailingBps`. One that would fire at once is refused
+         *     with TRIGGER_WOULD_FIRE. A market order with a trigger may match as far from it as `maxSlippageBps` allows.
          * @example {
          *       "clientOrderId": "my-order-1",
          *       "price": "65000.50",
@@ -3426,14 +3441,14 @@ export interface components {
             /** @example BTC-USD */
             symbol: string;
             side: components["schemas"]["OrderSide"];
-            /** @description `limit` or `market`. The pre-trade check always refuses `stop_limit` and `stop_market` */
+            /** @description `limit` or `market`; under the complete rules also those with a trigger. Under the others the pre-trade check always refuses `stop_limit` and `stop_market` */
             type: components["schemas"]["OrderType"];
             quantity?: (string | number) | null;
             price?: (string | number) | null;
             quoteQuantity?: (string | number) | null;
-            /** @description Of stop orders, which the pre-trade check always refuses */
+            /** @description What fires stop and take profit orders, which need it under the complete rules */
             stopPrice?: (string | number) | null;
-            /** @description Stored, under the complete rules honoured; the default is `ioc` for market orders, else `gtc` */
+            /** @description Stored, under the complete rules honoured; the default is `ioc` for market orders, else `gtc`. Complete rules: `gtd` for orders with a price, until `expiresAt` */
             timeInForce?: components["schemas"]["TimeInForce"] | null;
             /** @description Stored; changes nothing on a spot exchange */
             marginMode?: string | null;
@@ -3445,6 +3460,16 @@ export interface components {
             postOnly?: boolean | null;
             /** @description With `postOnly`, if the order would match at once: `refuse`, the default, rejects it with POST_ONLY_WOULD_CROSS; `slide` lets it rest one tick behind the best opposite price */
             postOnlyMode?: components["schemas"]["PostOnlyMode"] | null;
+            /** @description Complete rules, orders with a trigger: the `last` trade or the `mark` price fires it; `last` */
+            triggerBy?: components["schemas"]["TriggerSource"] | null;
+            /** @description Complete rules, trailing stops: the distance in the quote asset */
+            trailingAmount?: (string | number) | null;
+            /** @description … or in basis points of the best price. Give one of the two */
+            trailingBps?: number | null;
+            /** @description Complete rules, with `gtd`: when the order ends, in the future */
+            expiresAt?: string | null;
+            /** @description Complete rules: what becomes of a match with your own orders, while this one is incoming; the default is your account's mode */
+            selfTradePrevention?: components["schemas"]["SelfTradePrevention"] | null;
         };
         /**
          * OrderBook
@@ -3476,9 +3501,13 @@ export interface components {
          * @description An order as clients see it (fact A2.1-15). Times are ISO 8601 in UTC.
          *
          *     `timeInForce` and `marginMode` are only stored, unless the complete rules of orders are on, which honour the time
-         *     in force. Only they have the last three fields: `postOnly` of an order that never takes; `fills`, in the reply to a
-         *     placement, are those that the order made at once, oldest first, at most 100; `fillsTruncated` says that there are
-         *     more.
+         *     in force. Only they have the fields from `postOnly` on: that of an order that never takes; `fills`, in the reply to
+         *     a placement, are those that the order made at once, oldest first, at most 100; `fillsTruncated` says that there are
+         *     more; `expiresAt` and `selfTradePrevention` are there if the order asked for them.
+         *
+         *     Only an order with a trigger has the others. While `triggerStatus` is waiting, the order is not in the book, though
+         *     its status is open. `stopPrice` of a trailing order is null until it fires. An order that ended before it fired
+         *     stays waiting. One of `trailingAmount` and `trailingBps` is there for a trailing order, and null for the others.
          */
         OrderRecord: {
             orderId: string;
@@ -3488,9 +3517,9 @@ export interface components {
             /** @enum {string} */
             side: "buy" | "sell";
             /** @enum {string} */
-            type: "limit" | "market" | "stop_limit" | "stop_market";
+            type: "limit" | "market" | "stop_limit" | "stop_market" | "take_profit_limit" | "take_profit_market" | "trailing_stop_limit" | "trailing_stop_market";
             /** @enum {string} */
-            timeInForce: "gtc" | "ioc" | "fok";
+            timeInForce: "gtc" | "ioc" | "fok" | "gtd";
             marginMode: string | null;
             price: string | null;
             /** Format: decimal */
@@ -3513,6 +3542,18 @@ export interface components {
             postOnly?: boolean;
             fills?: components["schemas"]["OrderFill"][];
             fillsTruncated?: boolean;
+            stopPrice?: string | null;
+            /** @enum {string} */
+            triggerBy?: "last" | "mark";
+            trailingAmount?: string | null;
+            trailingBps?: number | null;
+            /** @enum {string} */
+            triggerStatus?: "waiting" | "triggered";
+            triggeredAt?: string | null;
+            /** Format: date-time */
+            expiresAt?: string;
+            /** @enum {string} */
+            selfTradePrevention?: "none" | "cancel_resting" | "cancel_incoming" | "cancel_both" | "decrement_and_cancel";
         };
         /**
          * OrderSide
@@ -3525,7 +3566,7 @@ export interface components {
          * @description Order types of the REST edge (fact A2.1-06).
          * @enum {string}
          */
-        OrderType: "limit" | "market" | "stop_limit" | "stop_market";
+        OrderType: "limit" | "market" | "stop_limit" | "stop_market" | "take_profit_limit" | "take_profit_market" | "trailing_stop_limit" | "trailing_stop_market";
         /**
          * OwnTrade
          * @description One side of a trade: the fill of an order of the caller, with its fee.
@@ -4001,6 +4042,12 @@ export interface components {
          */
         Scope: "read" | "trade" | "cancel" | "withdraw";
         /**
+         * SelfTradePrevention
+         * @description The mode that an order may choose for itself under the complete rules. Without one its account's mode applies.
+         * @enum {string}
+         */
+        SelfTradePrevention: "none" | "cancel_resting" | "cancel_incoming" | "cancel_both" | "decrement_and_cancel";
+        /**
          * SessionBody
          * @description The amount to pay, and the route. The payment page sends the user to `returnUrl` afterwards.
          * @example {
@@ -4171,7 +4218,7 @@ export interface components {
          * @description How long an order stays. It is only stored, unless the router honours it (facts A1.2-11 to A1.2-15).
          * @enum {string}
          */
-        TimeInForce: "gtc" | "ioc" | "fok";
+        TimeInForce: "gtc" | "ioc" | "fok" | "gtd";
         /**
          * TokenHolderResponse
          * @description The base-tier rates of users who hold `minimum` of the platform's token (facts A2.7-19 and A2.7-20).
@@ -4221,7 +4268,8 @@ export interface components {
          * @description The rules of orders that are on, and what an order may ask for under them.
          *
          *     `rules` are the specification's or the complete ones. A time in force that is not listed is stored and changes
-         *     nothing. `selfTradePreventionModes` are those that an order may choose; empty: the account's mode applies.
+         *     nothing. `triggerSources` are the prices that can fire a stop; empty: there are no stops.
+         *     `selfTradePreventionModes` are those that an order may choose; empty: the account's mode applies.
          *     `clientOrderIdsUnique`: no two open orders of an account have the same `clientOrderId`. `fillsMax` is how many
          *     fills the reply to a placement lists; 0: none.
          */
@@ -4230,15 +4278,22 @@ export interface components {
             rules: "specification" | "complete";
             orderTypes: components["schemas"]["OrderType"][];
             timesInForce: components["schemas"]["TimeInForce"][];
+            triggerSources: components["schemas"]["TriggerSource"][];
             postOnly: boolean;
             postOnlyModes: components["schemas"]["PostOnlyMode"][];
             quoteQuantitySides: components["schemas"]["OrderSide"][];
-            selfTradePreventionModes: string[];
+            selfTradePreventionModes: components["schemas"]["SelfTradePrevention"][];
             clientOrderIdsUnique: boolean;
             clientOrderIdLengthMax: number;
             ordersPerBatchMax: number;
             fillsMax: number;
         };
+        /**
+         * TriggerSource
+         * @description The price that fires a trigger.
+         * @enum {string}
+         */
+        TriggerSource: "last" | "mark";
         /**
          * UnstakeBody
          * @description The amount to take back from a staking balance. Without `amount`, all of it is taken back.

@@ -23,9 +23,13 @@ class Order(RecordWithState, frozen=True):
     """An order as clients see it (fact A2.1-15). Times are in UTC.
 
     `time_in_force` and `margin_mode` are only stored, unless the complete rules of orders are on, which honour the time
-    in force. Only they have the last three fields: `post_only` of an order that never takes; `fills`, in the reply to a
-    placement, are those that the order made at once, oldest first, at most 100; `fills_truncated` says that there are
-    more.
+    in force. Only they have the fields from `post_only` on: that of an order that never takes; `fills`, in the reply to
+    a placement, are those that the order made at once, oldest first, at most 100; `fills_truncated` says that there are
+    more; `expires_at` and `self_trade_prevention` are there if the order asked for them.
+
+    Only an order with a trigger has the others. While `trigger_status` is waiting, the order is not in the book, though
+    its status is open. `stop_price` of a trailing order is None until it fires. An order that ended before it fired
+    stays waiting. One of `trailing_amount` and `trailing_bps` is there for a trailing order, and None for the others.
     """
 
     order_id: str
@@ -50,6 +54,14 @@ class Order(RecordWithState, frozen=True):
     post_only: bool | None = None
     fills: list[OrderFill] | None = None
     fills_truncated: bool | None = None
+    stop_price: Decimal | None = None
+    trigger_by: str | None = None
+    trailing_amount: Decimal | None = None
+    trailing_bps: int | None = None
+    trigger_status: str | None = None
+    triggered_at: datetime | None = None
+    expires_at: datetime | None = None
+    self_trade_prevention: str | None = None
 
 
 class OwnTrade(Record, frozen=True):
@@ -918,7 +930,8 @@ class TradingSettings(Record, frozen=True):
     """The rules of orders that are on, and what an order may ask for under them.
 
     `rules` are the specification's or the complete ones. A time in force that is not listed is stored and changes
-    nothing. `self_trade_prevention_modes` are those that an order may choose; empty: the account's mode applies.
+    nothing. `trigger_sources` are the prices that can fire a stop; empty: there are no stops.
+    `self_trade_prevention_modes` are those that an order may choose; empty: the account's mode applies.
     `client_order_ids_unique`: no two open orders of an account have the same `clientOrderId`. `fills_max` is how many
     fills the reply to a placement lists; 0: none.
     """
@@ -926,6 +939,7 @@ class TradingSettings(Record, frozen=True):
     rules: str
     order_types: list[str]
     times_in_force: list[str]
+    trigger_sources: list[str]
     post_only: bool
     post_only_modes: list[str]
     quote_quantity_sides: list[str]

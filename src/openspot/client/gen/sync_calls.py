@@ -163,6 +163,12 @@ class SyncCalls:
         margin_mode: str | None = None,
         post_only: bool | None = None,
         post_only_mode: str | None = None,
+        stop_price: Number | None = None,
+        trigger_by: str | None = None,
+        trailing_amount: Number | None = None,
+        trailing_bps: int | None = None,
+        expires_at: datetime | None = None,
+        self_trade_prevention: str | None = None,
         idempotency_key: str | None = None,
     ) -> Order:
         """Place an order. Raises ApiError 400 with the reason if it is rejected.
@@ -170,7 +176,10 @@ class SyncCalls:
         A market order has a `quantity`; a market buy may have `quote_quantity` instead, the amount to spend. Under the
         complete rules (`trading_settings`) a market sell may have it, too, a limit order may be `post_only`, with
         `post_only_mode` refuse or slide, the order has `fills`, and an order whose `client_order_id` an open order has
-        raises ApiError 409 DUPLICATE_CLIENT_ORDER_ID with the id of that one in `details["orderId"]`. After
+        raises ApiError 409 DUPLICATE_CLIENT_ORDER_ID with the id of that one in `details["orderId"]`. They also have
+        orders with a trigger: `order_type` stop_market, stop_limit, take_profit_market and take_profit_limit with
+        `stop_price`, trailing_stop_market and trailing_stop_limit with `trailing_amount` or `trailing_bps`, fired by
+        `trigger_by` last or mark; `time_in_force` gtd with `expires_at`, and `self_trade_prevention`. After
         ApiError 504 ORDER_STATUS_UNKNOWN, call `order` with `details["orderId"]`. The client never repeats an order
         that may have been placed, unless you pass an `idempotency_key`. Use a new key for each order: the platform
         places the order of a key once, however often it is sent.
@@ -189,6 +198,12 @@ class SyncCalls:
                 margin_mode=margin_mode,
                 post_only=post_only,
                 post_only_mode=post_only_mode,
+                stop_price=stop_price,
+                trigger_by=trigger_by,
+                trailing_amount=trailing_amount,
+                trailing_bps=trailing_bps,
+                expires_at=expires_at,
+                self_trade_prevention=self_trade_prevention,
                 idempotency_key=idempotency_key,
             )
         )

@@ -8,7 +8,7 @@ from openspot.contracts.messages.message import DecimalText, Message, TimeText, 
 from openspot.contracts.messages.reply import RefusableReply
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.ids import ORDER_ID_LENGTH
-from openspot.domain.order import OrderStatus, OrderType, TimeInForce
+from openspot.domain.order import OrderStatus, OrderType, SelfTradePrevention, TimeInForce, TriggerSource, TriggerStatus
 
 OrderIdText = Annotated[str, msgspec.Meta(extra_json_schema={"minLength": ORDER_ID_LENGTH})]
 """An order's id. Orders that were placed through the bus may have shorter ids, so decoding does not check it."""
@@ -19,7 +19,8 @@ class OrderRequest(Message, frozen=True):
 
     The edge allocates `order_id`. A market buy may have `quote_quantity`, the amount to spend, instead of `quantity`;
     under the complete rules of orders a market sell may have it, too. All numbers are decimal text, `max_slippage_bps`
-    too. `post_only` is a domain.order.PostOnlyMode, None for an order that may take.
+    too. `post_only` is a domain.order.PostOnlyMode, None for an order that may take. `expires_at` is ISO 8601 in UTC.
+    The last five fields belong to the complete rules of orders.
     """
 
     order_id: str
@@ -35,6 +36,11 @@ class OrderRequest(Message, frozen=True):
     max_slippage_bps: str | None = None
     client_order_id: str | None = None
     post_only: str | None = None
+    trigger_by: str | None = None
+    trailing_amount: str | None = None
+    trailing_bps: int | None = None
+    expires_at: str | None = None
+    self_trade_prevention: str | None = None
 
 
 class OrderFill(Message, frozen=True):
@@ -51,9 +57,13 @@ class OrderRecord(Message, frozen=True):
     """An order as clients see it (fact A2.1-15). Times are ISO 8601 in UTC.
 
     `time_in_force` and `margin_mode` are only stored, unless the complete rules of orders are on, which honour the time
-    in force. Only they have the last three fields: `post_only` of an order that never takes; `fills`, in the reply to a
-    placement, are those that the order made at once, oldest first, at most 100; `fills_truncated` says that there are
-    more.
+    in force. Only they have the fields from `post_only` on: that of an order that never takes; `fills`, in the reply to
+    a placement, are those that the order made at once, oldest first, at most 100; `fills_truncated` says that there are
+    more; `expires_at` and `self_trade_prevention` are there if the order asked for them.
+
+    Only an order with a trigger has the others. While `trigger_status` is waiting, the order is not in the book, though
+    its status is open. `stop_price` of a trailing order is null until it fires. An order that ended before it fired
+    stays waiting. One of `trailing_amount` and `trailing_bps` is there for a trailing order, and null for the others.
     """
 
     order_id: OrderIdText
@@ -78,6 +88,14 @@ class OrderRecord(Message, frozen=True):
     post_only: bool | msgspec.UnsetType = msgspec.UNSET
     fills: list[OrderFill] | msgspec.UnsetType = msgspec.UNSET
     fills_truncated: bool | msgspec.UnsetType = msgspec.UNSET
+    stop_price: DecimalText | msgspec.UnsetType | None = msgspec.UNSET
+    trigger_by: Annotated[str, listed(*TriggerSource)] | msgspec.UnsetType = msgspec.UNSET
+    trailing_amount: DecimalText | msgspec.UnsetType | None = msgspec.UNSET
+    trailing_bps: int | msgspec.UnsetType | None = msgspec.UNSET
+    trigger_status: Annotated[str, listed(*TriggerStatus)] | msgspec.UnsetType = msgspec.UNSET
+    triggered_at: TimeText | msgspec.UnsetType | None = msgspec.UNSET
+    expires_at: TimeText | msgspec.UnsetType = msgspec.UNSET
+    self_trade_prevention: Annotated[str, listed(*SelfTradePrevention)] | msgspec.UnsetType = msgspec.UNSET
 
 
 class SubmitOrder(Message, frozen=True):

@@ -1,7 +1,8 @@
 """Request and response bodies of the order routes (facts A2.1-01 to A2.1-14, B4.1-11 and B4.1-12)."""
 
+from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     BeforeValidator,
@@ -19,11 +20,22 @@ from openspot.contracts.messages import Message, OrderAmendment, OrderRecord, Or
 from openspot.contracts.messages.message import Count, DecimalText, TimeText, listed
 from openspot.domain.market import SLIPPAGE_BPS_MAX
 from openspot.domain.money import decimal_to_text
-from openspot.domain.order import OrderType, PostOnlyMode, TimeInForce
+from openspot.domain.order import (
+    COMPLETE_ORDER_TYPES,
+    MARKET_TYPES,
+    TRAILING_BPS_MAX,
+    OrderType,
+    PostOnlyMode,
+    SelfTradePrevention,
+    TimeInForce,
+    TriggerSource,
+)
+from openspot.domain.order_terms import OrderTerms, terms_fault
 from openspot.http.errors import validation_error
 from openspot.http.routing import read_json
 from openspot.http.validation import (
     Body,
+    IsoUtcDatetime,
     LowerCase,
     PositiveDecimal,
     PrintableText,
@@ -33,6 +45,7 @@ from openspot.http.validation import (
     non_negative_decimal,
     rule_broken,
 )
+from openspot.kit.clock import iso_of, ms_from_datetime
 
 ORDER_IDS_MAX = 1000
 BATCH_MAX = 20
@@ -76,16 +89,31 @@ class OrderSide(StrEnum):
     SELL = "sell"
 
 
+_COMPLETE_FIELDS = (
+    "post_only",
+    "post_only_mode",
+    "trigger_by",
+    "trailing_amount",
+    "trailing_bps",
+    "expires_at",
+    "self_trade_prevention",
+)
+"""Only the complete rules know these."""
+
+
 class OrderBody(Body):
     """An order. Decimals may be text or JSON numbers; `side`, `type` and `timeInForce` in any letter case.
 
     A limit order needs `price` and `quantity`. A market order needs `quantity`; a market buy may have `quoteQuantity`
-    instead, the amount to spend. A stop order may name its `stopPrice`. Stop orders pass this schema, but the
-    pre-trade check rejects every one of them: 400, `Stop orders are not yet supported`.
+    instead, the amount to spend. Under the specification's rules a stop order passes this schema, but the pre-trade
+    check rejects every one of them: 400, `Stop orders are not yet supported`.
 
     Under the complete rules (`GET /settings/trading`), `timeInForce` holds, the `clientOrderId` of an open order is its
     own, a limit order may be `postOnly`, and a market sell may have `quoteQuantity`, too: it sells the most whole lots
-    whose proceeds, without fees, are at most that, and never more than you have.
+    whose proceeds, without fees, are at most that, and never more than you have. An order with a trigger waits beside
+    the book: a stop buy fires at or above its `stopPrice`, a stop sell at or below; a take profit is the reverse; a
+    trailing stop follows the best price at `trailingAmount` or `trailingBps`. One that would fire at once is refused
+    with TRIGGER_WOULD_FIRE. A market order with a trigger may match as far from it as `maxSlippageBps` allows.
     """
 
     model_config = example(
@@ -102,17 +130,19 @@ class OrderBody(Body):
     symbol: Symbol
     side: Annotated[OrderSide, LowerCase]
     type: Annotated[OrderType, LowerCase] = Field(
-        description="`limit` or `market`. The pre-trade check always refuses `stop_limit` and `stop_market`"
+        description="`limit` or `market`; under the complete rules also those with a trigger. Under the others the "
+        "pre-trade check always refuses `stop_limit` and `stop_market`"
     )
     quantity: PositiveDecimal | None = None
     price: PositiveDecimal | None = None
     quote_quantity: PositiveDecimal | None = None
     stop_price: PositiveDecimal | None = Field(
-        default=None, description="Of stop orders, which the pre-trade check always refuses"
+        default=None, description="What fires stop and take profit orders, which need it under the complete rules"
     )
     time_in_force: Annotated[TimeInForce, LowerCase] | None = Field(
         default=None,
-        description="Stored, under the complete rules honoured; the default is `ioc` for market orders, else `gtc`",
+        description="Stored, under the complete rules honoured; the default is `ioc` for market orders, else `gtc`. "
+        "Complete rules: `gtd` for orders with a price, until `expiresAt`",
     )
     margin_mode: Annotated[str, PrintableText, StringConstraints(max_length=32)] | None = Field(
         default=None, description="Stored; changes nothing on a spot exchange"
@@ -133,6 +163,28 @@ class OrderBody(Body):
         description="With `postOnly`, if the order would match at once: `refuse`, the default, rejects it with "
         "POST_ONLY_WOULD_CROSS; `slide` lets it rest one tick behind the best opposite price",
     )
+    trigger_by: Annotated[TriggerSource, LowerCase] | None = Field(
+        default=None,
+        description="Complete rules, orders with a trigger: the `last` trade or the `mark` price fires it; `last`",
+    )
+    trailing_amount: PositiveDecimal | None = Field(
+        default=None, description="Complete rules, trailing stops: the distance in the quote asset"
+    )
+    trailing_bps: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=TRAILING_BPS_MAX,
+        description="… or in basis points of the best price. Give one of the two",
+    )
+    expires_at: IsoUtcDatetime | None = Field(
+        default=None, description="Complete rules, with `gtd`: when the order ends, in the future"
+    )
+    self_trade_prevention: Annotated[SelfTradePrevention, LowerCase] | None = Field(
+        default=None,
+        description="Complete rules: what becomes of a match with your own orders, while this one is incoming; the "
+        "default is your account's mode",
+    )
 
     @model_validator(mode="after")
     def fields_fit_the_type(self) -> Self:
@@ -143,8 +195,8 @@ class OrderBody(Body):
         return self
 
     def _fault(self) -> PydanticCustomError | None:
-        limited = self.type in (OrderType.LIMIT, OrderType.STOP_LIMIT)
-        stopped = self.type in (OrderType.STOP_LIMIT, OrderType.STOP_MARKET)
+        limited = self.type not in MARKET_TYPES
+        stopped = self.type not in (OrderType.LIMIT, OrderType.MARKET)
         if limited and self.price is None:
             return rule_broken(f"price is required for a {self.type} order")
         if not limited and self.price is not None:
@@ -166,19 +218,26 @@ class OrderBody(Body):
             return rule_broken("postOnlyMode is only for orders with postOnly")
         if self.type is not OrderType.LIMIT:
             return rule_broken(f"postOnly must not be given for a {self.type} order")
-        if self.time_in_force not in (None, TimeInForce.GTC):
+        if self.time_in_force not in (None, TimeInForce.GTC, TimeInForce.GTD):
             return rule_broken(f"postOnly does not go with timeInForce {self.time_in_force}")
         return None
 
-    def check_rules(self, *, are_complete: bool) -> None:
-        """Raise HttpError (400) for what only the complete rules know unless they are on, and for what they exclude."""
+    def check_rules(self, *, are_complete: bool, now_ms: int) -> None:
+        """Raise HttpError (400) for what only the complete rules know unless they are on, and for what they exclude.
+
+        `now_ms` is the time in milliseconds since 1970.
+        """
         faults = []
         if not are_complete:
             faults = [
                 f"property {to_camel(name)} should not exist"
-                for name in ("post_only", "post_only_mode")
+                for name in _COMPLETE_FIELDS
                 if name in self.model_fields_set
             ]
+            if self.type in COMPLETE_ORDER_TYPES:
+                faults.append("type must be one of 'limit', 'market', 'stop_limit' or 'stop_market'")
+            if self.time_in_force is TimeInForce.GTD:
+                faults.append("timeInForce must be one of 'gtc', 'ioc' or 'fok'")
             if self.quote_quantity is not None and (
                 self.type is not OrderType.MARKET or self.side is not OrderSide.BUY
             ):
@@ -187,12 +246,28 @@ class OrderBody(Body):
             faults.append("quoteQuantity is only for market orders")
         elif self.quote_quantity is not None and self.time_in_force is TimeInForce.FOK:
             faults.append("quoteQuantity does not go with timeInForce fok")
+        elif (fault := terms_fault(self._terms, self.type, self._time_in_force, now_ms)) is not None:
+            faults.append(fault)
         if faults:
             raise validation_error(faults)
 
+    @property
+    def _time_in_force(self) -> TimeInForce:
+        return self.time_in_force or (TimeInForce.IOC if self.type is OrderType.MARKET else TimeInForce.GTC)
+
+    @property
+    def _terms(self) -> OrderTerms:
+        return OrderTerms(
+            stop_price=None if self.stop_price is None else Decimal(self.stop_price),
+            trigger_by=self.trigger_by,
+            trailing_amount=None if self.trailing_amount is None else Decimal(self.trailing_amount),
+            trailing_bps=self.trailing_bps,
+            expires_ms=None if self.expires_at is None else ms_from_datetime(self.expires_at),
+            self_trade_prevention=self.self_trade_prevention,
+        )
+
     def to_request(self, order_id: str) -> OrderRequest:
         """The order as the router receives it."""
-        default = TimeInForce.IOC if self.type is OrderType.MARKET else TimeInForce.GTC
         return OrderRequest(
             order_id=order_id,
             symbol=self.symbol,
@@ -202,11 +277,16 @@ class OrderBody(Body):
             price=self.price,
             quote_quantity=self.quote_quantity,
             stop_price=self.stop_price,
-            time_in_force=(self.time_in_force or default).value,
+            time_in_force=self._time_in_force.value,
             margin_mode=self.margin_mode,
             max_slippage_bps=self.max_slippage_bps,
             client_order_id=self.client_order_id,
             post_only=(self.post_only_mode or PostOnlyMode.REFUSE).value if self.post_only else None,
+            trigger_by=self.trigger_by,
+            trailing_amount=self.trailing_amount,
+            trailing_bps=self.trailing_bps,
+            expires_at=None if self.expires_at is None else iso_of(self.expires_at),
+            self_trade_prevention=self.self_trade_prevention,
         )
 
 
@@ -247,13 +327,25 @@ def checked_order(value: object) -> OrderBody:
 class AmendmentBody(Body):
     """What an open limit order shall have from now on. What is not given stays as it is; give at least one.
 
-    `quantity` is the whole quantity of the order, with what is filled already.
+    `quantity` is the whole quantity of the order, with what is filled already. An order that waits for its trigger
+    keeps it: to change a trigger, cancel the order and place another. One without a price can get another quantity
+    alone.
     """
 
     model_config = example({"price": "65010.50", "quantity": "0.01"})
 
     price: PositiveDecimal | None = None
     quantity: PositiveDecimal | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def trigger_stays(cls, data: Any) -> Any:
+        """Refuse another trigger with a reason: the engine has no such change."""
+        if isinstance(data, dict):
+            for name in ("stopPrice", "trailingAmount", "trailingBps"):
+                if name in data:
+                    raise rule_broken(f"{name} cannot be changed: cancel the order and place another")
+        return data
 
     @model_validator(mode="after")
     def something_is_given(self) -> Self:

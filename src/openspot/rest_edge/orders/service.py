@@ -84,7 +84,7 @@ class OrderService:
         400 with the reason if the pre-trade check or the engine rejected it, 409 if an open order has its client order
         id, 503 if nothing was done, 504 if its outcome is unknown.
         """
-        body.check_rules(are_complete=self._has_complete_rules)
+        body.check_rules(are_complete=self._has_complete_rules, now_ms=self._now_ms())
         order_id = operation.operation_id
         if operation.is_resumed:
             earlier = await self._known_or_none(user_id, order_id)
@@ -250,7 +250,10 @@ class OrderService:
 
     def _deadline(self) -> int:
         """When nobody waits for a reply to a request of now any more, in milliseconds since 1970."""
-        return self._clock() // NANOSECONDS_PER_MS + int(self._timeout_s * 1000)
+        return self._now_ms() + int(self._timeout_s * 1000)
+
+    def _now_ms(self) -> int:
+        return self._clock() // NANOSECONDS_PER_MS
 
     # Cancel
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from openspot.contracts.messages import OrderRecord
+from openspot.contracts.order_terms import with_terms
 from openspot.domain.money import AMOUNT_PLACES, decimal_to_text
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.kit.clock import iso_of
@@ -20,7 +21,8 @@ from openspot.rest_edge.orders.schemas import OwnTrade
 _COLUMNS = """
     order_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode, price, quantity,
     filled_quantity, filled_notional, remaining_quantity, fee, fee_currency, status, reject_reason,
-    created_at, updated_at, post_only
+    created_at, updated_at, post_only, stop_price, trigger_by, trailing_amount, trailing_bps, triggered_at, expires_at,
+    self_trade_prevention
 """
 _AVERAGE_PLACE = Decimal(1).scaleb(-AMOUNT_PLACES)
 _WIDE = Context(prec=60, rounding=ROUND_HALF_EVEN)
@@ -44,7 +46,7 @@ def record_of(row: Any) -> OrderRecord:
     filled: Decimal = row["filled_quantity"]
     price: Decimal | None = row["price"]
     average = _WIDE.divide(row["filled_notional"], filled).quantize(_AVERAGE_PLACE, context=_WIDE) if filled else None
-    return OrderRecord(
+    record = OrderRecord(
         order_id=row["order_id"],
         client_order_id=row["client_order_id"],
         user_id=row["user_id"],
@@ -65,6 +67,17 @@ def record_of(row: Any) -> OrderRecord:
         created_at=iso_of(row["created_at"]),
         updated_at=iso_of(row["updated_at"]),
         post_only=True if row["post_only"] else msgspec.UNSET,
+    )
+    triggered_at, expires_at = row["triggered_at"], row["expires_at"]
+    return with_terms(
+        record,
+        stop_price=row["stop_price"],
+        trigger_by=row["trigger_by"],
+        trailing_amount=row["trailing_amount"],
+        trailing_bps=row["trailing_bps"],
+        triggered_at=None if triggered_at is None else iso_of(triggered_at),
+        expires_at=None if expires_at is None else iso_of(expires_at),
+        self_trade_prevention=row["self_trade_prevention"],
     )
 
 

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from openspot.contracts.messages.message import TimeText
-from openspot.domain.order import OrderType, PostOnlyMode, TimeInForce
+from openspot.domain.order import OrderType, PostOnlyMode, SelfTradePrevention, TimeInForce, TriggerSource
 from openspot.http.validation import ResponseBody
 from openspot.rest_edge.orders.schemas import OrderSide
 
@@ -63,7 +63,8 @@ class TradingResponse(ResponseBody):
     """The rules of orders that are on, and what an order may ask for under them.
 
     `rules` are the specification's or the complete ones. A time in force that is not listed is stored and changes
-    nothing. `selfTradePreventionModes` are those that an order may choose; empty: the account's mode applies.
+    nothing. `triggerSources` are the prices that can fire a stop; empty: there are no stops.
+    `selfTradePreventionModes` are those that an order may choose; empty: the account's mode applies.
     `clientOrderIdsUnique`: no two open orders of an account have the same `clientOrderId`. `fillsMax` is how many
     fills the reply to a placement lists; 0: none.
     """
@@ -71,10 +72,11 @@ class TradingResponse(ResponseBody):
     rules: Literal["specification", "complete"]
     order_types: list[OrderType]
     times_in_force: list[TimeInForce]
+    trigger_sources: list[TriggerSource]
     post_only: bool
     post_only_modes: list[PostOnlyMode]
     quote_quantity_sides: list[OrderSide]
-    self_trade_prevention_modes: list[str]
+    self_trade_prevention_modes: list[SelfTradePrevention]
     client_order_ids_unique: bool
     client_order_id_length_max: int
     orders_per_batch_max: int

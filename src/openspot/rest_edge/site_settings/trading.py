@@ -1,6 +1,13 @@
 """The rules of orders that the running edge follows, as clients read them."""
 
-from openspot.domain.order import FILLS_LISTED_MAX, OrderType, PostOnlyMode, TimeInForce
+from openspot.domain.order import (
+    FILLS_LISTED_MAX,
+    OrderType,
+    PostOnlyMode,
+    SelfTradePrevention,
+    TimeInForce,
+    TriggerSource,
+)
 from openspot.kit.settings import OrderRulesSettings
 from openspot.rest_edge.orders.schemas import BATCH_MAX, CLIENT_ORDER_ID_LENGTH_MAX, OrderSide
 from openspot.rest_edge.site_settings.schemas import TradingResponse
@@ -11,12 +18,17 @@ def trading_rules(settings: OrderRulesSettings) -> TradingResponse:
     is_complete = settings.has_complete_rules
     return TradingResponse(
         rules=settings.rules,
-        order_types=[OrderType.LIMIT, OrderType.MARKET],
-        times_in_force=list(TimeInForce) if settings.honours_time_in_force else [TimeInForce.GTC],
+        order_types=list(OrderType) if is_complete else [OrderType.LIMIT, OrderType.MARKET],
+        times_in_force=[
+            time_in_force
+            for time_in_force in (TimeInForce if settings.honours_time_in_force else [TimeInForce.GTC])
+            if is_complete or time_in_force is not TimeInForce.GTD
+        ],
+        trigger_sources=list(TriggerSource) if is_complete else [],
         post_only=is_complete,
         post_only_modes=list(PostOnlyMode) if is_complete else [],
         quote_quantity_sides=list(OrderSide) if is_complete else [OrderSide.BUY],
-        self_trade_prevention_modes=[],
+        self_trade_prevention_modes=list(SelfTradePrevention) if is_complete else [],
         client_order_ids_unique=is_complete,
         client_order_id_length_max=CLIENT_ORDER_ID_LENGTH_MAX,
         orders_per_batch_max=BATCH_MAX,

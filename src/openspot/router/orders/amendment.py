@@ -3,6 +3,9 @@
 The amended order passes the pre-trade check of a new one, but for the funds, of which the engine knows what the order
 holds already. An order that only gets smaller, at its price, needs no price band and no open market.
 
+An order that waits for its trigger is amended as one that rests, but its trigger stays as it is. One that names no
+price can get another quantity alone.
+
 A price and a quantity are what the order shall have, not by how much it changes. So an amendment that arrives twice
 changes nothing the second time. One whose deadline has passed is not sent, so that none overtakes a later one after its
 sender was told that nobody answered.
@@ -28,6 +31,7 @@ from openspot.kit.log import get_logger
 from openspot.router.metrics import AMENDMENTS
 from openspot.router.orders.draft import OrderDraft, OrderSide, check_ids, check_user_id, decimal_in
 from openspot.router.orders.engine_orders import quantity_of
+from openspot.router.orders.engine_terms import terms_of
 from openspot.router.orders.lookup import OrderLookup
 from openspot.router.orders.opening import Opening
 from openspot.router.orders.pre_trade import (
@@ -46,7 +50,10 @@ log = get_logger("amendment")
 
 AMENDMENTS_MAX = 20
 """Orders of one request at most."""
-_KEEPING_ITS_PRICE = tuple(step for step in BEFORE_BALANCE if step[0] is not PreTradeCheck.DEVIATION)
+_TERMS = frozenset({PreTradeCheck.TERMS, PreTradeCheck.TRIGGER})
+"""They stay as they are."""
+_WITH_ANOTHER_PRICE = tuple(step for step in BEFORE_BALANCE if step[0] not in _TERMS)
+_KEEPING_ITS_PRICE = tuple(step for step in _WITH_ANOTHER_PRICE if step[0] is not PreTradeCheck.DEVIATION)
 
 
 class _Checked(NamedTuple):
@@ -112,8 +119,11 @@ class Amendment:
             return _not_found(order_id)
         if order.has_ended or order.engine_order_id is None:
             return _already_ended(order)
-        if order.type != OrderType.LIMIT or order.price is None:
+        if order.price is None and not order.is_waiting:
             return _refused(order_id, RefusalCode.VALIDATION, "only limit orders can be amended", order)
+        if order.price is None and price is not None:
+            message = f"price must not be given for a {order.type} order"
+            return _refused(order_id, RefusalCode.VALIDATION, message, order)
         return self._with_market_rules(order, price, quantity)
 
     def _with_market_rules(
@@ -125,7 +135,7 @@ class Amendment:
             order_id=order.order_id,
             symbol=order.symbol,
             side=OrderSide(order.side),
-            type=OrderType.LIMIT,
+            type=OrderType(order.type) if order.is_waiting else OrderType.LIMIT,
             time_in_force=TimeInForce(order.time_in_force),
             quantity=order.quantity if quantity is None else quantity,
             quote_quantity=None,
@@ -133,11 +143,13 @@ class Amendment:
             max_slippage_bps=None,
             margin_mode=order.margin_mode,
             client_order_id=order.client_order_id,
+            terms=terms_of(order),
         )
         reference = self._reference_prices.reference(order.symbol, self._now_ms())
-        candidate = Candidate(draft, self._markets, reference)
-        keeps_its_price = draft.price == order.price
-        failure = first_failure(candidate, _KEEPING_ITS_PRICE if keeps_its_price else BEFORE_BALANCE)
+        candidate = Candidate(draft, self._markets, reference, has_complete_rules=True)
+        # The limit of an order that follows the price may be another by now.
+        keeps_its_price = price is None if draft.terms.is_trailing else draft.price == order.price
+        failure = first_failure(candidate, _KEEPING_ITS_PRICE if keeps_its_price else _WITH_ANOTHER_PRICE)
         if failure is not None:
             return _refused(order.order_id, RefusalCode.PRE_TRADE_CHECK, failure.reason, order)
         if not keeps_its_price or candidate.quantity > order.quantity:
@@ -190,7 +202,7 @@ class Amendment:
         quantity, remaining = quantity_of(response.quantity, spec), quantity_of(response.remaining_quantity, spec)
         amended = msgspec.structs.replace(
             order,
-            price=Decimal(scaled_to_text(response.price, spec.quote_scale_k)),
+            price=None if order.price is None else Decimal(scaled_to_text(response.price, spec.quote_scale_k)),
             quantity=quantity,
             remaining_quantity=remaining,
             last_sequence=max(response.sequence, order.last_sequence),

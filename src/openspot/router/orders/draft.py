@@ -6,16 +6,28 @@ orders, too.
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import TypeVar
 
-from openspot.contracts.messages import SubmitOrder
+from openspot.contracts.messages import OrderRequest, SubmitOrder
 from openspot.contracts.refusals import InvalidRequestError
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.market import SLIPPAGE_BPS_MAX
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
-from openspot.domain.order import OrderType, PostOnlyMode, TimeInForce
+from openspot.domain.order import (
+    MARKET_TYPES,
+    TRAILING_BPS_MAX,
+    TRIGGER_TYPES,
+    OrderType,
+    PostOnlyMode,
+    SelfTradePrevention,
+    TimeInForce,
+    TriggerSource,
+)
+from openspot.domain.order_terms import EXPIRY_MS_MAX, NO_TERMS, OrderTerms
+from openspot.kit.clock import ms_from_datetime
 
 ORDER_ID_TEXT = re.compile(r"[A-Za-z0-9_:-]{1,64}")
 """It allows more than the ids of the edge, because other callers on the bus may use ids of their own."""
@@ -55,6 +67,7 @@ class OrderDraft:
     client_order_id: str | None
     post_only: PostOnlyMode | None = None
     is_immediate: bool = False
+    terms: OrderTerms = NO_TERMS
 
     @property
     def is_buy(self) -> bool:
@@ -62,7 +75,12 @@ class OrderDraft:
 
     @property
     def is_market(self) -> bool:
-        return self.type is OrderType.MARKET
+        """Whether the order names no price, also if it waits for its trigger."""
+        return self.type in MARKET_TYPES
+
+    @property
+    def has_trigger(self) -> bool:
+        return self.type in TRIGGER_TYPES
 
 
 def draft_of(request: SubmitOrder) -> OrderDraft:
@@ -70,7 +88,6 @@ def draft_of(request: SubmitOrder) -> OrderDraft:
     order = request.order
     check_ids(request.user_id, order.order_id)
     check_symbol(order.symbol)
-    decimal_in("stopPrice", order.stop_price)
     post_only = order.post_only and _choice("postOnlyMode", order.post_only, PostOnlyMode)
     return OrderDraft(
         user_id=request.user_id,
@@ -87,7 +104,44 @@ def draft_of(request: SubmitOrder) -> OrderDraft:
         client_order_id=_text("clientOrderId", order.client_order_id, CLIENT_ORDER_ID_LENGTH_MAX),
         post_only=post_only or None,
         is_immediate=request.is_immediate,
+        terms=_terms_in(order),
     )
+
+
+def _terms_in(order: OrderRequest) -> OrderTerms:
+    prevention = order.self_trade_prevention
+    return OrderTerms(
+        stop_price=decimal_in("stopPrice", order.stop_price),
+        trigger_by=None if order.trigger_by is None else _choice("triggerBy", order.trigger_by, TriggerSource),
+        trailing_amount=decimal_in("trailingAmount", order.trailing_amount),
+        trailing_bps=_trailing_bps(order.trailing_bps),
+        expires_ms=_time_in("expiresAt", order.expires_at),
+        self_trade_prevention=(
+            None if prevention is None else _choice("selfTradePrevention", prevention, SelfTradePrevention)
+        ),
+    )
+
+
+def _trailing_bps(value: int | None) -> int | None:
+    if value is not None and not 1 <= value <= TRAILING_BPS_MAX:
+        raise InvalidRequestError(f"trailingBps must be between 1 and {TRAILING_BPS_MAX}")
+    return value
+
+
+def _time_in(field: str, text: str | None) -> int | None:
+    """The time in `text`, in milliseconds since 1970. Raises InvalidRequestError unless it has a zone."""
+    if text is None:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise InvalidRequestError(f"{field} must be an ISO 8601 time with a zone")
+    milliseconds = ms_from_datetime(time)
+    if not 0 <= milliseconds < EXPIRY_MS_MAX:
+        raise InvalidRequestError(f"{field} must be in the years 1970 to 2499")
+    return milliseconds
 
 
 def check_user_id(user_id: str) -> None:

@@ -15,6 +15,7 @@ from openspot.domain.money import EXACT, decimal_to_text, scaled_to_text
 from openspot.domain.order import OrderStatus, PostOnlyMode, TimeInForce
 from openspot.domain.symbol import SymbolSpec
 from openspot.router.orders.draft import OrderDraft
+from openspot.router.orders.engine_terms import add_terms, kept_terms, tracked_terms
 from openspot.router.orders.pre_trade import Candidate
 from openspot.router.tracked_order import ZERO, OrderMetadata, TrackedOrder, quote_of, record_of
 
@@ -22,6 +23,7 @@ _TYPE_BY_TIME_IN_FORCE = {
     TimeInForce.GTC: orders_pb2.GTC,
     TimeInForce.IOC: orders_pb2.IOC,
     TimeInForce.FOK: orders_pb2.FOK,
+    TimeInForce.GTD: orders_pb2.GTC,
 }
 _POST_ONLY = {
     None: orders_pb2.MAY_TAKE,
@@ -29,6 +31,7 @@ _POST_ONLY = {
     PostOnlyMode.SLIDE: orders_pb2.SLIDE,
 }
 _STATUS_BY_NAME = {
+    "WAITING": OrderStatus.OPEN,
     "OPEN": OrderStatus.OPEN,
     "PARTIALLY_FILLED": OrderStatus.PARTIALLY_FILLED,
     "FILLED": OrderStatus.FILLED,
@@ -60,8 +63,9 @@ def place_request(
         client_order_id=draft.client_order_id,
         margin_mode=draft.margin_mode,
         quantity=decimal_to_text(candidate.quantity) if candidate.is_sized else None,
+        **(kept_terms(draft) if is_complete else {}),
     )
-    return orders_pb2.PlaceOrderRequest(
+    request = orders_pb2.PlaceOrderRequest(
         order_id=engine_order_id,
         participant_id=draft.user_id,
         symbol=draft.symbol,
@@ -77,6 +81,9 @@ def place_request(
         client_order_id=(draft.client_order_id or "") if is_complete else "",
         with_fills=is_complete,
     )
+    if is_complete and not draft.terms.is_empty:
+        add_terms(request, draft, candidate.scaled_trigger)
+    return request
 
 
 def pending_order(candidate: Candidate, engine_order_id: int, now_ms: int) -> TrackedOrder:
@@ -90,10 +97,11 @@ def pending_order(candidate: Candidate, engine_order_id: int, now_ms: int) -> Tr
         remaining=candidate.quantity,
         reason=None,
         now_ms=now_ms,
+        has_complete_rules=candidate.has_complete_rules,
     )
 
 
-def refused_order(draft: OrderDraft, reason: str, now_ms: int) -> TrackedOrder:
+def refused_order(draft: OrderDraft, reason: str, now_ms: int, *, has_complete_rules: bool = False) -> TrackedOrder:
     """An order that the pre-trade check refused. The engine never saw it."""
     quantity = draft.quantity or ZERO
     return _order(
@@ -105,6 +113,7 @@ def refused_order(draft: OrderDraft, reason: str, now_ms: int) -> TrackedOrder:
         remaining=ZERO,
         reason=reason,
         now_ms=now_ms,
+        has_complete_rules=has_complete_rules,
     )
 
 
@@ -212,6 +221,7 @@ def _order(
     remaining: Decimal,
     reason: str | None,
     now_ms: int,
+    has_complete_rules: bool,
 ) -> TrackedOrder:
     return TrackedOrder(
         order_id=draft.order_id,
@@ -236,6 +246,7 @@ def _order(
         created_ms=now_ms,
         updated_ms=now_ms,
         post_only=draft.post_only is not None,
+        **(tracked_terms(draft) if has_complete_rules else {}),
     )
 
 

@@ -1,4 +1,4 @@
-"""The pre-trade check: seven steps, in the order of facts A1.3-05 to A1.3-18, and one of the complete rules of orders.
+"""The pre-trade check: seven steps, in the order of facts A1.3-05 to A1.3-18, and those of the complete rules.
 
 STEPS has them in order. A step returns the reason for a refusal, or None; the first reason ends the check. A step may
 store values on the candidate for later steps. The balance step is last, because only it needs data from outside. The
@@ -6,10 +6,14 @@ caller fetches that before the step.
 
 A price or quantity with more digits than the symbol allows is refused, never cut. Where the engine decides, no step is
 stricter than the engine. For example, the funds that an order needs do not include fees.
+
+An order with a trigger matches when the price has come to its trigger. So its limit, its slippage and its notional are
+compared with the trigger's price instead of the present one, and how far that is away is the user's own affair
+(docs/adr/0058-a-stop-is-compared-with-its-trigger.md).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
@@ -18,11 +22,11 @@ from openspot.domain.fair_price.band import PriceReference
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import BASIS_POINTS, EXACT, MoneyError, decimal_to_text, scaled_to_text, to_scaled
 from openspot.domain.order import OrderType, TimeInForce
+from openspot.domain.order_terms import first_trigger_price, terms_fault
 from openspot.domain.symbol import SymbolSpec
 from openspot.router.orders.draft import OrderDraft
 
 _WORDS = {PriceReference.LAST_TRADE: "last trade price", PriceReference.FAIR_PRICE: "fair price"}
-_STOP_ORDERS = frozenset({OrderType.STOP_LIMIT, OrderType.STOP_MARKET})
 
 
 class PreTradeCheck(StrEnum):
@@ -30,8 +34,10 @@ class PreTradeCheck(StrEnum):
 
     OPENING = "opening"
     STOP_ORDER = "stop_order"
+    TERMS = "terms"
     POST_ONLY = "post_only"
     MARKET = "market"
+    TRIGGER = "trigger"
     QUANTITY = "quantity"
     NOTIONAL = "notional"
     DEVIATION = "deviation"
@@ -72,10 +78,10 @@ class MarketRules:
 class Candidate:
     """An order on its way through the check.
 
-    The caller sets the draft, the markets, what the symbol's prices are compared with, and whether the complete rules
-    of orders apply. The steps set the market, the base quantity, and the worst price at which the order can trade (a
-    limit order's price, a market order's bound). `available` is the user's balance of the asset that the order spends;
-    None if it is not known.
+    The caller sets the draft, the markets, what the symbol's prices are compared with, whether the complete rules of
+    orders apply, and the time in milliseconds since 1970. The steps set the market, the base quantity, and the worst
+    price at which the order can trade (a limit order's price, a market order's bound). `available` is the user's
+    balance of the asset that the order spends; None if it is not known.
     """
 
     draft: OrderDraft
@@ -86,6 +92,7 @@ class Candidate:
     found_price: Decimal | None = None
     available: Decimal | None = None
     has_complete_rules: bool = False
+    now_ms: int = 0
 
     @property
     def is_sized(self) -> bool:
@@ -94,7 +101,16 @@ class Candidate:
 
     @property
     def reference_price(self) -> Decimal | None:
-        return self.reference.price
+        """What the order's price is compared with: that of its trigger, if it has one."""
+        draft, price = self.draft, self.reference.price
+        if draft.has_trigger:
+            return first_trigger_price(draft.terms, is_buy=draft.is_buy, reference=price)
+        return price
+
+    @property
+    def reference_name(self) -> str:
+        """What `reference_price` is, in words."""
+        return "price of its trigger" if self.draft.has_trigger else _WORDS[self.reference.kind]
 
     @property
     def market(self) -> MarketRules:
@@ -139,6 +155,13 @@ class Candidate:
         return lots * spec.lot
 
     @property
+    def scaled_trigger(self) -> int:
+        """The stop price or the trailing amount in the engine's units; 0 without either."""
+        terms = self.draft.terms
+        value = terms.trailing_amount if terms.stop_price is None else terms.stop_price
+        return 0 if value is None else to_scaled(value, self.market.spec.quote_scale_k)
+
+    @property
     def scaled_price(self) -> int:
         """The worst price in the engine's units."""
         return to_scaled(self.price, self.market.spec.quote_scale_k)
@@ -148,7 +171,18 @@ Step = Callable[[Candidate], str | None]
 
 
 def _refuse_stop_order(candidate: Candidate) -> str | None:
-    return "Stop orders are not yet supported" if candidate.draft.type in _STOP_ORDERS else None
+    is_refused = candidate.draft.has_trigger and not candidate.has_complete_rules
+    return "Stop orders are not yet supported" if is_refused else None
+
+
+def _check_terms(candidate: Candidate) -> str | None:
+    draft = candidate.draft
+    if candidate.has_complete_rules:
+        return terms_fault(draft.terms, draft.type, draft.time_in_force, candidate.now_ms)
+    if draft.time_in_force is TimeInForce.GTD or not replace(draft.terms, stop_price=None).is_empty:
+        # A stop price beside another type was always ignored here.
+        return "triggers, timeInForce gtd and selfTradePrevention are not available under the rules of this platform"
+    return None
 
 
 def _refuse_post_only(candidate: Candidate) -> str | None:
@@ -159,7 +193,7 @@ def _refuse_post_only(candidate: Candidate) -> str | None:
         return "postOnly is not available under the rules of this platform"
     if draft.type is not OrderType.LIMIT:
         return "postOnly is for limit orders only"
-    if draft.time_in_force is not TimeInForce.GTC:
+    if draft.time_in_force not in (TimeInForce.GTC, TimeInForce.GTD):
         return f"postOnly does not go with timeInForce {draft.time_in_force}"
     return None
 
@@ -169,10 +203,23 @@ def _look_up_market(candidate: Candidate) -> str | None:
     return None if candidate.found_market else f"Market {candidate.draft.symbol} not found"
 
 
+def _check_trigger(candidate: Candidate) -> str | None:
+    terms, spec = candidate.draft.terms, candidate.market.spec
+    for field, value in (("stopPrice", terms.stop_price), ("trailingAmount", terms.trailing_amount)):
+        if value is not None and candidate.draft.has_trigger:
+            fault = _step_error(field, value, spec.quote_scale_k, spec.tick, "tick")
+            if fault is not None:
+                return fault
+    followed = candidate.reference.price
+    if followed is not None and candidate.reference_price is None:
+        return f"trailingAmount {_text(terms.trailing_amount or followed)} is not below the price {_text(followed)}"
+    return None
+
+
 def _check_quantity(candidate: Candidate) -> str | None:
     draft, spec, limits = candidate.draft, candidate.market.spec, candidate.market.limits
     if draft.quote_quantity is not None:
-        if not draft.is_market or not (draft.is_buy or candidate.has_complete_rules):
+        if draft.type is not OrderType.MARKET or not (draft.is_buy or candidate.has_complete_rules):
             return f"quoteQuantity is for market {'orders' if candidate.has_complete_rules else 'buys'} only"
         if candidate.has_complete_rules and draft.time_in_force is TimeInForce.FOK:
             return "quoteQuantity does not go with timeInForce fok"
@@ -233,7 +280,7 @@ def _check_deviation(candidate: Candidate) -> str | None:
     if EXACT.multiply(distance, Decimal(BASIS_POINTS)) <= EXACT.multiply(reference, Decimal(bps_max)):
         return None
     return (
-        f"price {_text(candidate.price)} deviates from the {_WORDS[candidate.reference.kind]} {_text(reference)} "
+        f"price {_text(candidate.price)} deviates from the {candidate.reference_name} {_text(reference)} "
         f"by more than {bps_max} bps on {candidate.market.spec.symbol}"
     )
 
@@ -272,8 +319,10 @@ def _check_balance(candidate: Candidate) -> str | None:
 
 STEPS: tuple[tuple[PreTradeCheck, Step], ...] = (
     (PreTradeCheck.STOP_ORDER, _refuse_stop_order),
+    (PreTradeCheck.TERMS, _check_terms),
     (PreTradeCheck.POST_ONLY, _refuse_post_only),
     (PreTradeCheck.MARKET, _look_up_market),
+    (PreTradeCheck.TRIGGER, _check_trigger),
     (PreTradeCheck.QUANTITY, _check_quantity),
     (PreTradeCheck.NOTIONAL, _check_notional),
     (PreTradeCheck.DEVIATION, _check_deviation),

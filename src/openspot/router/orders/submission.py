@@ -107,9 +107,10 @@ class Submission:
             self._markets,
             self._reference_prices.reference(draft.symbol, now_ms),
             has_complete_rules=self._has_complete_rules,
+            now_ms=now_ms,
         )
         failure = (
-            self._opening_failure(draft, candidate.reference_price)
+            self._opening_failure(draft, candidate.reference.price)
             or first_failure(candidate, BEFORE_BALANCE)
             or await self._balance_failure(candidate)
         )
@@ -128,7 +129,11 @@ class Submission:
         return await self._place(candidate, engine_order_id, slot)
 
     def _opening_failure(self, draft: OrderDraft, reference: Decimal | None) -> PreTradeFailure | None:
-        rests = engine_type(draft, honour_time_in_force=self._honour_time_in_force) == orders_pb2.GTC
+        # One with a trigger does not rest, and would match at a time that nobody chose.
+        rests = (
+            not draft.has_trigger
+            and engine_type(draft, honour_time_in_force=self._honour_time_in_force) == orders_pb2.GTC
+        )
         price = draft.price if rests else None
         reason = self._opening.refusal(draft.symbol, is_buy=draft.is_buy, price=price, reference=reference)
         return PreTradeFailure(PreTradeCheck.OPENING, reason) if reason else None
@@ -141,7 +146,7 @@ class Submission:
 
     async def _refuse(self, draft: OrderDraft, failure: PreTradeFailure, now_ms: int, slot: Slot) -> SubmitOrderReply:
         ORDERS.labels("refused", failure.check.value).inc()
-        order = refused_order(draft, failure.reason, now_ms)
+        order = refused_order(draft, failure.reason, now_ms, has_complete_rules=self._has_complete_rules)
         self._recent_orders.put(RecentOrder(order))
         await slot.record(order, failure)
         return _refused(RefusalCode.PRE_TRADE_CHECK, failure.reason, order)

@@ -14,6 +14,7 @@ An order's status changes along `domain.order.TRANSITIONS` only, and only in thi
   trade completed it, else `orders.updated`.
 - REDUCE: `orders.cancelled` if nothing remains, else `orders.updated`. MOVED: `orders.updated`. An amendment changes
   the ordered quantity, too.
+- WAITING: pending → open, `orders.created`. TRIGGERED: `orders.updated`, whatever its trades lead to then.
 - REJECT: `orders.rejected`, also for an order that was open (a late reject).
 - TRANSFER: `transfers.executed` with the last movement of a transfer.
 
@@ -48,7 +49,17 @@ from openspot.contracts.messages import (
 )
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.money import BASIS_POINTS, EXACT
-from openspot.domain.order import RESTING_TYPES, EngineOrderType, OrderStatus, OrderTrigger, next_status
+from openspot.domain.order import (
+    MARKET_TYPES,
+    RESTING_TYPES,
+    EngineOrderType,
+    OrderStatus,
+    OrderTrigger,
+    OrderType,
+    TimeInForce,
+    TriggerKind,
+    next_status,
+)
 from openspot.domain.result_code import ResultCode
 from openspot.router.tracked_order import ZERO, OrderMetadata, TrackedOrder, quote_of, record_of
 from openspot.router.trade_row import TradeRow
@@ -56,6 +67,7 @@ from openspot.router.translation.transfer_gathering import TransferGathering
 
 _IMMEDIATE_TYPES = frozenset(order_type.name for order_type in EngineOrderType if order_type not in RESTING_TYPES)
 _TIME_IN_FORCE = {"GTC": "gtc", "POST_ONLY": "gtc", "IOC": "ioc", "FOK": "fok", "FOK_BUDGET": "fok"}
+_ORDER_TYPES, _TIMES_IN_FORCE = frozenset(OrderType), frozenset(TimeInForce)
 _decode_metadata = msgspec.json.Decoder(OrderMetadata).decode
 _replace = msgspec.structs.replace
 
@@ -237,7 +249,7 @@ class OrderStateMachine:
             return
         moved = _replace(
             order,
-            price=Decimal(event.price),
+            price=None if order.price is None else Decimal(event.price),
             quantity=Decimal(event.quantity) if event.quantity else order.quantity,
             remaining_quantity=Decimal(event.remaining),
             last_sequence=event.seq,
@@ -254,6 +266,8 @@ class OrderStateMachine:
             order,
             price=None if order.price is None else Decimal(event.price),
             remaining_quantity=Decimal(event.remaining),
+            stop_price=Decimal(event.trigger_price),
+            triggered_ms=event.timestamp,
             last_sequence=event.seq,
             updated_ms=event.timestamp,
         )
@@ -385,7 +399,7 @@ def _sides_of(event: TradeEvent) -> tuple[_TradeSide, _TradeSide]:
 
 def _new_order(event: AcceptedEvent | RejectEvent | WaitingEvent) -> TrackedOrder:
     """The order of an ACCEPTED, WAITING or REJECT event, as it was sent to the engine."""
-    metadata = _metadata_of(event)
+    metadata = _trigger_of(event, _metadata_of(event))
     is_sized = metadata.quantity is not None and isinstance(event, RejectEvent)
     quantity = Decimal(metadata.quantity if is_sized and metadata.quantity else event.quantity)
     return TrackedOrder(
@@ -398,7 +412,7 @@ def _new_order(event: AcceptedEvent | RejectEvent | WaitingEvent) -> TrackedOrde
         type=metadata.type,
         time_in_force=metadata.time_in_force,
         margin_mode=metadata.margin_mode,
-        price=None if metadata.type == "market" else Decimal(event.price),
+        price=None if metadata.type in MARKET_TYPES else Decimal(event.price),
         quantity=quantity,
         filled_quantity=ZERO,
         filled_notional=ZERO,
@@ -411,6 +425,12 @@ def _new_order(event: AcceptedEvent | RejectEvent | WaitingEvent) -> TrackedOrde
         created_ms=event.timestamp,
         updated_ms=event.timestamp,
         post_only=event.order_type == EngineOrderType.POST_ONLY.name,
+        stop_price=None if metadata.stop_price is None else Decimal(metadata.stop_price),
+        trigger_by=metadata.trigger_by,
+        trailing_amount=None if metadata.trailing_amount is None else Decimal(metadata.trailing_amount),
+        trailing_bps=metadata.trailing_bps,
+        expires_ms=metadata.expires_at_ms,
+        self_trade_prevention=metadata.self_trade_prevention,
     )
 
 
@@ -419,12 +439,23 @@ def _metadata_of(event: AcceptedEvent | RejectEvent | WaitingEvent) -> OrderMeta
     if event.metadata:
         try:
             metadata = _decode_metadata(event.metadata)
-            if metadata.type in ("limit", "market") and metadata.time_in_force in ("gtc", "ioc", "fok"):
+            if metadata.type in _ORDER_TYPES and metadata.time_in_force in _TIMES_IN_FORCE:
                 return metadata
         except msgspec.MsgspecError:
             pass
     order_type = "market" if event.order_type == "FOK_BUDGET" else "limit"
     return OrderMetadata(order_type, _TIME_IN_FORCE.get(event.order_type, "gtc"))
+
+
+def _trigger_of(event: AcceptedEvent | RejectEvent | WaitingEvent, metadata: OrderMetadata) -> OrderMetadata:
+    """The metadata with the trigger of the event, if no router placed the order.
+
+    The event does not say at which distance a trailing order follows: its price is shown once it has fired.
+    """
+    if not isinstance(event, WaitingEvent) or metadata.trigger_by is not None:
+        return metadata
+    is_fixed = event.trigger_kind == TriggerKind.FIXED.name
+    return _replace(metadata, trigger_by=event.trigger_source, stop_price=event.trigger_price if is_fixed else None)
 
 
 def _shown_id(order_id: str, engine_order_id: str) -> str:

@@ -1,0 +1,74 @@
+"""Tells the engine the fair prices as mark prices, which fire the stops that wait for them.
+
+Only a price that counts is told: a stale or disputed one is not, so it fires nothing, and the engine keeps the last one
+that counted. Prices are made once a second, so a market has at most one command a second, and none while its price
+stands. A repeat changes nothing in the engine. A new leader tells every price once, because it does not know what the
+engine has.
+"""
+
+from collections.abc import Callable, Iterable
+from decimal import ROUND_HALF_EVEN, Decimal
+
+from openspot.contracts.messages import FairPriceEvent
+from openspot.domain.fair_price.model import PriceState
+from openspot.domain.symbol import SymbolSpec
+from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.errors import EngineError
+from openspot.engine_client.queries import EngineQueries
+from openspot.kit.log import get_logger
+from openspot.market_data.metrics import MARK_PRICES
+
+log = get_logger("market-data")
+
+COUNTED = frozenset({PriceState.GOOD.value, PriceState.THIN.value})
+REFUSED_S = 30.0
+"""A market whose price the engine refused, for example because it is inactive, is tried again after this time."""
+
+
+class MarkPrices:
+    """The mark prices of a leader session. `monotonic` returns the monotonic clock's seconds."""
+
+    def __init__(self, commands: EngineCommands, queries: EngineQueries, monotonic: Callable[[], float]) -> None:
+        self._commands = commands
+        self._queries = queries
+        self._monotonic = monotonic
+        self._specs: dict[str, SymbolSpec] = {}
+        self._wanted: dict[str, str] = {}
+        self._told: dict[str, int] = {}
+        self._refused_until: dict[str, float] = {}
+
+    def take(self, prices: Iterable[FairPriceEvent]) -> None:
+        """Take the prices of this second. Those of before that were not told yet are forgotten."""
+        self._wanted = {price.symbol: price.price for price in prices if price.state in COUNTED}
+
+    async def tell(self) -> None:
+        """Tell the engine the prices that moved. What it does not answer is told again with the next prices."""
+        try:
+            for symbol, price in list(self._wanted.items()):
+                await self._tell(symbol, price)
+        except EngineError as error:
+            MARK_PRICES.labels("failed").inc()
+            log.warning("mark prices not told", error=str(error))
+
+    async def _tell(self, symbol: str, price: str) -> None:
+        if self._refused_until.get(symbol, 0.0) > self._monotonic():
+            return
+        if symbol not in self._specs:
+            self._specs = await self._queries.symbols()
+        spec = self._specs.get(symbol)
+        scaled = 0 if spec is None else _scaled(price, spec)
+        if not scaled or scaled == self._told.get(symbol):
+            return
+        refusal = await self._commands.set_mark_price(symbol, scaled)
+        if refusal:
+            MARK_PRICES.labels("refused").inc()
+            self._refused_until[symbol] = self._monotonic() + REFUSED_S
+            log.info("mark price refused", symbol=symbol, reason=refusal)
+        else:
+            MARK_PRICES.labels("told").inc()
+            self._told[symbol] = scaled
+
+
+def _scaled(price: str, spec: SymbolSpec) -> int:
+    """The price in the engine's units, rounded to the nearest."""
+    return int((Decimal(price) * spec.quote_scale_k).to_integral_value(ROUND_HALF_EVEN))

@@ -1,0 +1,336 @@
+"""Orders with a trigger, an expiry or a mode of their own, from the REST edge to the engine and back into rows."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import asyncpg
+import pytest
+
+from openspot.contracts.gen.exchange.v1 import orders_pb2
+from openspot.kit.clock import iso_of
+from openspot.kit.settings import Settings
+from tests.integration.router.test_order_path_absent import Trading, trading_on
+from tests.support.rest_client import Reply
+from tests.support.waiting import eventually
+
+MARKET = {"price": None}
+STOP = {"type": "stop_market", "price": None, "stopPrice": "105"}
+STOP_LIMIT = {"type": "stop_limit", "price": "106", "stopPrice": "105"}
+
+
+def complete(settings: Settings) -> Settings:
+    return settings.model_copy(update={"rules": "complete"})
+
+
+@pytest.fixture
+async def trading(settings: Settings, pool: asyncpg.Pool) -> AsyncIterator[Trading]:
+    """A platform with the complete rules, on which alice and bob have funds."""
+    async with trading_on(complete(settings), pool) as platform:
+        yield platform
+
+
+async def trade_at(trading: Trading, price: str) -> None:
+    """A trade between two orders of bob at `price`."""
+    own = {"price": price, "quantity": "0.1", "selfTradePrevention": "none"}
+    assert (await trading.place("bob", side="sell", **own)).status == 201
+    taken = await trading.place("bob", **own)
+    assert taken.body["status"] == "filled", taken.body
+
+
+async def shown(trading: Trading, order_id: str, **wanted: Any) -> dict[str, Any]:
+    """Alice's order from its row, once it has these values."""
+    trading.rest.as_user("alice")
+
+    async def with_them() -> dict[str, Any] | None:
+        (found,) = [order for order in (await trading.rest("GET", "/orders")).body if order["orderId"] == order_id] or [
+            {}
+        ]
+        return found if all(found.get(name) == value for name, value in wanted.items()) else None
+
+    return await eventually(with_them)
+
+
+def later(**difference: float) -> str:
+    return iso_of(datetime.now(UTC) + timedelta(**difference))
+
+
+async def test_a_stop_waits_with_its_funds_fires_and_is_shown_so_at_every_step(trading: Trading) -> None:
+    await trade_at(trading, "100")
+    await trading.place("bob", side="sell", price="104", quantity="5")
+    placed = await trading.place("alice", **STOP)
+    assert placed.status == 201, placed.body
+    waiting = {
+        "status": "open", "type": "stop_market", "price": None, "stopPrice": "105", "triggerBy": "last",
+        "trailingAmount": None, "trailingBps": None, "triggerStatus": "waiting", "triggeredAt": None,
+    }  # fmt: skip
+    assert {name: placed.body[name] for name in waiting} == waiting
+    assert placed.body["remainingQuantity"] == "1"
+    order_id = placed.body["orderId"]
+    row = await shown(trading, order_id, status="open")
+    assert {name: row[name] for name in waiting} == waiting
+    assert (await trading.engine.find(external_id=order_id)).status == "WAITING"
+    # Its funds are held at the worst price at which it may match.
+    locked = (await trading.engine.balances("alice"))["USD"].locked
+    assert float(locked) > 105
+    created = await eventually(lambda: trading.heard.orders("orders.created.alice"))
+    assert (created[0].order.trigger_status, created[0].order.stop_price) == ("waiting", "105")
+
+    trading.rest.as_user("bob")
+    await trading.rest("DELETE", "/orders")
+    await trading.place("bob", side="sell", price="105", quantity="2")
+    await trading.place("bob", price="105", quantity="0.1", selfTradePrevention="none")
+    filled = await shown(trading, order_id, status="filled")
+    assert (filled["triggerStatus"], filled["stopPrice"], filled["averagePrice"]) == ("triggered", "105", "105")
+    assert filled["triggeredAt"] is not None
+    updates = [event.reason for event in trading.heard.orders("orders.updated.alice")]
+    assert updates == ["TRIGGERED"]
+    assert trading.heard.orders("orders.filled.alice")[0].order.trigger_status == "triggered"
+
+
+@pytest.mark.parametrize(
+    ("side", "kind", "stop", "fires_at"),
+    [
+        ("buy", "stop", "103", "104"),
+        ("sell", "stop", "97", "96"),
+        ("buy", "take_profit", "97", "96"),
+        ("sell", "take_profit", "103", "104"),
+    ],
+)
+async def test_each_kind_fires_on_its_side_of_the_price_and_is_refused_on_the_other(
+    trading: Trading, side: str, kind: str, stop: str, fires_at: str
+) -> None:
+    await trade_at(trading, "100")
+    fields = {"side": side, "type": f"{kind}_limit", "stopPrice": stop, "price": stop}
+    placed = await trading.place("alice", **fields)
+    assert (placed.status, placed.body["price"], placed.body["triggerStatus"]) == (201, stop, "waiting")
+    beyond = "96" if float(stop) > 100 else "104"
+    refused = await trading.place("alice", **fields | {"stopPrice": beyond, "price": beyond})
+    assert (refused.status, refused.code) == (400, "TRIGGER_WOULD_FIRE")
+    await trade_at(trading, fires_at)
+    await shown(trading, placed.body["orderId"], triggerStatus="triggered", stopPrice=stop)
+
+
+@pytest.mark.parametrize("distance", [{"trailingAmount": "3"}, {"trailingBps": 300}])
+async def test_a_trailing_stop_follows_the_price_and_says_where_it_fired(
+    trading: Trading, distance: dict[str, Any]
+) -> None:
+    unknown = await trading.place("alice", side="sell", type="trailing_stop_limit", price="97", **distance)
+    assert (unknown.status, unknown.code) == (400, "REFERENCE_PRICE_UNKNOWN")
+    await trade_at(trading, "100")
+
+    async def market_order() -> Reply | None:
+        # Until the router has heard of the trade, it cannot bound the price.
+        placed = await trading.place("alice", side="sell", type="trailing_stop_market", price=None, **distance)
+        return placed if placed.status == 201 else None
+
+    placed = await eventually(market_order)
+    assert (placed.body["stopPrice"], placed.body["triggerStatus"]) == (None, "waiting")
+    limit = await trading.place("alice", side="sell", type="trailing_stop_limit", price="97", **distance)
+    assert (limit.status, limit.body["price"]) == (201, "97"), limit.body
+    await trade_at(trading, "104")
+    await trading.place("bob", price="99", quantity="5")
+    await trade_at(trading, "100.5")
+    fired = await shown(trading, placed.body["orderId"], triggerStatus="triggered")
+    stop = float(fired["stopPrice"])
+    assert 100.5 <= stop <= 101
+    followed = await shown(trading, limit.body["orderId"], triggerStatus="triggered")
+    assert float(followed["price"]) == pytest.approx(stop, abs=0.2)
+    assert followed["price"] != "97"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"type": "stop_market"}, "price must not be given for a stop_market order"),
+        ({"type": "stop_limit"}, "stopPrice is required for a stop_limit order"),
+        ({"stopPrice": "105"}, "stopPrice must not be given for a limit order"),
+        ({"triggerBy": "mark"}, "triggerBy must not be given for a limit order"),
+        (STOP_LIMIT | {"triggerBy": "index"}, "triggerBy must be one of 'last' or 'mark'"),
+        (STOP_LIMIT | {"trailingBps": 5}, "trailingBps must not be given for a stop_limit order"),
+        ({"trailingAmount": "5"}, "trailingAmount must not be given for a limit order"),
+        (
+            {"type": "trailing_stop_limit"},
+            "trailingAmount or trailingBps is required for a trailing_stop_limit order: give one of them",
+        ),
+        (
+            {"type": "trailing_stop_limit", "trailingAmount": "5", "trailingBps": 5},
+            "trailingAmount or trailingBps is required for a trailing_stop_limit order: give one of them",
+        ),
+        (
+            {"type": "trailing_stop_limit", "trailingBps": 5, "stopPrice": "99"},
+            "stopPrice must not be given for a trailing_stop_limit order",
+        ),
+        ({"timeInForce": "gtd"}, "expiresAt is required for timeInForce gtd"),
+        ({"timeInForce": "gtd", "expiresAt": "2020-01-01T00:00:00Z"}, "expiresAt must be in the future"),
+        ({"timeInForce": "gtd", "expiresAt": "2600-01-01T00:00:00Z"}, "expiresAt must be before the year 2500"),
+        ({"timeInForce": "gtd", "expiresAt": "soon"}, "expiresAt must be ISO 8601 with an offset"),
+        ({"expiresAt": "2090-01-01T00:00:00Z"}, "expiresAt is only for orders with timeInForce gtd"),
+        (STOP | {"timeInForce": "gtd"}, "timeInForce gtd is not for a stop_market order"),
+        (STOP_LIMIT | {"postOnly": True}, "postOnly must not be given for a stop_limit order"),
+        (STOP | {"quoteQuantity": "5", "quantity": None}, "quoteQuantity is only for market orders"),
+        ({"selfTradePrevention": "maybe"}, "selfTradePrevention must be one of"),
+        ({"trailingBps": 10_000}, "trailingBps must be"),
+    ],
+)
+async def test_what_does_not_go_together_is_refused_with_the_name_of_the_field(
+    trading: Trading, fields: dict[str, Any], message: str
+) -> None:
+    refused = await trading.place("alice", **fields)
+    assert refused.status == 400
+    assert refused.message[0].startswith(message), refused.message
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        (STOP_LIMIT | {"stopPrice": "105.001"}, "stopPrice 105.001 has more than 2 decimal places"),
+        (
+            STOP_LIMIT | {"price": "140"},
+            "price 140 deviates from the price of its trigger 105 by more than",
+        ),
+        (STOP | {"maxSlippageBps": "9999"}, "maxSlippageBps 9999 is above the ceiling"),
+    ],
+)
+async def test_a_stop_is_compared_with_its_trigger_not_with_the_present_price(
+    trading: Trading, fields: dict[str, Any], reason: str
+) -> None:
+    refused = await trading.place("alice", **fields)
+    assert refused.status == 400
+    assert refused.message.startswith(reason), refused.message
+    far = {"type": "stop_limit", "side": "sell", "stopPrice": "20", "price": "20"}
+    await trade_at(trading, "100")
+    assert (await trading.place("alice", **far)).status == 201, "far from the market, near its trigger"
+
+
+async def test_a_waiting_order_can_be_cancelled_in_every_way(trading: Trading) -> None:
+    async def stop(**fields: Any) -> str:
+        placed = await trading.place("alice", **STOP_LIMIT, **fields)
+        assert placed.status == 201, placed.body
+        return str(placed.body["orderId"])
+
+    alone = await stop()
+    cancelled = await trading.cancel("alice", alone)
+    assert (cancelled.status, cancelled.body["status"], cancelled.body["triggerStatus"]) == (
+        200, "cancelled", "waiting",
+    )  # fmt: skip
+    named = await stop(clientOrderId="mine")
+    reply = await trading.rest("DELETE", "/orders/client/mine")
+    assert reply.body == {"cancelled": [named], "failed": []}
+    market = (await trading.place("alice", **STOP)).body["orderId"]
+    listed = [await stop(), market]
+    reply = await trading.rest("DELETE", "/orders", {"orderIds": listed})
+    assert sorted(reply.body["cancelled"]) == sorted(listed)
+    last = await stop()
+    reply = await trading.rest("DELETE", "/orders")
+    assert reply.body["cancelled"] == [last]
+    assert (await trading.engine.balances("alice"))["USD"].locked in ("0", "")
+
+
+async def test_a_waiting_order_can_be_amended_and_keeps_its_trigger(trading: Trading) -> None:
+    placed = await trading.place("alice", **STOP_LIMIT)
+    path = f"/orders/{placed.body['orderId']}"
+    amended = await trading.rest("PATCH", path, {"price": "107", "quantity": "2"})
+    assert (amended.status, amended.body["price"], amended.body["quantity"]) == (200, "107", "2")
+    assert (amended.body["stopPrice"], amended.body["triggerStatus"]) == ("105", "waiting")
+    smaller = await trading.rest("PATCH", path, {"quantity": "0.5"})
+    assert (smaller.status, smaller.body["remainingQuantity"], smaller.body["price"]) == (200, "0.5", "107")
+    far = await trading.rest("PATCH", path, {"price": "150"})
+    assert far.status == 400
+    assert far.message.startswith("price 150 deviates from the price of its trigger 105")
+    for field, value in (("stopPrice", "104"), ("trailingAmount", "1"), ("trailingBps", 5)):
+        refused = await trading.rest("PATCH", path, {field: value})
+        assert (refused.status, refused.message) == (
+            400, [f"{field} cannot be changed: cancel the order and place another"],
+        )  # fmt: skip
+
+    market = await trading.place("alice", **STOP)
+    path = f"/orders/{market.body['orderId']}"
+    refused = await trading.rest("PATCH", path, {"price": "107"})
+    assert (refused.status, refused.message) == (400, ["price must not be given for a stop_market order"])
+    larger = await trading.rest("PATCH", path, {"quantity": "3"})
+    assert (larger.status, larger.body["quantity"], larger.body["price"]) == (200, "3", None)
+    await shown(trading, market.body["orderId"], quantity="3", price=None)
+
+    await trade_at(trading, "105")
+    fired = await shown(trading, placed.body["orderId"], triggerStatus="triggered")
+    assert (fired["price"], fired["quantity"]) == ("107", "0.5")
+
+
+async def test_an_order_with_an_expiry_ends_at_it_whether_it_rests_or_waits(trading: Trading) -> None:
+    soon = {"timeInForce": "gtd", "expiresAt": later(seconds=1)}
+    resting = await trading.place("alice", **soon)
+    waiting = await trading.place("alice", **STOP_LIMIT, **soon)
+    assert (resting.status, resting.body["expiresAt"]) == (201, soon["expiresAt"])
+    assert "triggerStatus" not in resting.body
+    for order in (resting, waiting):
+        ended = await shown(trading, order.body["orderId"], status="cancelled")
+        assert (ended["timeInForce"], ended["expiresAt"]) == ("gtd", soon["expiresAt"])
+    reasons = [event.reason for event in trading.heard.orders("orders.cancelled.alice")]
+    assert reasons == ["ORDER_EXPIRED", "ORDER_EXPIRED"]
+    kept = await trading.place("alice", timeInForce="gtd", expiresAt=later(hours=1), postOnly=True)
+    found = await trading.engine.find(external_id=kept.body["orderId"])
+    assert (kept.status, found.status) == (201, "OPEN")
+    amended = await trading.rest("PATCH", f"/orders/{kept.body['orderId']}", {"price": "99"})
+    assert (amended.status, amended.body["expiresAt"]) == (200, kept.body["expiresAt"])
+
+
+async def test_an_order_chooses_its_own_mode_of_self_trade_prevention(trading: Trading) -> None:
+    resting = await trading.place("alice", side="sell")
+    taken = await trading.place("alice", selfTradePrevention="cancel_incoming")
+    assert (taken.body["status"], taken.body["selfTradePrevention"]) == ("cancelled", "cancel_incoming")
+    taken = await trading.place("alice", selfTradePrevention="cancel_resting")
+    assert taken.body["status"] == "open"
+    await shown(trading, resting.body["orderId"], status="cancelled")
+    await shown(trading, taken.body["orderId"], selfTradePrevention="cancel_resting")
+
+
+async def test_a_batch_takes_stops_beside_others(trading: Trading) -> None:
+    order = {"symbol": "BTC-USD", "side": "buy", "quantity": "1"}
+    trading.rest.as_user("alice")
+    batch = await trading.rest(
+        "POST",
+        "/orders/batch",
+        {
+            "orders": [
+                order | {"type": "limit", "price": "90"},
+                order | {"type": "stop_market", "stopPrice": "105"},
+                order | {"type": "stop_market"},
+            ]
+        },
+    )
+    assert [entry["status"] for entry in batch.body] == [201, 201, 400]
+    assert batch.body[1]["order"]["triggerStatus"] == "waiting"
+    assert batch.body[2]["error"]["message"] == ["stopPrice is required for a stop_market order"]
+
+
+async def test_the_mark_price_fires_what_waits_for_it_and_nothing_else(trading: Trading) -> None:
+    by_mark = await trading.place("alice", **STOP_LIMIT, triggerBy="mark")
+    by_last = await trading.place("alice", **STOP_LIMIT)
+    request = orders_pb2.SetMarkPriceRequest(symbol="BTC-USD", price=10_500)
+    assert (await trading.engine.orders.SetMarkPrice(request)).result_code == "SUCCESS"
+    await shown(trading, by_mark.body["orderId"], triggerStatus="triggered", triggerBy="mark")
+    assert (await trading.engine.find(external_id=by_last.body["orderId"])).status == "WAITING"
+
+
+async def test_under_the_specifications_rules_nothing_of_it_exists(settings: Settings, pool: asyncpg.Pool) -> None:
+    async with trading_on(settings, pool) as trading:
+        for fields, message in (
+            ({"type": "take_profit_market", "price": None}, "type must be one of 'limit', 'market', 'stop_limit' or"),
+            ({"type": "trailing_stop_limit"}, "type must be one of 'limit', 'market', 'stop_limit' or 'stop_market'"),
+            ({"timeInForce": "gtd"}, "timeInForce must be one of 'gtc', 'ioc' or 'fok'"),
+            ({"triggerBy": "last"}, "property triggerBy should not exist"),
+            ({"trailingBps": 5}, "property trailingBps should not exist"),
+            ({"trailingAmount": "5"}, "property trailingAmount should not exist"),
+            ({"expiresAt": "2090-01-01T00:00:00Z"}, "property expiresAt should not exist"),
+            ({"selfTradePrevention": "none"}, "property selfTradePrevention should not exist"),
+        ):
+            refused = await trading.place("alice", **fields)
+            assert refused.status == 400
+            assert refused.message[0].startswith(message), refused.message
+        refused = await trading.place("alice", **STOP_LIMIT)
+        assert (refused.status, refused.message) == (400, "Stop orders are not yet supported")
+        record = (await trading.rest("GET", f"/orders/{refused.body['details']['orderId']}")).body
+        assert {"stopPrice", "triggerBy", "triggerStatus", "expiresAt"}.isdisjoint(record)
+        said = (await trading.rest("GET", "/settings/trading")).body
+        assert (said["orderTypes"], said["triggerSources"]) == (["limit", "market"], [])

@@ -1,0 +1,81 @@
+"""Which fair prices the engine is told, and how often."""
+
+from typing import Any
+
+import pytest
+
+from openspot.contracts.messages import FairPriceEvent
+from openspot.engine_client.errors import EngineAmbiguousError
+from openspot.market_data.mark_prices import REFUSED_S, MarkPrices
+from tests.unit.router.orders import SPEC
+
+
+class Engine:
+    """Takes mark prices. `refusal` is its answer, `fault` what it raises."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, int]] = []
+        self.refusal = ""
+        self.fault: Exception | None = None
+
+    async def symbols(self) -> dict[str, Any]:
+        return {"BTC-USD": SPEC}
+
+    async def set_mark_price(self, symbol: str, price: int) -> str:
+        if self.fault is not None:
+            raise self.fault
+        self.told.append((symbol, price))
+        return self.refusal
+
+
+class Desk:
+    """Mark prices, their engine, and the time."""
+
+    def __init__(self) -> None:
+        self.engine, self.now = Engine(), 0.0
+        engine: Any = self.engine
+        self.prices = MarkPrices(engine, engine, lambda: self.now)
+
+    async def second(self, price: str, state: str = "good") -> list[tuple[str, int]]:
+        """What the engine is told in a second with this fair price."""
+        event = FairPriceEvent("BTC-USD", state, price, price, price, price, "0", "0", 1)
+        self.engine.told.clear()
+        self.prices.take([event])
+        await self.prices.tell()
+        self.now += 1
+        return list(self.engine.told)
+
+
+async def test_a_price_is_told_once_and_again_when_it_has_moved() -> None:
+    desk = Desk()
+    assert await desk.second("100.004") == [("BTC-USD", 10_000)]
+    assert await desk.second("100.004") == []
+    assert await desk.second("100.0049") == [], "it is the same in the units of the engine"
+    assert await desk.second("99.5", "thin") == [("BTC-USD", 9_950)]
+
+
+@pytest.mark.parametrize("state", ["stale", "disputed"])
+async def test_a_price_that_does_not_count_is_not_told(state: str) -> None:
+    desk = Desk()
+    await desk.second("100")
+    assert await desk.second("50", state) == []
+    assert await desk.second("100") == [], "the engine still has the last one that counted"
+
+
+async def test_what_the_engine_did_not_answer_is_told_again_unless_it_counts_no_more() -> None:
+    desk = Desk()
+    desk.engine.fault = EngineAmbiguousError("away")
+    assert await desk.second("100") == []
+    desk.engine.fault = None
+    assert await desk.second("50", "disputed") == []
+    assert await desk.second("101") == [("BTC-USD", 10_100)]
+
+
+async def test_a_market_that_refuses_is_asked_again_after_a_while() -> None:
+    desk = Desk()
+    desk.engine.refusal = "SYMBOL_INACTIVE"
+    assert await desk.second("100") == [("BTC-USD", 10_000)]
+    desk.engine.refusal = ""
+    assert await desk.second("101") == []
+    desk.now += REFUSED_S
+    assert await desk.second("100") == [("BTC-USD", 10_000)]
