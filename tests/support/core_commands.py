@@ -59,7 +59,7 @@ class Market(NamedTuple):
     lots_max: int
 
 
-_MARKETS = (
+MARKETS = (
     Market(1, 1, 2, 100, 100, 1, 1, 25, 15, 10_000, 300),
     Market(2, 3, 2, 10**8, 100, 5, 1_000, 10, -2, 6_500_000, 10**5),
     Market(3, 1, 3, 1, 1, 1, 1, 0, 0, 12, 9),
@@ -163,7 +163,7 @@ class CommandStream:
         commands: list[Command | CreateSymbol] = [
             Command(CommandKind.CREATE_CURRENCY, symbol=currency) for currency in _CURRENCIES
         ]
-        commands += [CreateSymbol(market.symbol, 0, *market[1:9]) for market in _MARKETS]
+        commands += [CreateSymbol(market.symbol, 0, *market[1:9]) for market in MARKETS]
         for account in ACCOUNTS:
             mode = account % len(StpMode)
             commands.append(Command(CommandKind.CREATE_ACCOUNT, flags=FLAG_ACTIVE, order_type=mode, account=account))
@@ -180,7 +180,7 @@ class CommandStream:
         return Command(kind, timestamp=self._time_ns)._replace(**fields)
 
     def _market(self) -> Market:
-        return self._random.choice(_MARKETS)
+        return self._random.choice(MARKETS)
 
     def _price(self, market: Market) -> int:
         return market.middle_price // market.tick * market.tick + self._random.randint(-6, 6) * market.tick
@@ -257,19 +257,19 @@ class CommandStream:
 
     def _move(self, core: MatchingCore) -> Command:
         order = self._live_order(core)
-        market = next((market for market in _MARKETS if market.symbol == order.symbol), _MARKETS[0])
+        market = next((market for market in MARKETS if market.symbol == order.symbol), MARKETS[0])
         price = self._random.choice((order.price, self._price(market), self._price(market)))
         return self._command(CommandKind.MOVE, order_id=order.order_id, account=self._owner(order), price=price)
 
     def _reduce(self, core: MatchingCore) -> Command:
         order = self._live_order(core)
-        market = next((market for market in _MARKETS if market.symbol == order.symbol), _MARKETS[0])
+        market = next((market for market in MARKETS if market.symbol == order.symbol), MARKETS[0])
         quantity = self._random.choice((order.remaining, order.remaining // 2, market.lot, 2 * market.lot, 1))
         return self._command(CommandKind.REDUCE, order_id=order.order_id, account=self._owner(order), quantity=quantity)
 
     def _amend(self, core: MatchingCore) -> Command:
         order = self._live_order(core)
-        market = next((market for market in _MARKETS if market.symbol == order.symbol), _MARKETS[0])
+        market = next((market for market in MARKETS if market.symbol == order.symbol), MARKETS[0])
         gone = order.quantity - order.remaining
         # Less, the same and more; a little more than is gone, which is the least that is taken; and all bounds of both.
         quantity = self._random.choice(
@@ -377,7 +377,7 @@ class CommandStream:
         place = self._place(core)
         while kind and not _may_wait(place) and self._random.random() < 0.97:
             place = self._place(core)
-        market = next(market for market in _MARKETS if market.symbol == place.symbol)
+        market = next(market for market in MARKETS if market.symbol == place.symbol)
         flags = self._random.randrange(4) if kind else 0
         if kind not in (TriggerKind.NONE, TriggerKind.FIXED) and self._random.random() < 0.95:
             # A trailing trigger follows falling prices for a buy, and rising ones for a sell.
@@ -426,7 +426,7 @@ class CommandStream:
     def _symbol_change(self, core: MatchingCore) -> Command:
         taker, maker = self._fees()
         inactive = [symbol.symbol for symbol in core.symbols() if not symbol.active]
-        any_symbol = (*(market.symbol for market in _MARKETS), _UNKNOWN_SYMBOL)
+        any_symbol = (*(market.symbol for market in MARKETS), _UNKNOWN_SYMBOL)
         return self._command(
             CommandKind.UPDATE_SYMBOL,
             symbol=self._random.choice(inactive or any_symbol),
@@ -437,7 +437,7 @@ class CommandStream:
 
     def _symbol_life(self, core: MatchingCore) -> Command | CreateSymbol:
         known = {symbol.symbol for symbol in core.symbols()}
-        missing = [market for market in _MARKETS if market.symbol not in known]
+        missing = [market for market in MARKETS if market.symbol not in known]
         market = missing[0] if missing else self._market()
         create = CreateSymbol(market.symbol, self._time_ns, *market[1:9])
         if missing and self._random.random() < 0.8:

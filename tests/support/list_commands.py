@@ -3,7 +3,7 @@
 from openspot.domain.order import EngineOrderType, OrderListType, Side, TriggerKind
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import TERMS_AT_OR_BELOW, TERMS_BY_MARK, Command, CommandKind
-from tests.support.core_commands import ACCOUNTS, CommandStream, Market
+from tests.support.core_commands import ACCOUNTS, MARKETS, CommandStream, Market
 
 _UNKNOWN_LIST = 2**40
 
@@ -13,14 +13,14 @@ class ListStream(CommandStream):
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
-        self._kinds = (*self._kinds, self._list, self._cancel_list)
-        self._weights = (*self._weights, 30, 3)
+        self._kinds = (*self._kinds, self._list, self._cancel_list, self._drain)
+        self._weights = (*self._weights, 60, 4, 2)
         self._list_id = 0
 
     def _list(self, core: MatchingCore) -> Command:
         """Begin a list: its orders with their terms, then PLACE_LIST."""
         choice = self._random.choice
-        market, account = self._market(), choice(ACCOUNTS)
+        market, account = choice((MARKETS[0], MARKETS[0], MARKETS[2], self._market())), choice(ACCOUNTS)
         list_type = choice(list(OrderListType))
         exit_side = choice((Side.BUY, Side.SELL))
         quantity = self._quantity(market)
@@ -52,14 +52,15 @@ class ListStream(CommandStream):
         kind = self._random.choices(list(TriggerKind), (8, 3, 0.2, 0.2))[0]
         types = (EngineOrderType.GTC,) * 6 + (EngineOrderType.IOC, EngineOrderType.POST_ONLY, EngineOrderType.FOK)
         flags = self._random.choice((TERMS_AT_OR_BELOW, 0, TERMS_BY_MARK)) if kind else 0
-        return self._member(market, side, self._random.choice(types), self._price(market), (kind, flags))
+        price = self._price(market) if self._random.random() < 0.3 else market.middle_price // market.tick * market.tick
+        return self._member(market, side, self._random.choice(types), price, (kind, flags))
 
     def _exit(
         self, market: Market, side: Side, place: int, kind: int, list_type: OrderListType
     ) -> tuple[Command, Command]:
         """A take profit first, then a stop loss. A sell wins above the usual prices."""
         wins_above = (side == Side.SELL) == (place == 0)
-        away = self._random.randint(-2, 9) * market.tick
+        away = (0 if self._random.random() < 0.05 else self._random.randint(1, 6)) * market.tick
         price = market.middle_price // market.tick * market.tick + (away if wins_above else -away)
         if kind and list_type == OrderListType.OCO and self._random.random() < 0.3:
             kind = self._random.choice((TriggerKind.TRAILING_DISTANCE, TriggerKind.TRAILING_BASIS_POINTS))
@@ -105,6 +106,17 @@ class ListStream(CommandStream):
             amount=limit + self._random.choice((0, 0, market.tick)) if side == Side.BUY else 0,
         )
         return terms, order
+
+    def _drain(self, core: MatchingCore) -> Command:
+        """Withdraw what an account with a list has free, so that its exits may not be armed."""
+        lists = core.order_lists()
+        account = self._random.choice(lists).account if lists else self._random.choice(ACCOUNTS)
+        rows = core.balances(account)
+        row = self._random.choice(rows) if rows else None
+        free = row.total - row.locked - row.reserved if row else 1
+        return self._command(
+            CommandKind.WITHDRAW, symbol=row.currency if row else 1, account=account, amount=max(free, 1)
+        )
 
     def _cancel_list(self, core: MatchingCore) -> Command:
         lists = core.order_lists()

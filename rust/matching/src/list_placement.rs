@@ -60,7 +60,7 @@ impl Engine {
     pub(crate) fn add_list_order(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
         let sequence = self.command_sequence;
         let terms = self.terms.until(sequence - 1).ok_or(ResultCode::InvalidOrderList)?;
-        if self.lists.add_part((terms, *command), sequence - 2, sequence) {
+        if self.lists.add_part((terms, *command), sequence.wrapping_sub(2), sequence) {
             Ok(CommandResult::ACCEPTED)
         } else {
             Err(ResultCode::InvalidOrderList)

@@ -79,6 +79,7 @@ impl OrderLists {
     }
 
     /// All lists by ascending id.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &OrderList> {
         self.lists.values()
     }

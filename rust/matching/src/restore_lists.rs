@@ -38,7 +38,7 @@ impl Engine {
         }
         if !parts.is_empty() {
             let terms_wait = self.terms.until(self.command_sequence).is_some();
-            self.lists.restore_parts(parts, self.command_sequence - u64::from(terms_wait));
+            self.lists.restore_parts(parts, self.command_sequence.wrapping_sub(u64::from(terms_wait)));
         }
         for _ in 0..reader.count_64()? {
             self.read_order_list(reader)?;

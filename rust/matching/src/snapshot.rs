@@ -123,7 +123,7 @@ impl Engine {
     /// The run of orders that waits for its `PLACE_LIST` now: TERMS may have come for one more.
     fn waiting_list_parts(&self) -> &[ListPart] {
         let terms_wait = self.terms.until(self.command_sequence).is_some();
-        self.lists.parts_until(self.command_sequence - u64::from(terms_wait))
+        self.lists.parts_until(self.command_sequence.wrapping_sub(u64::from(terms_wait)))
     }
 
     fn write_order_lists(&self, sink: &mut impl SnapshotSink, books: &[&OrderBook], parts: &[ListPart]) {
