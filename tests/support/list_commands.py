@@ -14,7 +14,7 @@ class ListStream(CommandStream):
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self._kinds = (*self._kinds, self._list, self._cancel_list, self._drain)
-        self._weights = (*self._weights, 60, 4, 2)
+        self._weights = (*self._weights, 60, 4, 6)
         self._list_id = 0
 
     def _list(self, core: MatchingCore) -> Command:

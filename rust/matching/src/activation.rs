@@ -7,7 +7,7 @@ use crate::amount::add;
 use crate::engine::Engine;
 use crate::matching::{IncomingOrder, flag};
 use crate::placement::{CheckedOrder, Conditions, check_price, check_quantity};
-use crate::records::{Command, CommandResult, Event, EventType, TAKER_COMPLETED, WAITS};
+use crate::records::{Command, CommandResult, Event, EventType, LISTED, TAKER_COMPLETED, WAITS};
 use crate::types::{ACTIVATIONS_MAX, AMOUNT_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode};
 use crate::waiting::WaitingOrder;
 
@@ -22,7 +22,9 @@ impl Engine {
     /// Lets an order wait for its trigger, and holds its funds. Emits WAITING.
     pub(crate) fn begin_waiting(&mut self, order: WaitingOrder) {
         self.add_waiting(order);
-        self.emit(&self.waiting_event(EventType::Waiting, &order));
+        let mut event = self.waiting_event(EventType::Waiting, &order);
+        event.flags |= flag(self.lists.list_of(order.id).is_some(), LISTED);
+        self.emit(&event);
     }
 
     /// An event with an order, its trigger and its expiry.

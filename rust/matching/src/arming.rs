@@ -85,7 +85,7 @@ impl Engine {
         list.covered = covered;
         plans.sort_by_key(|plan| plan.trigger.kind != TriggerKind::None);
         let mut quantity = quantity;
-        for mut plan in plans {
+        for mut plan in plans.clone() {
             (plan.quantity, plan.remaining) = (quantity, quantity);
             plan.covered = plan.id == covered;
             if plan.trigger.kind != TriggerKind::None {
@@ -96,6 +96,10 @@ impl Engine {
             self.emit_accepted(&incoming, plan.expiry);
             self.match_order(&mut incoming);
             if incoming.remaining == 0 {
+                if let Some(list) = self.lists.get_mut(id) {
+                    list.exits = vec![plan.id];
+                    list.plans = plans.into_iter().filter(|other| other.id != plan.id).collect();
+                }
                 let removed = incoming.removal_reason != ResultCode::Success;
                 let code = if removed { ResultCode::ListExitEnded } else { ResultCode::ListExitTraded };
                 self.end_list(id, code);

@@ -5,7 +5,7 @@
 
 use crate::engine::Engine;
 use crate::lists::OrderList;
-use crate::records::{Event, EventType};
+use crate::records::{Event, EventType, TAKER_COMPLETED, WAITS};
 use crate::types::{NIL, ResultCode};
 
 impl Engine {
@@ -133,9 +133,21 @@ impl Engine {
         }
     }
 
-    /// Forgets a list. Its open orders go on alone.
+    /// Forgets a list. Its planned exits end, its open orders go on alone.
     fn dissolve(&mut self, id: u64, code: ResultCode) {
         let Some(list) = self.lists.remove(id) else { return };
+        for plan in &list.plans {
+            self.emit(&Event {
+                flags: TAKER_COMPLETED | WAITS,
+                code,
+                symbol: self.books.book(plan.book).symbol,
+                order_id: plan.id,
+                account: list.account,
+                price: plan.price,
+                quantity: plan.quantity,
+                ..Event::new(EventType::Reduce).of_order(plan.side, plan.order_type)
+            });
+        }
         for order in list.members() {
             let index = self.books.find_order(order);
             if index != NIL {

@@ -3,10 +3,10 @@
 use crate::amount::{add, with_fee_rounded_up};
 use crate::book_side::RANK_ANY;
 use crate::engine::Engine;
-use crate::matching::IncomingOrder;
+use crate::matching::{IncomingOrder, flag};
 use crate::order::{Order, Terms};
 use crate::order_book::OrderBook;
-use crate::records::{Command, CommandResult, Event, EventType, ResultStatus};
+use crate::records::{Command, CommandResult, Event, EventType, LISTED, ResultStatus};
 use crate::sizing::{Sizing, StepCount};
 use crate::terms::{check_terms, checked_trigger, expiry_of};
 use crate::types::{
@@ -348,6 +348,7 @@ impl Engine {
     #[inline]
     pub(crate) fn emit_accepted(&mut self, incoming: &IncomingOrder, expiry: u64) {
         self.emit(&Event {
+            flags: flag(self.lists.list_of(incoming.order_id).is_some(), LISTED),
             symbol: incoming.symbol,
             order_id: incoming.order_id,
             account: incoming.account_number,

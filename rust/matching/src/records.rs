@@ -19,8 +19,10 @@ pub const TAKER_COMPLETED: u8 = 1;
 pub const MAKER_COMPLETED: u8 = 2;
 /// TRADE: the maker receives a rebate.
 pub const MAKER_REBATE: u8 = 4;
-/// REDUCE, MOVED: the order waits for its trigger, so no book changes.
+/// REDUCE, MOVED: the order waits for its trigger, or to be armed, so no book changes.
 pub const WAITS: u8 = 8;
+/// ACCEPTED, WAITING: the order is one of a list, so what its sender said stands in its LISTED.
+pub const LISTED: u8 = 16;
 
 /// A decoded command. The meaning of each field depends on the kind.
 #[derive(Clone, Copy, Debug, Default)]

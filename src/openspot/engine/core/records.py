@@ -178,7 +178,9 @@ EVENT_TAKER_COMPLETED = 1
 EVENT_MAKER_COMPLETED = 2
 EVENT_MAKER_REBATE = 4
 EVENT_WAITS = 8
-"""REDUCE, MOVED: the order waits for its trigger, so no book changes."""
+"""REDUCE, MOVED: the order waits for its trigger, or to be armed, so no book changes."""
+EVENT_LISTED = 16
+"""ACCEPTED, WAITING: the order is one of a list, so what its sender said stands in its LISTED."""
 
 
 class Command(NamedTuple):

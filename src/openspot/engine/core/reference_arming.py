@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from openspot.domain.order import TriggerKind
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core.records import EVENT_WAITS, EventType
+from openspot.engine.core.records import EVENT_LISTED, EVENT_WAITS, EventType
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
 from openspot.engine.core.reference_list_links import (
     cover_lesser,
@@ -27,17 +27,18 @@ from openspot.engine.core.reference_triggers import Waiter
 def begin_waiting(state: CoreState, waiter: Waiter, emit: Emit) -> None:
     """Let an order wait for its trigger. Emits WAITING."""
     state.add_waiter(waiter)
-    emit_waiting(emit, EventType.WAITING, waiter)
+    listed = EVENT_LISTED if waiter.order.order_id in state.listed else 0
+    emit_waiting(emit, EventType.WAITING, waiter, flags=waiter.trigger.flags | listed)
 
 
-def emit_waiting(emit: Emit, event_type: EventType, waiter: Waiter, **others: int) -> None:
-    """Emit an event with an order, its trigger and its expiry, and `others`."""
+def emit_waiting(emit: Emit, event_type: EventType, waiter: Waiter, *, flags: int, **others: int) -> None:
+    """Emit an event with an order, its trigger and its expiry, `flags` and `others`."""
     order, trigger = waiter.order, waiter.trigger
     emit_order(
         emit,
         event_type,
         order,
-        flags=trigger.flags,
+        flags=flags,
         maker_order_id=trigger.kind,
         maker_account=trigger.value if trigger.is_trailing else 0,
         maker_remaining=trigger.price,
@@ -91,9 +92,10 @@ def _arm_first(state: CoreState, book: SymbolBook, order_list: OrderList, quanti
         if plan.trigger.kind != TriggerKind.NONE:
             _wait_armed(state, book, plan, emit)
             continue
-        emit_accepted(emit, order)
+        emit_accepted(state, order, emit)
         execution = match_order(state, order, emit)
         if not order.remaining:
+            order_list.exits, order_list.plans = [order.order_id], [other for other in plans if other is not plan]
             was_removed = execution.removal_reason != ResultCode.SUCCESS
             end_list(
                 state, order_list, ResultCode.LIST_EXIT_ENDED if was_removed else ResultCode.LIST_EXIT_TRADED, emit

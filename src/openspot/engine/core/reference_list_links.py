@@ -99,7 +99,10 @@ def dissolve_if_single(state: CoreState, order_list: OrderList, emit: Emit) -> N
 
 
 def dissolve(state: CoreState, order_list: OrderList, code: ResultCode, emit: Emit) -> None:
-    """Forget a list. Its open orders go on alone."""
+    """Forget a list. Its planned exits end, its open orders go on alone."""
+    for plan in order_list.plans:
+        planned = plan.order.quantity
+        emit_reduce(emit, replace(plan.order, remaining=0), planned, code, EVENT_WAITS)
     for order_id in order_list.members:
         del state.listed[order_id]
     del state.lists[order_list.list_id]

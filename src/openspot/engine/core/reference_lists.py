@@ -68,6 +68,7 @@ def place_list(state: CoreState, command: Command, emit: Emit) -> CommandResult:
             emit,
             EventType.LISTED,
             member,
+            flags=member.trigger.flags,
             currency=command.order_type + LISTED_PLACE * place,
             maker_amount=command.order_id,
         )
@@ -103,7 +104,7 @@ def _place_members(
             if member.trigger.kind != TriggerKind.NONE:
                 begin_waiting(state, member, emit)
             else:
-                emit_accepted(emit, member.order)
+                emit_accepted(state, member.order, emit)
                 state.add_order(member.order)
         return CommandResult(remaining=members[0].order.remaining)
     entry, *order_list.plans = members

@@ -6,6 +6,7 @@ from openspot.domain.order import Side, StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT
 from openspot.engine.core.records import (
+    EVENT_LISTED,
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
@@ -176,12 +177,13 @@ def _trade(state: CoreState, taker: BookOrder, maker: BookOrder, execution: Exec
         fire(book, list(state.waiting.values()), price, by_mark=False)
 
 
-def emit_accepted(emit: Emit, order: BookOrder) -> None:
+def emit_accepted(state: CoreState, order: BookOrder, emit: Emit) -> None:
     """Emit ACCEPTED for an order that is about to enter its book."""
     emit_order(
         emit,
         EventType.ACCEPTED,
         order,
+        flags=EVENT_LISTED if order.order_id in state.listed else 0,
         fee_bps=order.taker_fee_bps,
         maker_fee_bps=order.maker_fee_bps,
         amount=order.expiry,

@@ -57,7 +57,7 @@ def place(state: CoreState, command: Command, emit: Emit) -> CommandResult:
 
 def accept(state: CoreState, order: BookOrder, command: Command, emit: Emit) -> CommandResult:
     """Match a checked order, which then rests or ends."""
-    emit_accepted(emit, order)
+    emit_accepted(state, order, emit)
     execution = execute(state, order, emit, budget=command.amount, flags=command.flags)
     if order.remaining or execution.filled:
         return CommandResult(filled=execution.filled, remaining=order.remaining, notional=execution.notional)

@@ -52,7 +52,8 @@ class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
     def order_lists(self) -> list[CoreOrderList]:
         """The lists whose orders depend on each other, by ascending id."""
         return [
-            CoreOrderList(*fields, tuple(exits), tuple(plans)) for *fields, exits, plans in super().order_lists()
+            CoreOrderList(*row[:6], armed_exits=tuple(row[6]), planned_exits=tuple(row[7]))
+            for row in super().order_lists()
         ]
 
     def expiries(self) -> list[OrderExpiry]:
