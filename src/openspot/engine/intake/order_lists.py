@@ -6,7 +6,6 @@ is refused here, without any event; everything else is the core's to refuse.
 
 import asyncio
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
@@ -35,13 +34,6 @@ _TAKING_TYPES = frozenset({EngineOrderType.GTC, EngineOrderType.IOC, EngineOrder
 _NO_TYPE = 255
 
 
-class ListOutcome(NamedTuple):
-    """A submitted list: its outcome, and how many commands came before its PLACE_LIST."""
-
-    future: asyncio.Future[CommandOutcome]
-    commands_before: int
-
-
 class RefusedOrderError(IntakeRefusal):
     """A list that cannot become commands. `place` is that of the order that is the reason, from 1; 0 for none."""
 
@@ -63,8 +55,11 @@ class ListIntake:
         self._intake = intake
         self._limits = limits or OrderLimits()
 
-    def place(self, list_id: int, list_type: int, orders: Sequence[PlacementRequest]) -> ListOutcome:
-        """Submit a list in one commit. Raises RefusedOrderError, EngineStoppedError."""
+    def place(self, list_id: int, list_type: int, orders: Sequence[PlacementRequest]) -> asyncio.Future[CommandOutcome]:
+        """Submit a list in one commit; its last result is that of PLACE_LIST.
+
+        Raises RefusedOrderError, EngineStoppedError.
+        """
         if not 0 < len(orders) <= LIST_SIZE_MAX or not 0 <= list_type < _NO_TYPE:
             raise RefusedOrderError(ResultCode.INVALID_ORDER_LIST)
         if len({order.participant_id for order in orders}) > 1 or len({order.symbol for order in orders}) > 1:
@@ -93,8 +88,7 @@ class ListIntake:
             self._remember(order, commands[-1])
         commands.append(Command(CommandKind.PLACE_LIST, timestamp=time_ns, order_id=list_id, order_type=list_type))
         notes.append((participant_id, symbol_text, *described))
-        future = self._sequencer.submit(b"".join(command.encode() for command in commands), notes)
-        return ListOutcome(future, len(commands) - 1)
+        return self._sequencer.submit(b"".join(command.encode() for command in commands), notes)
 
     def cancel(self, list_id: int, participant_id: str, symbol: str) -> asyncio.Future[CommandOutcome]:
         """Cancel a list for its owner. Raises IntakeRefusal, EngineStoppedError."""

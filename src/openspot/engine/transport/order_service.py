@@ -193,33 +193,37 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         self, request: pb.PlaceOrderListRequest, context: Context
     ) -> pb.PlaceOrderListResponse:
         """Place orders that depend on each other, all or none."""
-        response = pb.PlaceOrderListResponse(list_id=request.list_id, notional="0")
         try:
-            placed = self._lists.place(request.list_id, request.type, request.orders)
-            outcome = await placed.future
+            outcome = await self._lists.place(request.list_id, request.type, request.orders)
         except RefusedOrderError as refusal:
             if refusal.code in _NAMING_AN_ORDER:
                 try:
                     await self._sequencer.settle()
                 except EngineStoppedError as error:
                     await abort_stopped(context, error)
-            response.status, response.result_code = pb.REJECTED, refusal.code.name
-            response.failed_order = refusal.place
-            response.timestamp = self._sequencer.now() // NANOSECONDS_PER_MS
-            return response
+            return pb.PlaceOrderListResponse(
+                list_id=request.list_id,
+                status=pb.REJECTED,
+                result_code=refusal.code.name,
+                failed_order=refusal.place,
+                notional="0",
+                timestamp=self._sequencer.now() // NANOSECONDS_PER_MS,
+            )
         except EngineStoppedError as error:
             await abort_stopped(context, error)
         *_, result = decode_results(outcome.results)
-        response.status = result.status  # type: ignore[assignment]
-        response.result_code = CODE_NAMES[result.code]
-        response.timestamp = _timestamp_ms(outcome)
-        response.sequence = outcome.events_before + result.events if result.events else 0
-        if result.status == ResultStatus.REJECTED:
-            response.failed_order = result.remaining
-            return response
-        response.filled_quantity, response.remaining_quantity = result.filled, result.remaining
-        response.notional = amount_to_text(result.notional)
-        return response
+        is_rejected = result.status == ResultStatus.REJECTED
+        return pb.PlaceOrderListResponse(
+            list_id=request.list_id,
+            status=result.status,  # type: ignore[arg-type]
+            result_code=CODE_NAMES[result.code],
+            failed_order=result.remaining if is_rejected else 0,
+            filled_quantity=result.filled,
+            remaining_quantity=0 if is_rejected else result.remaining,
+            notional=amount_to_text(result.notional),
+            sequence=outcome.events_before + result.events if result.events else 0,
+            timestamp=_timestamp_ms(outcome),
+        )
 
     async def CancelOrderList(  # noqa: N802
         self, request: pb.CancelOrderListRequest, context: Context
