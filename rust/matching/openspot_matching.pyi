@@ -77,11 +77,15 @@ class RustCore:
     def waiting_orders(self) -> Sequence[_WaitingRow]:
         """The orders that wait for a trigger, as `waiting_order` answers them, by placement."""
 
+    def order_lists(self) -> Sequence[tuple[int, int, int, int, int, int, Sequence[int], Sequence[int]]]:
+        """(list_id, list_type, account, symbol, entry, unarmed, armed exits, planned exits) of each list whose orders
+        depend on each other, by ascending id."""
+
     def expiries(self) -> Sequence[tuple[int, int]]:
         """(order_id, time) of each open order that expires, ascending."""
 
     def activations_due(self) -> list[int]:
-        """The active symbols with fired orders that no command has activated yet, ascending."""
+        """The active symbols with fired orders or filled entries that no command has seen to yet, ascending."""
 
     def reference_prices(self) -> Sequence[tuple[int, int, int]]:
         """(symbol, last_price, mark_price) of each symbol that has one of them, ascending; 0 is unknown."""

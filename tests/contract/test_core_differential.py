@@ -25,6 +25,7 @@ from openspot.engine.core.records import (
 from openspot.engine.core.reference import ReferenceCore
 from openspot.engine.core.selection import CoreUnavailableError, make_core
 from tests.support.core_commands import CommandStream, generate
+from tests.support.list_commands import ListStream
 from tests.support.parts import first_then_proof
 
 COMMANDS = int(os.environ.get("OPENSPOT_DIFFERENTIAL_COMMANDS", "1000000"))
@@ -33,6 +34,10 @@ COMMANDS_OF_SEED = 400
 SEEDS = range(FIRST_SEED, FIRST_SEED + -(-COMMANDS // COMMANDS_OF_SEED))
 SEEDS_IN_A_TEST = 250
 PARTS = [SEEDS[start : start + SEEDS_IN_A_TEST] for start in range(0, len(SEEDS), SEEDS_IN_A_TEST)]
+LIST_SEEDS = range(FIRST_SEED, FIRST_SEED + -(-COMMANDS // (4 * COMMANDS_OF_SEED)))
+LIST_PARTS = [
+    LIST_SEEDS[start : start + SEEDS_IN_A_TEST // 5] for start in range(0, len(LIST_SEEDS), SEEDS_IN_A_TEST // 5)
+]
 QUERIES_EVERY = 50
 
 CoreFactory = Callable[[], MatchingCore]
@@ -67,6 +72,7 @@ def queries(core: MatchingCore) -> dict[str, object]:
         "owner links": core.owner_links(),
         "waiting orders": core.waiting_orders(),
         "single waiting orders": [core.waiting_order(order.order_id) for order in orders],
+        "order lists": core.order_lists(),
         "expiries": core.expiries(),
         "activations due": core.activations_due(),
         "reference prices": core.reference_prices(),
@@ -124,9 +130,11 @@ def report(seed: int, records: Sequence[bytes], make_twin: CoreFactory) -> str:
     )
 
 
-def run_seed(seed: int, count: int, make_twin: CoreFactory) -> str | None:
+def run_seed(
+    seed: int, count: int, make_twin: CoreFactory, make_stream: Callable[[int], CommandStream] = CommandStream
+) -> str | None:
     """Apply one stream to fresh cores and return a report if they differ."""
-    reference, twin, stream = ReferenceCore(), make_twin(), CommandStream(seed)
+    reference, twin, stream = ReferenceCore(), make_twin(), make_stream(seed)
     records: list[bytes] = []
     answers: list[tuple[bytes, bytes]] = []
     for number in range(1, count + 1):
@@ -155,6 +163,26 @@ def test_both_cores_give_equal_results_events_and_state_after_every_command(rust
     for seed in seeds:
         if found := run_seed(seed, COMMANDS_OF_SEED, rust):
             pytest.fail(found, pytrace=False)
+
+
+@pytest.mark.parametrize("seeds", first_then_proof(*LIST_PARTS), ids=str)
+def test_both_cores_treat_order_lists_alike_after_every_command(rust: CoreFactory, seeds: range) -> None:
+    for seed in seeds:
+        if found := run_seed(seed, COMMANDS_OF_SEED, rust, ListStream):
+            pytest.fail(found, pytrace=False)
+
+
+def test_each_core_restores_the_snapshots_of_the_other_at_every_command_of_a_list(rust: CoreFactory) -> None:
+    for seed in range(6):
+        reference, twin, stream = ReferenceCore(), rust(), ListStream(20_000 + seed)
+        for _ in range(250):
+            record = stream.next(reference)
+            assert reference.apply(record) == twin.apply(record)
+            crossed_reference, crossed_twin = ReferenceCore(), rust()
+            crossed_reference.restore(twin.snapshot())
+            crossed_twin.restore(reference.snapshot())
+            reference, twin = crossed_reference, crossed_twin
+        assert queries(reference) == queries(twin)
 
 
 def test_each_core_restores_the_snapshots_of_the_other(rust: CoreFactory) -> None:

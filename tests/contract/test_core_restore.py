@@ -28,8 +28,10 @@ from openspot.engine.core.snapshot_records import (
     CURRENCY,
     FIRED_ORDER,
     HEADER,
+    LIST_MEMBER,
     MOVEMENT,
     ORDER,
+    ORDER_LIST,
     ORDER_TERMS,
     OWNER_LINK,
     REFERENCE_PRICES,
@@ -89,6 +91,10 @@ REASONS = {
     "a price has no symbol, or is repeated",
     "a reference price is out of range",
     "a waiting order's trigger was reached",
+    "a wrong number of orders waits for their list",
+    "an order list breaks a rule",
+    "a list has nothing to arm, or is repeated",
+    "a list is not armed",
     "an account holds more than it owns",
     "a book is crossed",
     "it is not in canonical form",
@@ -162,6 +168,15 @@ def records_of(snapshot: bytes) -> list[Record]:
         ):
             for _ in range(add(count)[0]):
                 add(layout)
+    if found[-1].end < len(snapshot):
+        for _ in range(2 * add(COUNT_32)[0]):
+            add(TERMS)
+        for _ in range(add(COUNT_64)[0]):
+            *_, exits, plans = add(ORDER_LIST)
+            for layout in (LIST_MEMBER,) * exits + (WAITING_ORDER,) * plans:
+                add(layout)
+        for _ in range(add(COUNT_64)[0]):
+            add(LIST_MEMBER)
     assert found[-1].end == len(snapshot)
     return found
 
@@ -222,6 +237,47 @@ def cascade() -> Iterator[Command | CreateSymbol]:
         yield Command(CommandKind.PLACE, 1, 1, symbol=20, order_id=order_id, account=20, price=9, quantity=1, amount=9)
 
 
+def listed_orders() -> Iterator[Command | CreateSymbol]:
+    """Lists of each type on a symbol of their own: armed, planned, and more filled ones than one command arms."""
+    yield Command(CommandKind.CREATE_CURRENCY, symbol=20)
+    yield Command(CommandKind.CREATE_CURRENCY, symbol=21)
+    yield CreateSymbol(20, 0, 20, 21, 1, 1, 1, 1, 5, 5)
+    for account in (20, 21):
+        for currency in (20, 21):
+            yield Command(CommandKind.DEPOSIT, symbol=currency, account=account, amount=10**24)
+        yield Command(CommandKind.SET_ACCOUNT, account=account, flags=FLAG_ACTIVE)
+    exits = ((2, 110, 0, 0), (2, 80, 1, 90))
+    for list_id, price in enumerate((99, 98, *(100,) * (ACTIVATIONS_MAX + 3)), 1):
+        list_type, orders = (2, exits[1:]) if list_id % 2 else (3, exits)
+        yield from _members(list_id, [(1, price, 0, 0), *orders], 4)
+        yield Command(CommandKind.PLACE_LIST, order_id=list_id, order_type=list_type)
+    yield from _members(50, list(exits), 4)
+    yield Command(CommandKind.PLACE_LIST, order_id=50, order_type=1)
+    quantity = 4 * (ACTIVATIONS_MAX + 2) + 1
+    yield Command(
+        CommandKind.PLACE, 2, 2, symbol=20, order_id=19_000, account=21, price=100, quantity=quantity, amount=0
+    )
+    yield from _members(60, list(exits), 4)
+
+
+def _members(list_id: int, orders: list[tuple[int, int, int, int]], quantity: int) -> Iterator[Command]:
+    """The pairs of TERMS and LIST_ORDER for orders of (side, price, kind of trigger, trigger)."""
+    for place, (side, price, kind, trigger) in enumerate(orders):
+        order_id = 20_000 + 10 * list_id + place
+        yield Command(CommandKind.TERMS, kind, flags=2 * kind, order_id=order_id, price=trigger)
+        yield Command(
+            CommandKind.LIST_ORDER,
+            side,
+            1,
+            symbol=20,
+            order_id=order_id,
+            account=20,
+            price=price,
+            quantity=quantity,
+            amount=price if side == 1 else 0,
+        )
+
+
 def damaged(seed: int, copies: int) -> Iterator[bytes]:
     """Damaged copies of the snapshot of a busy core; some are damaged twice.
 
@@ -233,6 +289,8 @@ def damaged(seed: int, copies: int) -> Iterator[bytes]:
     core.apply(generate(seed, 300))
     if seed % 3 == 1:
         core.apply(b"".join(command.encode() for command in cascade()))
+    if seed % 3 == 2:
+        core.apply(b"".join(command.encode() for command in listed_orders()))
     if seed % 2:
         core.apply(Command(CommandKind.MOVEMENT, order_id=2, account=3, symbol=1, amount=seed).encode() * 3)
     if seed % 3 == 0:

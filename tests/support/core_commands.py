@@ -35,7 +35,7 @@ UNSIGNED_64 = 1 << 64
 _SIGNED_64_LIMIT = 1 << 63
 _SIGNED_128_LIMIT = 1 << 127
 _CURRENCIES = (1, 2, 3, 4, 5, 6)
-_ACCOUNTS = (2, 3, 4, 5, 6, 3 << 32 | 7, 6 << 32 | 8)
+ACCOUNTS = (2, 3, 4, 5, 6, 3 << 32 | 7, 6 << 32 | 8)
 """The last two are margin accounts of 3 and of 6."""
 _ACTIVATED = (EngineOrderType.GTC, EngineOrderType.IOC, EngineOrderType.FOK)
 _UNKNOWN_ACCOUNT = 77
@@ -43,7 +43,7 @@ _UNKNOWN_SYMBOL = 99
 _UNKNOWN_CURRENCY = 66
 
 
-class _Market(NamedTuple):
+class Market(NamedTuple):
     """A symbol of the stream's world, and the prices and quantities that are usual on it (scaled)."""
 
     symbol: int
@@ -59,13 +59,13 @@ class _Market(NamedTuple):
     lots_max: int
 
 
-_MARKETS = (
-    _Market(1, 1, 2, 100, 100, 1, 1, 25, 15, 10_000, 300),
-    _Market(2, 3, 2, 10**8, 100, 5, 1_000, 10, -2, 6_500_000, 10**5),
-    _Market(3, 1, 3, 1, 1, 1, 1, 0, 0, 12, 9),
+MARKETS = (
+    Market(1, 1, 2, 100, 100, 1, 1, 25, 15, 10_000, 300),
+    Market(2, 3, 2, 10**8, 100, 5, 1_000, 10, -2, 6_500_000, 10**5),
+    Market(3, 1, 3, 1, 1, 1, 1, 0, 0, 12, 9),
     # The finest scales that a symbol may have, the largest fees, and notionals close to the largest amount.
-    _Market(4, 5, 6, 10**7, 10**7, 10**9, 10**15, 1_000, -1_000, 10**15, 60),
-    _Market(5, 4, 2, 1_000, 10, 7, 3, 0, 1_000, 700, 40),
+    Market(4, 5, 6, 10**7, 10**7, 10**9, 10**15, 1_000, -1_000, 10**15, 60),
+    Market(5, 4, 2, 1_000, 10, 7, 3, 0, 1_000, 700, 40),
 )
 
 
@@ -163,8 +163,8 @@ class CommandStream:
         commands: list[Command | CreateSymbol] = [
             Command(CommandKind.CREATE_CURRENCY, symbol=currency) for currency in _CURRENCIES
         ]
-        commands += [CreateSymbol(market.symbol, 0, *market[1:9]) for market in _MARKETS]
-        for account in _ACCOUNTS:
+        commands += [CreateSymbol(market.symbol, 0, *market[1:9]) for market in MARKETS]
+        for account in ACCOUNTS:
             mode = account % len(StpMode)
             commands.append(Command(CommandKind.CREATE_ACCOUNT, flags=FLAG_ACTIVE, order_type=mode, account=account))
             commands += [self._deposit(account, currency) for currency in _CURRENCIES]
@@ -179,13 +179,13 @@ class CommandStream:
     def _command(self, kind: CommandKind, **fields: int) -> Command:
         return Command(kind, timestamp=self._time_ns)._replace(**fields)
 
-    def _market(self) -> _Market:
-        return self._random.choice(_MARKETS)
+    def _market(self) -> Market:
+        return self._random.choice(MARKETS)
 
-    def _price(self, market: _Market) -> int:
+    def _price(self, market: Market) -> int:
         return market.middle_price // market.tick * market.tick + self._random.randint(-6, 6) * market.tick
 
-    def _quantity(self, market: _Market) -> int:
+    def _quantity(self, market: Market) -> int:
         lots = self._random.choice((1, 2, 5, self._random.randint(1, market.lots_max)))
         return lots * market.lot
 
@@ -225,13 +225,13 @@ class CommandStream:
             flags=flags,
             symbol=market.symbol,
             order_id=order_id,
-            account=self._random.choice(_ACCOUNTS),
+            account=self._random.choice(ACCOUNTS),
             price=price,
             quantity=quantity,
             amount=amount,
         )
 
-    def _budget_of_a_sizing(self, market: _Market, price: int) -> int:
+    def _budget_of_a_sizing(self, market: Market, price: int) -> int:
         """Mostly a few orders' worth, often with a part that buys no whole lot; sometimes more than there is."""
         lot = price * market.lot * AMOUNT_SCALE // (market.base_scale_k * market.quote_scale_k)
         lots = self._random.choice((1, 3, market.lots_max // 2, market.lots_max, 10 * market.lots_max))
@@ -244,7 +244,7 @@ class CommandStream:
         return RestingOrder(self._order_id + 1_000, 2, 1, Side.BUY, EngineOrderType.GTC, 1, 1, 1, 1, 0)
 
     def _owner(self, order: RestingOrder) -> int:
-        return order.account if self._random.random() < 0.94 else self._random.choice(_ACCOUNTS)
+        return order.account if self._random.random() < 0.94 else self._random.choice(ACCOUNTS)
 
     def _cancel(self, core: MatchingCore) -> Command:
         order = self._live_order(core)
@@ -257,19 +257,19 @@ class CommandStream:
 
     def _move(self, core: MatchingCore) -> Command:
         order = self._live_order(core)
-        market = next((market for market in _MARKETS if market.symbol == order.symbol), _MARKETS[0])
+        market = next((market for market in MARKETS if market.symbol == order.symbol), MARKETS[0])
         price = self._random.choice((order.price, self._price(market), self._price(market)))
         return self._command(CommandKind.MOVE, order_id=order.order_id, account=self._owner(order), price=price)
 
     def _reduce(self, core: MatchingCore) -> Command:
         order = self._live_order(core)
-        market = next((market for market in _MARKETS if market.symbol == order.symbol), _MARKETS[0])
+        market = next((market for market in MARKETS if market.symbol == order.symbol), MARKETS[0])
         quantity = self._random.choice((order.remaining, order.remaining // 2, market.lot, 2 * market.lot, 1))
         return self._command(CommandKind.REDUCE, order_id=order.order_id, account=self._owner(order), quantity=quantity)
 
     def _amend(self, core: MatchingCore) -> Command:
         order = self._live_order(core)
-        market = next((market for market in _MARKETS if market.symbol == order.symbol), _MARKETS[0])
+        market = next((market for market in MARKETS if market.symbol == order.symbol), MARKETS[0])
         gone = order.quantity - order.remaining
         # Less, the same and more; a little more than is gone, which is the least that is taken; and all bounds of both.
         quantity = self._random.choice(
@@ -294,7 +294,7 @@ class CommandStream:
 
     def _money(self, core: MatchingCore) -> Command:
         kind = self._random.choice((CommandKind.DEPOSIT, CommandKind.WITHDRAW, CommandKind.ADJUST))
-        account, currency = self._random.choice((FEE_ACCOUNT, *_ACCOUNTS)), self._random.choice(_CURRENCIES)
+        account, currency = self._random.choice((FEE_ACCOUNT, *ACCOUNTS)), self._random.choice(_CURRENCIES)
         amount = self._random.choice(
             (
                 self._deposit(account, currency).amount // 10,
@@ -317,10 +317,10 @@ class CommandStream:
         command = self._command(kind)
         if kind == CommandKind.RESERVE:
             # Always the same, so that a repeated reference is a true repeat.
-            command = command._replace(symbol=1, account=_ACCOUNTS[0], amount=10**18)
+            command = command._replace(symbol=1, account=ACCOUNTS[0], amount=10**18)
         elif self._random.random() < 0.5:
             # Nearly always what is held.
-            account = self._random.choice((*(_ACCOUNTS[0],) * 9, _ACCOUNTS[1]))
+            account = self._random.choice((*(ACCOUNTS[0],) * 9, ACCOUNTS[1]))
             amount = self._random.choice((*(10**18,) * 9, 10**18 + 1))
             command = command._replace(symbol=1, account=account, amount=amount)
         chance = self._random.random()
@@ -333,7 +333,7 @@ class CommandStream:
     def _transfer(self, core: MatchingCore) -> Command:
         """Begin a run of movements, which ends with its TRANSFER. Most can be paid; some only by a movement before."""
         count = self._random.choice((1, 2, 3, 5, MOVEMENTS_MAX, MOVEMENTS_MAX + 1))
-        accounts = (FEE_ACCOUNT, *_ACCOUNTS, 30, 31)
+        accounts = (FEE_ACCOUNT, *ACCOUNTS, 30, 31)
         movements = []
         for _ in range(count):
             source, destination = self._random.sample(accounts, 2)
@@ -354,8 +354,8 @@ class CommandStream:
 
     def _account(self, core: MatchingCore) -> Command:
         kind = self._random.choice((CommandKind.CREATE_ACCOUNT, CommandKind.SET_ACCOUNT, CommandKind.SET_ACCOUNT_FEES))
-        account = self._random.choice((FEE_ACCOUNT, *_ACCOUNTS, *_ACCOUNTS, 20, 21, _UNKNOWN_ACCOUNT))
-        inactive = [number for number in _ACCOUNTS if not _is_active(core, number)]
+        account = self._random.choice((FEE_ACCOUNT, *ACCOUNTS, *ACCOUNTS, 20, 21, _UNKNOWN_ACCOUNT))
+        inactive = [number for number in ACCOUNTS if not _is_active(core, number)]
         if inactive and self._random.random() < 0.7:
             kind, account = CommandKind.SET_ACCOUNT, inactive[0]
         active = FLAG_ACTIVE if self._random.random() < 0.8 else 0
@@ -366,9 +366,7 @@ class CommandStream:
         return self._command(kind, account=account, flags=active, order_type=mode)
 
     def _owner_link(self, core: MatchingCore) -> Command:
-        account, owner = (
-            self._random.choice((*_ACCOUNTS, *_ACCOUNTS, FEE_ACCOUNT, _UNKNOWN_ACCOUNT)) for _ in range(2)
-        )
+        account, owner = (self._random.choice((*ACCOUNTS, *ACCOUNTS, FEE_ACCOUNT, _UNKNOWN_ACCOUNT)) for _ in range(2))
         return self._command(
             CommandKind.SET_OWNER, account=account, order_id=owner if self._random.random() < 0.7 else 0
         )
@@ -379,7 +377,7 @@ class CommandStream:
         place = self._place(core)
         while kind and not _may_wait(place) and self._random.random() < 0.97:
             place = self._place(core)
-        market = next(market for market in _MARKETS if market.symbol == place.symbol)
+        market = next(market for market in MARKETS if market.symbol == place.symbol)
         flags = self._random.randrange(4) if kind else 0
         if kind not in (TriggerKind.NONE, TriggerKind.FIXED) and self._random.random() < 0.95:
             # A trailing trigger follows falling prices for a buy, and rising ones for a sell.
@@ -428,7 +426,7 @@ class CommandStream:
     def _symbol_change(self, core: MatchingCore) -> Command:
         taker, maker = self._fees()
         inactive = [symbol.symbol for symbol in core.symbols() if not symbol.active]
-        any_symbol = (*(market.symbol for market in _MARKETS), _UNKNOWN_SYMBOL)
+        any_symbol = (*(market.symbol for market in MARKETS), _UNKNOWN_SYMBOL)
         return self._command(
             CommandKind.UPDATE_SYMBOL,
             symbol=self._random.choice(inactive or any_symbol),
@@ -439,7 +437,7 @@ class CommandStream:
 
     def _symbol_life(self, core: MatchingCore) -> Command | CreateSymbol:
         known = {symbol.symbol for symbol in core.symbols()}
-        missing = [market for market in _MARKETS if market.symbol not in known]
+        missing = [market for market in MARKETS if market.symbol not in known]
         market = missing[0] if missing else self._market()
         create = CreateSymbol(market.symbol, self._time_ns, *market[1:9])
         if missing and self._random.random() < 0.8:

@@ -11,14 +11,15 @@ What stands after `->` and after the dot is compared with what the core answered
 wrong answer shows as a difference of two texts. The rules of that writing:
 
 - SUCCESS, and any figure that is zero, is left out. A line of the world without `->` must be taken.
-- All trades, reduces and fired triggers of a command must stand below it. Events of another type must stand there,
-  all of that type, once one of them does.
+- All trades, reduces, fired triggers and ends of lists of a command must stand below it. Events of another type must
+  stand there, all of that type, once one of them does.
 - Prices and quantities are scaled integers, `2^62+1` is one too. Amounts are decimals of the currency, or,
   with a trailing `u`, units of its 18th place.
 - `steps 4` bounds the walk of a FOK or of a budget through the book; it is a power of two.
 - `slide` lets a POST_ONLY go behind the best opposite price; `budget 100` of an IOC sizes it.
 - `terms 1 trigger 105` are the terms of the order placed next; `distance 5` or `points 100` make a trailing trigger,
   `below` and `mark` say what fires it, `stp` and `until` are the order's own. `at 7` is the time of a command in ns.
+- `list-order 3 …` is an order of the list that `place-list 1 OCO` places. If that is refused, `order 2` caused it.
 """
 
 import re
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from openspot.domain.money import amount_to_text, to_amount
-from openspot.domain.order import EngineOrderType, Side, StpMode, TriggerKind
+from openspot.domain.order import EngineOrderType, OrderListType, Side, StpMode, TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import (
@@ -40,6 +41,7 @@ from openspot.engine.core.records import (
     FLAG_ACTIVE,
     FLAG_BUDGET,
     FLAG_SLIDE,
+    LISTED_PLACE,
     TERMS_AT_OR_BELOW,
     TERMS_BY_MARK,
     Command,
@@ -69,7 +71,9 @@ _ARGUMENTS_OF_OPTION = {
     **{"scales": 2, "tick": 1, "lot": 1, "fees": 2, "assets": 2, "inactive": 0, "slide": 0},
 }
 _MONEY_KINDS = frozenset(range(CommandKind.DEPOSIT, CommandKind.ADJUST + 1))
-_ALWAYS_LISTED = frozenset({EventType.TRADE, EventType.REDUCE, EventType.TRIGGERED})
+_ALWAYS_LISTED = frozenset(
+    {EventType.TRADE, EventType.REDUCE, EventType.TRIGGERED, EventType.LIST_ENDED, EventType.UNARMED}
+)
 _FACT = re.compile(r"# spec: (.*)")
 _POWER = re.compile(r"(-?)(\d+)\^(\d+)([+-]\d+)?")
 _Member = TypeVar("_Member", bound=IntEnum)
@@ -156,6 +160,9 @@ def _result_text(command: Command | CreateSymbol, result: Result) -> str:
         words.append(ResultCode(result.code).name)
     if result.status == ResultStatus.REJECTED:
         asked = command.quantity if isinstance(command, Command) and kind == CommandKind.PLACE else 0
+        if kind == CommandKind.PLACE_LIST:
+            asked = result.remaining
+            words += _named(order=str(asked))
         assert (result.filled, result.remaining, result.notional) == (0, asked, 0)
         return " ".join(words)
     words += _named(filled=str(result.filled), remaining=str(result.remaining))
@@ -217,6 +224,20 @@ def _waiting_words(event: Event, code: str) -> Iterator[str]:
     yield from _named(by=str(event.maker_account), until=str(event.amount))
 
 
+def _listed_words(event: Event, code: str) -> Iterator[str]:
+    yield f"{event.maker_amount} {OrderListType(event.currency % LISTED_PLACE).name} {event.currency // LISTED_PLACE}"
+    yield from _order_words(event, code)
+    if event.maker_order_id:
+        yield f"{TriggerKind(event.maker_order_id).name} {event.maker_remaining}"
+
+
+def _list_words(event: Event, code: str) -> Iterator[str]:
+    yield f"{event.order_id} {OrderListType(event.order_type).name}"
+    yield from _named(quantity=str(event.quantity))
+    if event.code:
+        yield code
+
+
 def _triggered_words(event: Event, _: str) -> Iterator[str]:
     source = "mark" if event.flags & TERMS_BY_MARK else "last"
     yield f"{event.order_id} {event.remaining} @ {event.price} at {event.maker_remaining} by {source} {event.amount}"
@@ -248,6 +269,9 @@ _EVENT_WORDS: dict[EventType, Callable[[Event, str], Iterator[str]]] = {
     EventType.TRANSFER: _transfer_words,
     EventType.WAITING: _waiting_words,
     EventType.TRIGGERED: _triggered_words,
+    EventType.LISTED: _listed_words,
+    EventType.LIST_ENDED: _list_words,
+    EventType.UNARMED: _list_words,
 }
 
 
@@ -265,6 +289,7 @@ def _ask(core: MatchingCore, words: list[str]) -> str:
         "prices": _ask_prices,
         "expiries": _ask_expiries,
         "due": _ask_due,
+        "list": _ask_list,
     }
     return questions[question](core, *names)
 
@@ -325,6 +350,21 @@ def _ask_due(core: MatchingCore) -> str:
     return " ".join(_name(_SYMBOLS, symbol) for symbol in core.activations_due()) or "none"
 
 
+def _ask_list(core: MatchingCore, list_id: str) -> str:
+    for row in core.order_lists():
+        if row.list_id == int(list_id):
+            exits = ",".join(str(order_id) for order_id in row.armed_exits or row.planned_exits)
+            state = "armed" if row.armed_exits else "planned"
+            return " ".join(
+                [
+                    f"{_name(_ACCOUNTS, row.account)} {OrderListType(row.list_type).name}",
+                    *_named(entry=str(row.entry), unarmed=str(row.unarmed)),
+                    f"{state} {exits}",
+                ]
+            )
+    return "none"
+
+
 def _ask_account(core: MatchingCore, account: str) -> str:
     state = core.account(_number(_ACCOUNTS, account))
     if state is None:
@@ -358,9 +398,11 @@ def _command(words: list[str]) -> Command | CreateSymbol:
     match kind:
         case 0:
             return Command(int(positional[0]))
-        case CommandKind.PLACE:
-            return _place(positional, options)
-        case CommandKind.CANCEL | CommandKind.MOVE | CommandKind.REDUCE | CommandKind.AMEND:
+        case CommandKind.PLACE | CommandKind.LIST_ORDER:
+            return _place(positional, options)._replace(kind=kind)
+        case CommandKind.PLACE_LIST:
+            return Command(kind, order_id=int(positional[0]), order_type=_member(OrderListType, positional[1]))
+        case CommandKind.CANCEL | CommandKind.CANCEL_LIST | CommandKind.MOVE | CommandKind.REDUCE | CommandKind.AMEND:
             return Command(
                 kind,
                 order_id=int(positional[0]),

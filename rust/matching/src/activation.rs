@@ -7,7 +7,7 @@ use crate::amount::add;
 use crate::engine::Engine;
 use crate::matching::{IncomingOrder, flag};
 use crate::placement::{CheckedOrder, Conditions, check_price, check_quantity};
-use crate::records::{Command, CommandResult, Event, EventType, TAKER_COMPLETED, WAITS};
+use crate::records::{Command, CommandResult, Event, EventType, LISTED, TAKER_COMPLETED, WAITS};
 use crate::types::{ACTIVATIONS_MAX, AMOUNT_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode};
 use crate::waiting::WaitingOrder;
 
@@ -15,47 +15,38 @@ impl Engine {
     /// Lets a checked order wait for its trigger, and holds its funds.
     #[cold]
     pub(crate) fn wait(&mut self, checked: &CheckedOrder) -> CommandResult {
-        let CheckedOrder { incoming, conditions, trigger } = checked;
-        let trigger = trigger.unwrap_or_default();
-        let (held_balance, other_balance) = incoming.paying_and_receiving();
-        self.add_waiting(WaitingOrder {
-            id: incoming.order_id,
-            book: incoming.book,
-            held_balance,
-            other_balance,
-            side: incoming.side,
-            order_type: incoming.order_type,
-            taker_fee_bps: incoming.taker_fee_bps,
-            maker_fee_bps: incoming.maker_fee_bps,
-            own_stp: conditions.own_stp,
-            fok_steps: conditions.fok_steps,
-            price: incoming.price,
-            reserve_price: conditions.reserve_price,
-            quantity: conditions.quantity,
-            remaining: incoming.remaining,
-            expiry: conditions.expiry,
-            timestamp: conditions.timestamp,
-            trigger,
-            ..WaitingOrder::default()
-        });
+        self.begin_waiting(checked.as_waiting());
+        CommandResult { remaining: checked.incoming.remaining, ..CommandResult::ACCEPTED }
+    }
+
+    /// Lets an order wait for its trigger, and holds its funds. Emits WAITING.
+    pub(crate) fn begin_waiting(&mut self, order: WaitingOrder) {
+        self.add_waiting(order);
+        let mut event = self.waiting_event(EventType::Waiting, &order);
+        event.flags |= flag(self.lists.list_of(order.id).is_some(), LISTED);
+        self.emit(&event);
+    }
+
+    /// An event with an order, its trigger and its expiry.
+    pub(crate) fn waiting_event(&self, event_type: EventType, order: &WaitingOrder) -> Event {
+        let trigger = order.trigger;
         let distance = if trigger.is_trailing() { trigger.value } else { 0 };
-        self.emit(&Event {
+        Event {
             flags: trigger.flags,
-            symbol: incoming.symbol,
-            order_id: incoming.order_id,
+            symbol: self.books.book(order.book).symbol,
+            order_id: order.id,
             maker_order_id: u64::from(trigger.kind as u8),
-            account: incoming.account_number,
+            account: self.waiting_owner(order),
             maker_account: distance.cast_unsigned(),
-            price: incoming.price,
-            quantity: incoming.remaining,
-            remaining: incoming.remaining,
+            price: order.price,
+            quantity: order.remaining,
+            remaining: order.remaining,
             maker_remaining: trigger.price(),
-            fee_bps: incoming.taker_fee_bps,
-            maker_fee_bps: incoming.maker_fee_bps,
-            amount: i128::from(conditions.expiry),
-            ..Event::new(EventType::Waiting).of_order(incoming.side, incoming.order_type)
-        });
-        CommandResult { remaining: incoming.remaining, ..CommandResult::ACCEPTED }
+            fee_bps: order.taker_fee_bps,
+            maker_fee_bps: order.maker_fee_bps,
+            amount: i128::from(order.expiry),
+            ..Event::new(event_type).of_order(order.side, order.order_type)
+        }
     }
 
     /// Adds a waiting order and holds its funds.
@@ -67,6 +58,9 @@ impl Engine {
 
     /// What `quantity` of a waiting order holds, and the locked part of it.
     fn waiting_hold(&self, order: &WaitingOrder, quantity: i64) -> (i128, i128) {
+        if order.covered {
+            return (0, 0);
+        }
         let book = self.books.book(order.book);
         (
             book.hold(order.side, order.reserve_price, quantity, order.worst_fee_bps()),
@@ -74,12 +68,12 @@ impl Engine {
         )
     }
 
-    fn hold_waiting(&mut self, order: &WaitingOrder) {
+    pub(crate) fn hold_waiting(&mut self, order: &WaitingOrder) {
         let (hold, locked) = self.waiting_hold(order, order.remaining);
         self.accounts.balances.at_mut(order.held_balance).hold(hold, locked);
     }
 
-    fn release_waiting(&mut self, order: &WaitingOrder, quantity: i64) {
+    pub(crate) fn release_waiting(&mut self, order: &WaitingOrder, quantity: i64) {
         let (hold, locked) = self.waiting_hold(order, quantity);
         self.accounts.balances.at_mut(order.held_balance).release(hold, locked);
     }
@@ -113,6 +107,12 @@ impl Engine {
         }
     }
 
+    /// As [`Engine::own_waiting`], if no other order depends on it.
+    fn own_unlisted_waiting(&self, index: u32, command: &Command) -> Result<WaitingOrder, ResultCode> {
+        let order = self.own_waiting(index, command)?;
+        if self.lists.list_of(order.id).is_some() { Err(ResultCode::OrderInList) } else { Ok(order) }
+    }
+
     /// CANCEL of a waiting order.
     #[cold]
     pub(crate) fn cancel_waiting(
@@ -139,7 +139,7 @@ impl Engine {
         index: u32,
         command: &Command,
     ) -> Result<CommandResult, ResultCode> {
-        let order = self.own_waiting(index, command)?;
+        let order = self.own_unlisted_waiting(index, command)?;
         if command.quantity <= 0 {
             return Err(ResultCode::InvalidQuantity);
         }
@@ -151,8 +151,15 @@ impl Engine {
         Ok(CommandResult { remaining: order.remaining - quantity, ..CommandResult::ACCEPTED })
     }
 
-    /// Removes `quantity` of a waiting order, and emits REDUCE with the reason.
+    /// Removes `quantity` of a waiting order, and emits REDUCE with the reason. The others of its list lose as much.
     fn reduce_waiting(&mut self, index: u32, quantity: i64, reason: ResultCode) {
+        let order = self.waiting.order(index);
+        self.reduce_waiting_alone(index, quantity, reason);
+        self.follow_change(order.id, quantity, order.remaining - quantity, false);
+    }
+
+    /// As [`Engine::reduce_waiting`], for the order alone.
+    pub(crate) fn reduce_waiting_alone(&mut self, index: u32, quantity: i64, reason: ResultCode) {
         let order = self.waiting.order(index);
         let remaining = order.remaining - quantity;
         self.release_waiting(&order, quantity);
@@ -182,7 +189,7 @@ impl Engine {
         index: u32,
         command: &Command,
     ) -> Result<CommandResult, ResultCode> {
-        let order = self.own_waiting(index, command)?;
+        let order = self.own_unlisted_waiting(index, command)?;
         let book = self.books.book(order.book);
         if !book.active {
             return Err(ResultCode::SymbolInactive);
@@ -198,7 +205,7 @@ impl Engine {
         index: u32,
         command: &Command,
     ) -> Result<CommandResult, ResultCode> {
-        let order = self.own_waiting(index, command)?;
+        let order = self.own_unlisted_waiting(index, command)?;
         let book = self.books.book(order.book);
         let price = if command.price == 0 { order.limit() } else { command.price };
         let quantity = if command.quantity == 0 { order.quantity } else { command.quantity };
@@ -312,10 +319,11 @@ impl Engine {
         Ok(CommandResult::ACCEPTED)
     }
 
-    /// Activates fired orders of a book in their order, at most [`ACTIVATIONS_MAX`]. Their trades may fire more.
+    /// Arms lists and activates fired orders of a book in their order, at most [`ACTIVATIONS_MAX`] of both; lists first.
+    /// What this trades may fill and fire more.
     #[inline]
     pub(crate) fn activate_fired(&mut self, book: u32) {
-        if self.waiting.queued != 0 {
+        if self.waiting.queued != 0 || self.lists.queued() != 0 {
             self.activate_queue(book);
         }
     }
@@ -324,6 +332,10 @@ impl Engine {
     #[inline(never)]
     fn activate_queue(&mut self, book: u32) {
         for _ in 0..ACTIVATIONS_MAX {
+            if let Some(list) = self.lists.next_unarmed(book) {
+                self.arm(list);
+                continue;
+            }
             let index = self.waiting.next_fired(book);
             if index == NIL {
                 return;
@@ -332,20 +344,18 @@ impl Engine {
         }
     }
 
-    fn activate_order(&mut self, index: u32) {
-        let order = self.waiting.order(index);
-        self.release_waiting(&order, order.remaining);
-        self.waiting.remove(index);
-        let owner = self.waiting_owner(&order);
+    /// A waiting order as it enters its book at its present limit.
+    pub(crate) fn entering(&self, order: &WaitingOrder) -> (IncomingOrder, Conditions) {
+        let owner = self.waiting_owner(order);
         let account = self.accounts.accounts.at(self.accounts.balances.at(order.held_balance).account);
-        let (active, mode) = (account.active, StpMode::of_order(order.own_stp, account.stp_mode));
+        let mode = StpMode::of_order(order.own_stp, account.stp_mode);
         let (base_balance, quote_balance) = match order.side {
             Side::Buy => (order.other_balance, order.held_balance),
             Side::Sell => (order.held_balance, order.other_balance),
         };
         let book = self.books.book(order.book);
         let price = order.limit();
-        let mut incoming = IncomingOrder {
+        let incoming = IncomingOrder {
             order_id: order.id,
             account_number: owner,
             owner: self.accounts.owners.of(owner),
@@ -367,25 +377,6 @@ impl Engine {
             notional: 0,
             removal_reason: ResultCode::Success,
         };
-        self.emit(&Event {
-            flags: order.trigger.flags,
-            symbol: incoming.symbol,
-            order_id: order.id,
-            maker_order_id: u64::from(order.trigger.kind as u8),
-            account: owner,
-            price,
-            quantity: order.quantity,
-            remaining: order.remaining,
-            maker_remaining: order.trigger.price(),
-            fee_bps: order.taker_fee_bps,
-            maker_fee_bps: order.maker_fee_bps,
-            amount: i128::from(order.fired_price),
-            ..Event::new(EventType::Triggered).of_order(order.side, order.order_type)
-        });
-        if let Some(refusal) = self.activation_refusal(&order, active) {
-            self.cancel_incoming(&mut incoming, refusal);
-            return;
-        }
         let conditions = Conditions {
             quantity: order.quantity,
             reserve_price: order.reserve_price,
@@ -395,7 +386,38 @@ impl Engine {
             expiry: order.expiry,
             timestamp: order.timestamp,
         };
-        self.match_and_rest(&mut incoming, &conditions);
+        (incoming, conditions)
+    }
+
+    fn activate_order(&mut self, index: u32) {
+        let order = self.waiting.order(index);
+        self.release_waiting(&order, order.remaining);
+        self.waiting.remove(index);
+        let account = self.accounts.balances.at(order.held_balance).account;
+        let active = self.accounts.accounts.at(account).active;
+        let (mut incoming, conditions) = self.entering(&order);
+        self.emit(&Event {
+            flags: order.trigger.flags,
+            symbol: incoming.symbol,
+            order_id: order.id,
+            maker_order_id: u64::from(order.trigger.kind as u8),
+            account: incoming.account_number,
+            price: incoming.price,
+            quantity: order.quantity,
+            remaining: order.remaining,
+            maker_remaining: order.trigger.price(),
+            fee_bps: order.taker_fee_bps,
+            maker_fee_bps: order.maker_fee_bps,
+            amount: i128::from(order.fired_price),
+            ..Event::new(EventType::Triggered).of_order(order.side, order.order_type)
+        });
+        self.follow_trigger(order.id);
+        if let Some(refusal) = self.activation_refusal(&order, active) {
+            self.cancel_incoming(&mut incoming, refusal);
+        } else {
+            self.match_and_rest(&mut incoming, &conditions);
+        }
+        self.follow_execution(order.id, incoming.filled, incoming.remaining);
     }
 
     /// Why an order ends instead of its activation. A limit that follows the price may leave its range.

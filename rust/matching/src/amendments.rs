@@ -24,6 +24,13 @@ impl Engine {
         Ok((index, order))
     }
 
+    /// The order that `command` of its owner changes, and its index. No other order may depend on it.
+    #[inline]
+    fn own_unlisted_order(&self, command: &Command) -> Result<(u32, &Order), ResultCode> {
+        let found = self.own_order(command, false)?;
+        if found.1.terms.is_listed() { Err(ResultCode::OrderInList) } else { Ok(found) }
+    }
+
     /// CANCEL. Account 0 is an administrator, symbol 0 any symbol.
     #[inline]
     pub(crate) fn cancel(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
@@ -31,6 +38,9 @@ impl Engine {
         let waiting = self.waiting.find(command.order_id);
         if waiting != NIL {
             return self.cancel_waiting(waiting, command);
+        }
+        if let Some(list) = self.lists.planning(command.order_id) {
+            return self.cancel_planned(list, command);
         }
         let (index, order) = self.own_order(command, by_administrator)?;
         if command.symbol != 0 && command.symbol != self.books.book_of(order).symbol {
@@ -50,7 +60,7 @@ impl Engine {
         if waiting != NIL {
             return self.reduce_waiting_by(waiting, command);
         }
-        let (index, order) = self.own_order(command, false)?;
+        let (index, order) = self.own_unlisted_order(command)?;
         if command.quantity <= 0 {
             return Err(ResultCode::InvalidQuantity);
         }
@@ -69,7 +79,7 @@ impl Engine {
         if waiting != NIL {
             return self.move_waiting(waiting, command);
         }
-        let (index, order) = self.own_order(command, false)?;
+        let (index, order) = self.own_unlisted_order(command)?;
         let book = self.books.book_of(order);
         if !book.active {
             return Err(ResultCode::SymbolInactive);
@@ -85,7 +95,7 @@ impl Engine {
         if waiting != NIL {
             return self.amend_waiting(waiting, command);
         }
-        let (index, order) = self.own_order(command, false)?;
+        let (index, order) = self.own_unlisted_order(command)?;
         let (present_price, present_quantity) = (self.books.levels.at(order.level).price, order.quantity);
         let book = self.books.book_of(order);
         let price = if command.price == 0 { present_price } else { command.price };

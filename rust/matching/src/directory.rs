@@ -89,7 +89,8 @@ impl Engine {
         if index == NIL {
             return Err(ResultCode::InvalidSymbol);
         }
-        if self.books.book(index).orders != 0 || self.waiting.are_on(index) {
+        let waits = self.waiting.are_on(index) || self.lists.are_on(index);
+        if self.books.book(index).orders != 0 || waits {
             return Err(ResultCode::SymbolHasOpenOrders);
         }
         self.waiting.remove_book(index);

@@ -1,8 +1,8 @@
 //! The engine: a deterministic state machine of commands.
 //!
 //! [`Engine::apply`] applies a command, returns its [`CommandResult`] and appends what happened to the events.
-//! The rules are `docs/protocol/matching.md`: orders in `terms`, `placement`, `matching`, `activation` and
-//! `amendments`, money in
+//! The rules are `docs/protocol/matching.md`: orders in `terms`, `placement`, `matching`, `activation`,
+//! `amendments`, `list_placement`, `list_links` and `arming`, money in
 //! `transfers` and `movements`, accounts, currencies and symbols in `directory`. A command first checks everything and then
 //! changes the state, so a rejected command has changed nothing but the sequences.
 //! There is no clock, no IO and no thread here, and nothing panics but a broken invariant.
@@ -11,6 +11,7 @@ use crate::accounts::Accounts;
 use crate::batch_prefetch::{BatchPrefetch, GROUP};
 use crate::invariant::broken;
 use crate::key_hash::HashSeed;
+use crate::lists::OrderLists;
 use crate::order_books::OrderBooks;
 use crate::pending_movements::PendingMovements;
 use crate::pending_terms::PendingTerms;
@@ -38,6 +39,8 @@ pub struct Engine {
     pub tracks_prices: bool,
     pub(crate) movements: PendingMovements,
     pub(crate) terms: PendingTerms,
+    /// Orders that depend on each other.
+    pub lists: OrderLists,
     timestamp: u64,
 }
 
@@ -62,6 +65,7 @@ impl Engine {
             tracks_prices: false,
             movements: PendingMovements::default(),
             terms: PendingTerms::default(),
+            lists: OrderLists::default(),
             timestamp: 0,
         };
         engine.accounts.add_account(FEE_ACCOUNT, false, StpMode::None);
@@ -141,6 +145,9 @@ impl Engine {
             CommandKind::Expire => self.expire(command),
             CommandKind::SetMarkPrice => self.set_mark_price(command),
             CommandKind::Activate => self.activate(command),
+            CommandKind::ListOrder => self.add_list_order(command),
+            CommandKind::PlaceList => return self.place_list(command),
+            CommandKind::CancelList => self.cancel_list(command),
         }
         .unwrap_or_else(CommandResult::rejected)
     }

@@ -94,6 +94,11 @@ impl Engine {
     /// One fill of `taker` against the resting order at `index`, at that order's price.
     #[inline]
     fn trade(&mut self, taker: &mut IncomingOrder, index: u32, price: i64) {
+        let listed = self.books.orders.at(index).terms.is_listed();
+        if listed {
+            let quantity = taker.remaining.min(self.books.orders.at(index).remaining);
+            self.hold_covered(index, quantity);
+        }
         let maker = self.books.orders.at(index);
         let quantity = taker.remaining.min(maker.remaining);
         let maker_remaining = maker.remaining - quantity;
@@ -162,6 +167,9 @@ impl Engine {
             maker_amount: maker_fee,
             ..Event::new(EventType::Trade).of_order(taker.side, taker.order_type)
         });
+        if listed {
+            self.follow_change(maker_id, quantity, maker_remaining, true);
+        }
         if wakes {
             self.meet_triggers(taker.book, false, price);
         }
@@ -187,9 +195,24 @@ impl Engine {
         }
     }
 
-    /// Reduces a resting order by `quantity` without a trade, and emits REDUCE with the reason.
+    /// Reduces a resting order by `quantity` without a trade, and emits REDUCE with the reason. The others of its list
+    /// lose as much.
     #[inline]
     pub(crate) fn reduce_resting(&mut self, index: u32, quantity: i64, reason: ResultCode) {
+        let order = self.books.orders.at(index);
+        let (listed, id, remaining) = (order.terms.is_listed(), order.id, order.remaining - quantity);
+        if listed {
+            self.hold_covered(index, quantity);
+        }
+        self.reduce_resting_alone(index, quantity, reason);
+        if listed {
+            self.follow_change(id, quantity, remaining, false);
+        }
+    }
+
+    /// As [`Engine::reduce_resting`], for the order alone, which holds its own funds.
+    #[inline]
+    pub(crate) fn reduce_resting_alone(&mut self, index: u32, quantity: i64, reason: ResultCode) {
         let order = self.books.orders.at(index);
         let level = self.books.levels.at(order.level);
         let book = self.books.book(level.book);

@@ -47,6 +47,7 @@ const FEE_BITS: u16 = 0x3FF;
 const OWN_STP_SHIFT: u32 = 10;
 const OWN_STP_BITS: u16 = 7 << OWN_STP_SHIFT;
 const EXPIRES: u16 = 1 << 13;
+const LISTED: u16 = 1 << 14;
 const POST_ONLY: u16 = 1 << 15;
 
 impl Terms {
@@ -65,6 +66,20 @@ impl Terms {
         let others = self.bits & !(OWN_STP_BITS | EXPIRES);
         let expires = if expires { EXPIRES } else { 0 };
         Self { bits: others | u16::from(own_stp) << OWN_STP_SHIFT | expires, ..self }
+    }
+
+    /// The same for an order of a list, or for one that is in none any more.
+    #[must_use]
+    pub fn with_listed(self, listed: bool) -> Self {
+        let others = self.bits & !LISTED;
+        Self { bits: if listed { others | LISTED } else { others }, ..self }
+    }
+
+    /// Whether the order is one of a list.
+    #[must_use]
+    #[inline]
+    pub fn is_listed(self) -> bool {
+        self.bits & LISTED != 0
     }
 
     /// Taker fee in basis points.
@@ -125,6 +140,11 @@ mod tests {
                     let own = terms.with_own(own_stp, expires);
                     assert_eq!((own.own_stp(), own.expires()), (own_stp, expires));
                     assert_eq!((own.taker_fee_bps(), own.order_type()), (taker, order_type));
+                    let listed = own.with_listed(true);
+                    assert_eq!((listed.own_stp(), listed.expires()), (own_stp, expires));
+                    assert_eq!((listed.taker_fee_bps(), listed.order_type()), (taker, order_type));
+                    let unlisted = listed.with_listed(false);
+                    assert_eq!((listed.is_listed(), unlisted.is_listed()), (true, false));
                 }
             }
         }

@@ -239,6 +239,23 @@ impl OrderBooks {
         }
     }
 
+    /// Says whether a resting order is one of a list.
+    pub fn set_listed(&mut self, index: u32, listed: bool) {
+        let order = self.orders.at_mut(index);
+        order.terms = order.terms.with_listed(listed);
+    }
+
+    /// Gives a resting order `quantity` more, at the end of its queue.
+    pub fn extend(&mut self, index: u32, quantity: i64) {
+        let level = self.levels.at(self.orders.at(index).level);
+        let (book, side, price) = (level.book, level.side, level.price);
+        self.dequeue(index);
+        let order = self.orders.at_mut(index);
+        order.quantity += quantity;
+        order.remaining += quantity;
+        self.enqueue(index, book, side, price);
+    }
+
     /// When a resting order expires; 0 for never.
     #[must_use]
     pub fn expiry(&self, id: u64) -> u64 {

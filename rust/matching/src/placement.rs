@@ -3,16 +3,16 @@
 use crate::amount::{add, with_fee_rounded_up};
 use crate::book_side::RANK_ANY;
 use crate::engine::Engine;
-use crate::matching::IncomingOrder;
+use crate::matching::{IncomingOrder, flag};
 use crate::order::{Order, Terms};
 use crate::order_book::OrderBook;
-use crate::records::{Command, CommandResult, Event, EventType, ResultStatus};
+use crate::records::{Command, CommandResult, Event, EventType, LISTED, ResultStatus};
 use crate::sizing::{Sizing, StepCount};
 use crate::terms::{check_terms, checked_trigger, expiry_of};
 use crate::types::{
     AMOUNT_MAX, FLAG_BUDGET, FLAG_SLIDE, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode,
 };
-use crate::waiting::Trigger;
+use crate::waiting::{Trigger, WaitingOrder};
 
 /// Check 5 of PLACE, also of AMEND: the quantity is in range and a multiple of the lot.
 pub(crate) fn check_quantity(book: &OrderBook, quantity: i64) -> Result<(), ResultCode> {
@@ -100,38 +100,70 @@ pub(crate) struct CheckedOrder {
     pub(crate) trigger: Option<Trigger>,
 }
 
+impl CheckedOrder {
+    /// The order as it waits for its trigger, whose kind is NONE if it has none.
+    pub(crate) fn as_waiting(&self) -> WaitingOrder {
+        let Self { incoming, conditions, trigger } = self;
+        let (held_balance, other_balance) = incoming.paying_and_receiving();
+        WaitingOrder {
+            id: incoming.order_id,
+            book: incoming.book,
+            held_balance,
+            other_balance,
+            side: incoming.side,
+            order_type: incoming.order_type,
+            taker_fee_bps: incoming.taker_fee_bps,
+            maker_fee_bps: incoming.maker_fee_bps,
+            own_stp: conditions.own_stp,
+            fok_steps: conditions.fok_steps,
+            price: incoming.price,
+            reserve_price: conditions.reserve_price,
+            quantity: conditions.quantity,
+            remaining: incoming.remaining,
+            expiry: conditions.expiry,
+            timestamp: conditions.timestamp,
+            trigger: trigger.unwrap_or_default(),
+            ..WaitingOrder::default()
+        }
+    }
+}
+
 impl Engine {
     /// PLACE.
     #[inline]
     pub(crate) fn place(&mut self, command: &Command) -> CommandResult {
-        match self.check_order(command) {
+        match self.check_order(command, self.terms.until(self.command_sequence - 1), None) {
             Ok(checked) if checked.trigger.is_some() => self.wait(&checked),
             Ok(checked) => self.execute(checked),
             Err(code) => {
-                self.emit(&Event {
-                    side: command.side,
-                    order_type: command.order_type,
-                    code,
-                    symbol: command.symbol,
-                    order_id: command.order_id,
-                    account: command.account,
-                    price: command.price,
-                    quantity: command.quantity,
-                    remaining: command.quantity,
-                    ..Event::new(EventType::Reject)
-                });
+                self.emit_reject(command, code);
                 CommandResult { remaining: command.quantity, ..CommandResult::rejected(code) }
             }
         }
     }
 
+    /// Emits REJECT for an order that was refused.
+    pub(crate) fn emit_reject(&mut self, command: &Command, code: ResultCode) {
+        self.emit(&Event {
+            side: command.side,
+            order_type: command.order_type,
+            code,
+            symbol: command.symbol,
+            order_id: command.order_id,
+            account: command.account,
+            price: command.price,
+            quantity: command.quantity,
+            remaining: command.quantity,
+            ..Event::new(EventType::Reject)
+        });
+    }
+
     /// Checks 1 and 2 of PLACE, and those of its terms between them.
     #[inline]
-    fn check_head(&self, command: &Command) -> Result<(Side, OrderType, Option<Command>), ResultCode> {
+    fn check_head(&self, command: &Command, terms: Option<Command>) -> Result<(Side, OrderType), ResultCode> {
         // 1
         let side = Side::from_record(command.side).ok_or(ResultCode::InvalidSide)?;
         let order_type = OrderType::from_record(command.order_type).ok_or(ResultCode::InvalidOrderType)?;
-        let terms = self.terms.until(self.command_sequence - 1);
         if let Some(terms) = terms {
             check_terms(&terms, command, side, order_type)?;
         }
@@ -139,17 +171,28 @@ impl Engine {
         if command.order_id == 0 {
             return Err(ResultCode::InvalidOrderId);
         }
-        if self.books.find_order(command.order_id) != NIL || self.waiting.find(command.order_id) != NIL {
+        if self.books.find_order(command.order_id) != NIL
+            || self.waiting.find(command.order_id) != NIL
+            || self.lists.list_of(command.order_id).is_some()
+        {
             return Err(ResultCode::DuplicateOrderId);
         }
-        Ok((side, order_type, terms))
+        Ok((side, order_type))
     }
 
     /// The checks of PLACE, numbered as in the rules.
+    ///
+    /// With an `expected_price` the order is an exit of a list: it needs no funds yet, and its trigger is compared with
+    /// this price of the entry.
     #[inline]
-    fn check_order(&mut self, command: &Command) -> Result<CheckedOrder, ResultCode> {
+    pub(crate) fn check_order(
+        &mut self,
+        command: &Command,
+        terms: Option<Command>,
+        expected_price: Option<i64>,
+    ) -> Result<CheckedOrder, ResultCode> {
         let &Command { quantity, amount, .. } = command;
-        let (side, order_type, terms) = self.check_head(command)?;
+        let (side, order_type) = self.check_head(command, terms)?;
         // 3
         let book_index = self.active_book(command)?;
         let book = self.books.book(book_index);
@@ -188,7 +231,7 @@ impl Engine {
             Side::Buy if has_budget => with_fee_rounded_up(amount, worst_fee_bps),
             _ => book.hold(side, reserve_price, quantity, worst_fee_bps),
         };
-        if free < hold || quantity == 0 {
+        if (free < hold && expected_price.is_none()) || quantity == 0 {
             return Err(ResultCode::RiskNsf);
         }
         let limit_rank = if has_limit { side.opposite().rank(price) } else { RANK_ANY };
@@ -211,7 +254,7 @@ impl Engine {
             }
         }
         // 13
-        let trigger = terms.map_or(Ok(None), |terms| checked_trigger(book, &terms))?;
+        let trigger = terms.map_or(Ok(None), |terms| checked_trigger(book, &terms, expected_price))?;
         let (quote_number, fee_balance) = (book.quote, book.fee_balance);
         if base_balance == NIL {
             base_balance = self.accounts.balance_or_new(account_index, base);
@@ -295,8 +338,17 @@ impl Engine {
     /// Matches a checked order; what remains rests or is cancelled, as its type says.
     #[inline]
     fn execute(&mut self, checked: CheckedOrder) -> CommandResult {
-        let CheckedOrder { mut incoming, conditions, .. } = checked;
+        let book = checked.incoming.book;
+        let result = self.accept(checked);
+        self.activate_fired(book);
+        result
+    }
+
+    /// Emits ACCEPTED for an order that is about to enter its book.
+    #[inline]
+    pub(crate) fn emit_accepted(&mut self, incoming: &IncomingOrder, expiry: u64) {
         self.emit(&Event {
+            flags: flag(self.lists.list_of(incoming.order_id).is_some(), LISTED),
             symbol: incoming.symbol,
             order_id: incoming.order_id,
             account: incoming.account_number,
@@ -305,11 +357,17 @@ impl Engine {
             remaining: incoming.remaining,
             fee_bps: incoming.taker_fee_bps,
             maker_fee_bps: incoming.maker_fee_bps,
-            amount: i128::from(conditions.expiry),
+            amount: i128::from(expiry),
             ..Event::new(EventType::Accepted).of_order(incoming.side, incoming.order_type)
         });
+    }
+
+    /// As [`Engine::execute`], without the orders that it fires.
+    #[inline]
+    pub(crate) fn accept(&mut self, checked: CheckedOrder) -> CommandResult {
+        let CheckedOrder { mut incoming, conditions, .. } = checked;
+        self.emit_accepted(&incoming, conditions.expiry);
         let resting = self.match_and_rest(&mut incoming, &conditions);
-        self.activate_fired(incoming.book);
         let (code, status) = if incoming.filled == 0 && resting == 0 {
             (incoming.removal_reason, ResultStatus::Cancelled)
         } else {
@@ -354,7 +412,7 @@ impl Engine {
 
     /// Adds what remains of an order to its book and holds its funds.
     #[inline]
-    fn rest(&mut self, incoming: &IncomingOrder, conditions: &Conditions) {
+    pub(crate) fn rest(&mut self, incoming: &IncomingOrder, conditions: &Conditions) {
         let &Conditions { quantity, reserve_price, own_stp, expiry, timestamp, .. } = conditions;
         let (held_balance, other_balance) = incoming.paying_and_receiving();
         let order = Order {
@@ -375,6 +433,9 @@ impl Engine {
         let index = self.books.add(order, incoming.book, incoming.side, incoming.price);
         if own_stp != 0 || expiry != 0 {
             self.books.set_own_terms(index, own_stp, expiry);
+        }
+        if self.lists.list_of(incoming.order_id).is_some() {
+            self.books.set_listed(index, true);
         }
     }
 

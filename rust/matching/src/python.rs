@@ -35,6 +35,7 @@ type OrderRow = (u64, u64, u32, u8, u8, i64, i64, i64, i64, u64);
 type BalanceRow = (u64, u32, i128, i128, i128);
 type AccountRow = (u64, bool, u8, Option<i16>, Option<i16>);
 type WaitingRow = (u64, u32, u8, u8, u8, i64, i64, i64, i64);
+type ListRow = (u64, u8, u64, u32, u64, i64, Vec<u64>, Vec<u64>);
 type SymbolRow = (u32, u32, u32, i64, i64, i64, i64, i16, i16, bool);
 
 /// A matching core: one deterministic state, without clock, IO and threads.
@@ -251,6 +252,24 @@ impl RustCore {
         self.engine.waiting.by_placement().iter().map(|order| self.waiting_row(order)).collect()
     }
 
+    /// The lists whose orders depend on each other, by ascending id.
+    fn order_lists(&self) -> Vec<ListRow> {
+        let Engine { books, lists, .. } = &self.engine;
+        let rows = lists.iter().map(|list| {
+            (
+                list.id,
+                list.list_type as u8,
+                list.account,
+                books.book(list.book).symbol,
+                list.entry,
+                list.unarmed,
+                list.exits.clone(),
+                list.plans.iter().map(|plan| plan.id).collect(),
+            )
+        });
+        rows.collect()
+    }
+
     /// The open orders that expire, by ascending id, each with its time.
     fn expiries(&self) -> Vec<(u64, u64)> {
         let waiting = self.engine.waiting.by_placement();
@@ -260,15 +279,17 @@ impl RustCore {
         rows
     }
 
-    /// The active symbols with fired orders that no command has activated yet, ascending.
+    /// The active symbols with fired orders or filled entries that no command has seen to yet, ascending.
     fn activations_due(&self) -> Vec<u32> {
-        let Engine { books, waiting, .. } = &self.engine;
-        if waiting.queued == 0 {
+        let Engine { books, waiting, lists, .. } = &self.engine;
+        if waiting.queued == 0 && lists.queued() == 0 {
             return Vec::new();
         }
-        let due = waiting.books_with_queue().map(|index| books.book(index)).filter(|book| book.active);
+        let due = waiting.books_with_queue().chain(lists.books_with_queue());
+        let due = due.map(|index| books.book(index)).filter(|book| book.active);
         let mut symbols: Vec<u32> = due.map(|book| book.symbol).collect();
         symbols.sort_unstable();
+        symbols.dedup();
         symbols
     }
 

@@ -4,7 +4,7 @@
 //! field lies within one word, except the amounts, which take two. Reading and writing cannot fail.
 
 use crate::key_hash::halves;
-use crate::types::{CommandKind, OrderType, ResultCode, Side};
+use crate::types::{CommandKind, ListType, OrderType, ResultCode, Side};
 
 /// Bytes of a command.
 pub const COMMAND_SIZE: usize = 64;
@@ -19,8 +19,10 @@ pub const TAKER_COMPLETED: u8 = 1;
 pub const MAKER_COMPLETED: u8 = 2;
 /// TRADE: the maker receives a rebate.
 pub const MAKER_REBATE: u8 = 4;
-/// REDUCE, MOVED: the order waits for its trigger, so no book changes.
+/// REDUCE, MOVED: the order waits for its trigger, or to be armed, so no book changes.
 pub const WAITS: u8 = 8;
+/// ACCEPTED, WAITING: the order is one of a list, so what its sender said stands in its LISTED.
+pub const LISTED: u8 = 16;
 
 /// A decoded command. The meaning of each field depends on the kind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -205,6 +207,12 @@ pub enum EventType {
     Waiting = 8,
     /// The trigger of an order has fired.
     Triggered = 9,
+    /// An order of a list passed every check.
+    Listed = 13,
+    /// The orders of a list no longer depend on each other.
+    ListEnded = 14,
+    /// The exits of a list could not be placed for what its entry has filled.
+    Unarmed = 15,
 }
 
 /// An event without its sequence and time. Fields that its type does not use are 0.
@@ -283,6 +291,13 @@ impl Event {
     #[inline]
     pub fn of_order(mut self, side: Side, order_type: OrderType) -> Self {
         (self.side, self.order_type) = (side as u8, order_type as u8);
+        self
+    }
+
+    /// Sets the type of a list.
+    #[must_use]
+    pub fn of_list(mut self, list_type: ListType) -> Self {
+        self.order_type = list_type as u8;
         self
     }
 

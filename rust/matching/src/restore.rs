@@ -95,6 +95,9 @@ impl Engine {
         if !reader.rest.is_empty() {
             engine.read_terms_and_waiting(&mut reader)?;
         }
+        if !reader.rest.is_empty() {
+            engine.read_order_lists(&mut reader)?;
+        }
         require(
             engine.accounts.balances.iter().all(|(_, balance)| balance.free() >= 0),
             "an account holds more than it owns",

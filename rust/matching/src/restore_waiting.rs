@@ -9,7 +9,7 @@ use crate::waiting::{Trigger, WaitingOrder};
 
 const TERMS_SIZE: usize = 55;
 const ORDER_TERMS_SIZE: usize = 17;
-const WAITING_ORDER_SIZE: usize = ORDER_SIZE + 36;
+pub(crate) const WAITING_ORDER_SIZE: usize = ORDER_SIZE + 36;
 const FIRED_ORDER_SIZE: usize = 16;
 const REFERENCE_PRICES_SIZE: usize = 20;
 
@@ -20,7 +20,8 @@ impl Engine {
         let count = reader.count_32()?;
         require(count <= 1, "a wrong number of terms waits")?;
         if count != 0 {
-            self.read_terms(&mut reader.record(TERMS_SIZE)?);
+            let terms = Self::read_waiting_command(reader, CommandKind::Terms)?;
+            self.terms.keep(terms, self.command_sequence);
         }
         for _ in 0..reader.count_64()? {
             self.read_order_terms(&mut reader.record(ORDER_TERMS_SIZE)?)?;
@@ -46,9 +47,14 @@ impl Engine {
         })
     }
 
-    fn read_terms(&mut self, record: &mut Record) {
-        let terms = Command {
-            kind: CommandKind::Terms as u8,
+    /// Reads a command that waits for the one that follows it.
+    pub(crate) fn read_waiting_command(
+        reader: &mut Reader,
+        kind: CommandKind,
+    ) -> Result<Command, RestoreError> {
+        let mut record = reader.record(TERMS_SIZE)?;
+        Ok(Command {
+            kind: kind as u8,
             side: record.u8(),
             order_type: record.u8(),
             flags: record.u8(),
@@ -59,8 +65,7 @@ impl Engine {
             price: record.i64(),
             quantity: record.i64(),
             amount: record.i128(),
-        };
-        self.terms.keep(terms, self.command_sequence);
+        })
     }
 
     fn read_order_terms(&mut self, record: &mut Record) -> Result<(), RestoreError> {
@@ -76,6 +81,15 @@ impl Engine {
     }
 
     fn read_waiting_order(&mut self, record: &mut Record) -> Result<(), RestoreError> {
+        let read = self.checked_waiter(record)?;
+        let allowed = read.kind.is_some() && trigger_allowed(&read.order.trigger, read.order.side);
+        require(allowed, "a trigger breaks a rule")?;
+        self.add_waiting(read.order);
+        Ok(())
+    }
+
+    /// The order of a record, which must be one that can wait, with its trigger, which is not checked.
+    pub(crate) fn checked_waiter(&mut self, record: &mut Record) -> Result<ReadWaiter, RestoreError> {
         let waits = |order_type| matches!(order_type, OrderType::Gtc | OrderType::Ioc | OrderType::Fok);
         let fields = OrderFields::read(record);
         let (own_stp, expiry, fok_steps) = (record.u8(), record.u64(), record.u8());
@@ -85,11 +99,9 @@ impl Engine {
         let ReadOrder { book, side, order_type, fees, held_balance, other_balance } = read;
         require(own_stp <= OWN_STP_MAX, "terms of an order are out of range")?;
         let tick = self.books.book(book).tick;
-        let trigger = TriggerKind::from_record(kind)
-            .map(|kind| Trigger { kind, flags, value, watermark, anchor, tick })
-            .filter(|trigger| trigger_allowed(trigger, side))
-            .ok_or(RestoreError("a trigger breaks a rule"))?;
-        self.add_waiting(WaitingOrder {
+        let kind = TriggerKind::from_record(kind);
+        let trigger = Trigger { kind: kind.unwrap_or_default(), flags, value, watermark, anchor, tick };
+        let order = WaitingOrder {
             id: fields.id,
             book,
             held_balance,
@@ -108,8 +120,8 @@ impl Engine {
             timestamp: fields.timestamp,
             trigger,
             ..WaitingOrder::default()
-        });
-        Ok(())
+        };
+        Ok(ReadWaiter { order, kind })
     }
 
     fn read_fired_order(&mut self, record: &mut Record) -> Result<(), RestoreError> {
@@ -138,6 +150,12 @@ impl Engine {
         (book.last_price, book.mark_price) = (last_price, mark_price);
         Ok(())
     }
+}
+
+/// An order that waits as it was read. `kind` is that of its trigger, if the number stands for one.
+pub(crate) struct ReadWaiter {
+    pub(crate) order: WaitingOrder,
+    pub(crate) kind: Option<TriggerKind>,
 }
 
 fn trigger_allowed(trigger: &Trigger, side: Side) -> bool {

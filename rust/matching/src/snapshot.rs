@@ -7,7 +7,9 @@ use sha2::{Digest, Sha256};
 
 use crate::engine::Engine;
 use crate::invariant::broken;
+use crate::lists::ListPart;
 use crate::order_book::OrderBook;
+use crate::records::Command;
 use crate::types::Side;
 use crate::waiting::WaitingOrder;
 
@@ -34,6 +36,10 @@ fn count(length: usize) -> [u8; 4] {
     u32::try_from(length)
         .unwrap_or_else(|_| broken("a snapshot has more records than it can count"))
         .to_le_bytes()
+}
+
+fn small(length: usize) -> u8 {
+    u8::try_from(length).unwrap_or_else(|_| broken("a list has more orders than a snapshot can count"))
 }
 
 impl Engine {
@@ -108,6 +114,46 @@ impl Engine {
         if self.tracks_prices {
             self.write_terms_and_waiting(sink, &books);
         }
+        let parts = self.waiting_list_parts();
+        if !self.lists.is_empty() || !parts.is_empty() {
+            self.write_order_lists(sink, &books, parts);
+        }
+    }
+
+    /// The run of orders that waits for its `PLACE_LIST` now: TERMS may have come for one more.
+    fn waiting_list_parts(&self) -> &[ListPart] {
+        let terms_wait = self.terms.until(self.command_sequence).is_some();
+        self.lists.parts_until(self.command_sequence.wrapping_sub(u64::from(terms_wait)))
+    }
+
+    fn write_order_lists(&self, sink: &mut impl SnapshotSink, books: &[&OrderBook], parts: &[ListPart]) {
+        sink.write(&count(parts.len()));
+        for (terms, order) in parts {
+            write_waiting_command(sink, terms);
+            write_waiting_command(sink, order);
+        }
+        sink.write(&(self.lists.iter().len() as u64).to_le_bytes());
+        for list in self.lists.iter() {
+            sink.write(&list.id.to_le_bytes());
+            sink.write(&[list.list_type as u8]);
+            sink.write(&list.account.to_le_bytes());
+            sink.write(&self.books.book(list.book).symbol.to_le_bytes());
+            sink.write(&list.entry.to_le_bytes());
+            sink.write(&list.unarmed.to_le_bytes());
+            sink.write(&[small(list.exits.len()), small(list.plans.len())]);
+            for order in &list.exits {
+                sink.write(&order.to_le_bytes());
+            }
+            for plan in &list.plans {
+                self.write_waiting_order(sink, plan);
+            }
+        }
+        sink.write(&(self.lists.queued() as u64).to_le_bytes());
+        for book in books {
+            for list in self.lists.queue(self.books.find_book(book.symbol)) {
+                sink.write(&list.to_le_bytes());
+            }
+        }
     }
 
     /// Writes the parts that a core has from its first TERMS or `SET_MARK_PRICE` on.
@@ -115,13 +161,7 @@ impl Engine {
         let terms = self.terms.until(self.command_sequence);
         sink.write(&u32::from(terms.is_some()).to_le_bytes());
         if let Some(terms) = terms {
-            sink.write(&[terms.side, terms.order_type, terms.flags]);
-            sink.write(&terms.symbol.to_le_bytes());
-            sink.write(&terms.order_id.to_le_bytes());
-            sink.write(&terms.account.to_le_bytes());
-            sink.write(&terms.price.to_le_bytes());
-            sink.write(&terms.quantity.to_le_bytes());
-            sink.write(&terms.amount.to_le_bytes());
+            write_waiting_command(sink, &terms);
         }
         let own_terms = self.books.own_terms();
         sink.write(&(own_terms.len() as u64).to_le_bytes());
@@ -201,6 +241,17 @@ impl Engine {
             sink.write(&order.timestamp.to_le_bytes());
         }
     }
+}
+
+/// Writes a command that waits for the one that follows it, without its kind and time.
+fn write_waiting_command(sink: &mut impl SnapshotSink, command: &Command) {
+    sink.write(&[command.side, command.order_type, command.flags]);
+    sink.write(&command.symbol.to_le_bytes());
+    sink.write(&command.order_id.to_le_bytes());
+    sink.write(&command.account.to_le_bytes());
+    sink.write(&command.price.to_le_bytes());
+    sink.write(&command.quantity.to_le_bytes());
+    sink.write(&command.amount.to_le_bytes());
 }
 
 fn write_symbol(sink: &mut impl SnapshotSink, book: &OrderBook) {

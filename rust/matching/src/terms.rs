@@ -63,9 +63,14 @@ pub(crate) fn check_terms(
     Ok(())
 }
 
-/// Check 13 of PLACE: the trigger that the terms ask for, if the present price does not fire it.
+/// Check 13 of PLACE: the trigger that the terms ask for, if the present price does not fire it. For an exit of a list,
+/// the price at which its entry is expected to fill takes the place of the present one.
 #[cold]
-pub(crate) fn checked_trigger(book: &OrderBook, terms: &Command) -> Result<Option<Trigger>, ResultCode> {
+pub(crate) fn checked_trigger(
+    book: &OrderBook,
+    terms: &Command,
+    expected_price: Option<i64>,
+) -> Result<Option<Trigger>, ResultCode> {
     let kind = TriggerKind::from_record(terms.side).unwrap_or_default();
     if kind == TriggerKind::None {
         return Ok(None);
@@ -75,7 +80,8 @@ pub(crate) fn checked_trigger(book: &OrderBook, terms: &Command) -> Result<Optio
     }
     let mut trigger =
         Trigger { kind, flags: terms.flags, value: terms.price, tick: book.tick, ..Trigger::default() };
-    let reference = if trigger.by_mark() { book.mark_price } else { book.last_price };
+    let present = if trigger.by_mark() { book.mark_price } else { book.last_price };
+    let reference = expected_price.unwrap_or(present);
     if trigger.is_trailing() {
         if reference == 0 {
             return Err(ResultCode::ReferencePriceUnknown);

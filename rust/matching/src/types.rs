@@ -37,6 +37,10 @@ pub const OWN_STP_MAX: u8 = 5;
 pub const TRAILING_BASIS_POINTS_MAX: i64 = 9_999;
 /// Fired orders that one command activates, at most.
 pub const ACTIVATIONS_MAX: usize = 32;
+/// Orders of one list, at most.
+pub const LIST_SIZE_MAX: usize = 3;
+/// LISTED: what the order's place in its list is multiplied with.
+pub const LISTED_PLACE: u32 = 256;
 /// Movements of one transfer, at most.
 pub const MOVEMENTS_MAX: usize = 32;
 
@@ -150,6 +154,26 @@ pub enum ResultCode {
     UnsupportedCommand = 90,
     /// The core holds as many orders as it can.
     EngineBusy = 92,
+    /// The orders of a list do not fit together, or are too few or too many.
+    InvalidOrderList = 120,
+    /// A list has this id.
+    DuplicateListId = 121,
+    /// No list has this id.
+    UnknownListId = 122,
+    /// An order cannot be changed while others depend on it.
+    OrderInList = 123,
+    /// An exit of the list would be filled at once.
+    ListExitWouldFill = 124,
+    /// The other exit traded this quantity.
+    ListExitTraded = 125,
+    /// The other exit lost this quantity without a trade.
+    ListExitEnded = 126,
+    /// The trigger of the other exit has fired.
+    ListExitTriggered = 127,
+    /// The exits could not be placed for what the entry has filled.
+    ListNotArmed = 128,
+    /// The entry ended without a fill.
+    ListEntryEnded = 129,
 }
 
 /// Side of an order.
@@ -265,6 +289,44 @@ impl StpMode {
     }
 }
 
+/// How the orders of a list depend on each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ListType {
+    /// Two exits of one position: one cancels the other.
+    #[default]
+    Oco = 1,
+    /// An entry, which triggers one exit.
+    Oto = 2,
+    /// An entry, which triggers two exits.
+    Bracket = 3,
+}
+
+impl ListType {
+    /// The type that `value` stands for in a record.
+    #[must_use]
+    pub fn from_record(value: u8) -> Option<Self> {
+        match value {
+            1 => Some(Self::Oco),
+            2 => Some(Self::Oto),
+            3 => Some(Self::Bracket),
+            _ => None,
+        }
+    }
+
+    /// How many orders a list has.
+    #[must_use]
+    pub fn size(self) -> usize {
+        if self == Self::Bracket { 3 } else { 2 }
+    }
+
+    /// How many of them are exits.
+    #[must_use]
+    pub fn exits(self) -> usize {
+        if self == Self::Oto { 1 } else { 2 }
+    }
+}
+
 /// What an order waits for before it matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
@@ -362,6 +424,12 @@ pub enum CommandKind {
     Activate = 25,
     /// Changes an order's price, its ordered quantity or both.
     Amend = 26,
+    /// An order of the list that follows.
+    ListOrder = 30,
+    /// Places the orders before it, all or none.
+    PlaceList = 31,
+    /// Ends what is open of a list.
+    CancelList = 32,
 }
 
 impl CommandKind {
@@ -396,7 +464,12 @@ impl CommandKind {
             CommandKind::Activate,
             CommandKind::Amend,
         ];
-        KINDS.get(usize::from(value).wrapping_sub(1)).copied()
+        match value {
+            30 => Some(Self::ListOrder),
+            31 => Some(Self::PlaceList),
+            32 => Some(Self::CancelList),
+            _ => KINDS.get(usize::from(value).wrapping_sub(1)).copied(),
+        }
     }
 }
 

@@ -124,6 +124,8 @@ pub struct WaitingOrder {
     pub timestamp: u64,
     /// What it waits for.
     pub trigger: Trigger,
+    /// Whether the other exit of its list holds the funds for both.
+    pub covered: bool,
     /// The price that has fired it; 0 while it waits for its trigger.
     pub fired_price: i64,
     /// Its rank by placement.
@@ -405,6 +407,11 @@ impl WaitingOrders {
     pub fn set_size(&mut self, index: u32, quantity: i64, remaining: i64) {
         let order = self.orders.at_mut(index);
         (order.quantity, order.remaining) = (quantity, remaining);
+    }
+
+    /// Lets an order hold nothing, because another one holds the funds for both.
+    pub fn set_covered(&mut self, index: u32) {
+        self.orders.at_mut(index).covered = true;
     }
 
     /// Gives an order a new limit, which is also the reserve price of a buy.

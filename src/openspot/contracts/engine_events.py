@@ -89,6 +89,50 @@ class TriggeredEvent(OrderStreamEvent, tag="triggered", frozen=True):
     fired_price: str
 
 
+class ListedEvent(OrderStreamEvent, tag="listed", frozen=True):
+    """An order of a list passed every check of the engine. `accepted` or `waiting` follows once it is placed.
+
+    `list_type` is a domain.order.OrderListType, `list_place` the order's place in the list, from 1: an entry comes
+    first. The trigger is as in WaitingEvent; of an order without one, `trigger_kind` is NONE. A `reduce` ends an exit
+    that is never placed.
+    """
+
+    list_id: str
+    list_type: str
+    list_place: int
+    order_type: str
+    price: str
+    quantity: str
+    metadata: str
+    trigger_kind: str
+    trigger_source: str
+    trigger_direction: str
+    trigger_price: str
+    expires_at: int
+
+
+class ListEvent(StreamMessage, frozen=True):
+    """What an event about a list as a whole has."""
+
+    seq: int
+    timestamp: int
+    symbol: str
+    list_id: str
+    list_type: str
+    participant_id: str
+    reason: str
+
+
+class ListEndedEvent(ListEvent, tag="listEnded", frozen=True):
+    """The orders of a list no longer depend on each other. Those that are still open go on alone."""
+
+
+class UnarmedEvent(ListEvent, tag="unarmed", frozen=True):
+    """The exits of a list could not be placed for a quantity that its entry has filled. No exit covers it."""
+
+    quantity: str
+
+
 class TradeEvent(StreamMessage, tag="trade", frozen=True):
     """One fill. A rebate has `maker_is_rebate` and negative `maker_fee_amount` and `maker_fee_bps`."""
 
@@ -204,6 +248,9 @@ EngineEvent = (
     | TransferEvent
     | WaitingEvent
     | TriggeredEvent
+    | ListedEvent
+    | ListEndedEvent
+    | UnarmedEvent
 )
 StreamEntry = Hello | SkippedEvents | EngineEvent
 

@@ -135,6 +135,17 @@ class TriggerKind(IntEnum):
     """… at a distance that is a part of that price."""
 
 
+class OrderListType(IntEnum):
+    """How the orders of a list depend on each other. The numbers are part of the engine's records."""
+
+    OCO = 1
+    """Two exits of one position: one cancels the other."""
+    OTO = 2
+    """An entry, which triggers one exit."""
+    BRACKET = 3
+    """An entry, which triggers two exits, of which one cancels the other."""
+
+
 class OrderStatus(StrEnum):
     """States of an order (fact A2.1-11)."""
 

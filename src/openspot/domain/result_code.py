@@ -103,3 +103,24 @@ class ResultCode(IntEnum):
     """The participant has as many open orders on the symbol as the engine's setting allows."""
     DUPLICATE_CLIENT_ORDER_ID = 97
     """Another open order of the account has the client order id, and the order asked that none has."""
+    # Order lists
+    INVALID_ORDER_LIST = 120
+    """The orders of a list do not fit together, or are too few or too many for its type."""
+    DUPLICATE_LIST_ID = 121
+    UNKNOWN_LIST_ID = 122
+    """No list has this id, or its orders no longer depend on each other."""
+    ORDER_IN_LIST = 123
+    """An order cannot be changed while others depend on it."""
+    LIST_EXIT_WOULD_FILL = 124
+    """The book, or the price of the entry, would fill an exit of the list at once."""
+    # Why an order of a list lost quantity, and why a list ended
+    LIST_EXIT_TRADED = 125
+    """The other exit traded this quantity."""
+    LIST_EXIT_ENDED = 126
+    """The other exit lost this quantity without a trade."""
+    LIST_EXIT_TRIGGERED = 127
+    """The trigger of the other exit has fired."""
+    LIST_NOT_ARMED = 128
+    """The exits could not be placed for what the entry has filled."""
+    LIST_ENTRY_ENDED = 129
+    """The entry ended without a fill."""

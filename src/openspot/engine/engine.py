@@ -11,6 +11,7 @@ from openspot.engine.core.selection import make_core
 from openspot.engine.core.snapshot_records import state_hash_of
 from openspot.engine.intake.command_intake import CommandIntake
 from openspot.engine.intake.order_limits import OrderLimits
+from openspot.engine.intake.order_lists import ListIntake
 from openspot.engine.intake.seed import seed_commands
 from openspot.engine.intake.sequencer import Sequencer
 from openspot.engine.intake.upkeep import Upkeep
@@ -75,6 +76,7 @@ class Engine:
             settings.engine_open_orders_max,
         )
         self.intake = CommandIntake(self.machine, self.sequencer, limits)
+        self.list_intake = ListIntake(self.machine, self.sequencer, self.intake, limits)
         self.upkeep = Upkeep(self.machine, self.sequencer)
         self.journal_path = journal.path
         self.state_hash = self.machine.core.state_hash()

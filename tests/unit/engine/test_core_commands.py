@@ -15,7 +15,11 @@ from openspot.engine.core.records import (
 )
 from openspot.engine.core.reference import ReferenceCore
 from tests.support.core_commands import OPEN_ORDERS_MAX, CommandStream, generate
+from tests.support.list_commands import ListStream
 
+LIST_KINDS = {CommandKind.LIST_ORDER, CommandKind.PLACE_LIST, CommandKind.CANCEL_LIST}
+LIST_EVENTS = {EventType.LISTED, EventType.LIST_ENDED, EventType.UNARMED}
+LIST_CODES = {code for code in ResultCode if code >= ResultCode.INVALID_ORDER_LIST}
 COUNT = 12_000
 CODES_OF_THE_PROCESS = range(91, 98)
 
@@ -52,8 +56,26 @@ def test_a_stream_reaches_every_kind_code_and_event() -> None:
             order_types[command.order_type] += 1  # type: ignore[union-attr]
     events = list(decode_events(event_bytes))
 
-    assert [kind for kind in CommandKind if not taken[kind]] == []
+    assert [kind for kind in CommandKind if not taken[kind] and kind not in LIST_KINDS] == []
     assert [order_type for order_type in EngineOrderType if not order_types[order_type]] == []
-    assert [event_type for event_type in EventType if event_type not in {event.type for event in events}] == []
+    found = {event.type for event in events}
+    assert [event_type for event_type in EventType if event_type not in found | LIST_EVENTS] == []
     seen = {result.code for result in results} | {event.code for event in events}
-    assert [code for code in ResultCode if code not in seen and code not in CODES_OF_THE_PROCESS] == []
+    assert [code for code in ResultCode if code not in {*seen, *CODES_OF_THE_PROCESS, *LIST_CODES}] == []
+
+
+def test_streams_of_lists_reach_every_kind_code_and_event_of_lists() -> None:
+    kinds: set[int] = set()
+    seen: set[int] = set()
+    found: set[int] = set()
+    for seed in range(30):
+        core, stream = ReferenceCore(), ListStream(seed)
+        for _ in range(400):
+            record = stream.next(core)
+            results, events = core.apply(record)
+            kinds |= {record[0] for result in decode_results(results) if result.status != ResultStatus.REJECTED}
+            seen |= {result.code for result in decode_results(results)}
+            for event in decode_events(events):
+                seen.add(event.code)
+                found.add(event.type)
+    assert [LIST_KINDS - kinds, LIST_EVENTS - found, LIST_CODES - seen] == [set(), set(), set()]

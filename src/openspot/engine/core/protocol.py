@@ -64,6 +64,23 @@ class ReferencePrices(NamedTuple):
     mark_price: int
 
 
+class CoreOrderList(NamedTuple):
+    """Orders of one account and symbol that depend on each other. `list_type` is an OrderListType.
+
+    `entry` is the id of the entry while it is open, else 0; `unarmed` the scaled quantity that it has filled and no
+    exit covers yet. An exit is open from its first arming on; all of a list are armed together.
+    """
+
+    list_id: int
+    list_type: int
+    account: int
+    symbol: int
+    entry: int
+    unarmed: int
+    armed_exits: tuple[int, ...]
+    planned_exits: tuple[int, ...]
+
+
 class CoreBalance(NamedTuple):
     """One account's money in one currency, in amount units (18 places).
 
@@ -190,12 +207,16 @@ class MatchingCore(Protocol):
         """The orders that wait for a trigger, by placement."""
         ...
 
+    def order_lists(self) -> list[CoreOrderList]:
+        """The lists whose orders depend on each other, by ascending id."""
+        ...
+
     def expiries(self) -> list[OrderExpiry]:
         """The open orders that expire, by ascending order id."""
         ...
 
     def activations_due(self) -> list[int]:
-        """The active symbols with fired orders that no command has activated yet, ascending."""
+        """The active symbols with fired orders or filled entries that no command has seen to yet, ascending."""
         ...
 
     def reference_prices(self) -> list[ReferencePrices]:

@@ -49,7 +49,12 @@ The fields that each kind reads (the others are zero):
                      (ns since 1970), or 0; symbol, account and quantity are 0
     EXPIRE           order_id: ends an order whose expiry has passed
     SET_MARK_PRICE   symbol, price
-    ACTIVATE         symbol: activates orders whose triggers have fired
+    ACTIVATE         symbol: activates orders whose triggers have fired, and arms the exits of filled entries
+    LIST_ORDER       an order of the PLACE_LIST that follows, in the fields of a PLACE, directly after its TERMS: places
+                     nothing yet
+    PLACE_LIST       order_id = the list's id, order_type = OrderListType: places the run of orders directly before it,
+                     all or none
+    CANCEL_LIST      order_id = the list's id; account = the owner, or 0 for an administrator; symbol, or 0 for any
 
 A reference is 128 bits (a digest of an external text), in price (low half) and quantity (high half). Zero means
 none: then the core does not remember the transfer.
@@ -91,7 +96,9 @@ TERMS_AT_OR_BELOW = 2
 """TERMS, WAITING, TRIGGERED: the trigger fires at or below its price, not at or above."""
 TERMS_FLAGS = TERMS_BY_MARK | TERMS_AT_OR_BELOW
 ACTIVATIONS_MAX = 32
-"""How many fired orders one command activates. The rest waits for the next one."""
+"""How many fired orders one command activates, and lists it arms. The rest waits for the next one."""
+LISTED_PLACE = 256
+"""LISTED: what the order's place in its list is multiplied with."""
 FOK_STEPS_EXPONENT = 12
 """The flags of every PLACE that the engine makes: a FOK is tested against 4,096 levels or orders at most. Journals of
 before have 0 there."""
@@ -127,6 +134,9 @@ class CommandKind(IntEnum):
     SET_MARK_PRICE = 24
     ACTIVATE = 25
     AMEND = 26
+    LIST_ORDER = 30
+    PLACE_LIST = 31
+    CANCEL_LIST = 32
 
 
 class ResultStatus(IntEnum):
@@ -145,6 +155,8 @@ class EventType(IntEnum):
     or both, and a new place. BALANCE: a transfer credited, debited or held an account's money. TRANSFER: a movement
     between two accounts.
     WAITING: an order with a trigger passed every check, and waits. TRIGGERED: its trigger has fired.
+    LISTED: an order of a list passed every check. LIST_ENDED: the orders of a list no longer depend on each other.
+    UNARMED: the exits of a list could not be placed for a quantity that its entry has filled.
     """
 
     ACCEPTED = 1
@@ -156,6 +168,9 @@ class EventType(IntEnum):
     TRANSFER = 7
     WAITING = 8
     TRIGGERED = 9
+    LISTED = 13
+    LIST_ENDED = 14
+    UNARMED = 15
 
 
 EVENT_TAKER_COMPLETED = 1
@@ -163,7 +178,9 @@ EVENT_TAKER_COMPLETED = 1
 EVENT_MAKER_COMPLETED = 2
 EVENT_MAKER_REBATE = 4
 EVENT_WAITS = 8
-"""REDUCE, MOVED: the order waits for its trigger, so no book changes."""
+"""REDUCE, MOVED: the order waits for its trigger, or to be armed, so no book changes."""
+EVENT_LISTED = 16
+"""ACCEPTED, WAITING: the order is one of a list, so what its sender said stands in its LISTED."""
 
 
 class Command(NamedTuple):
@@ -231,6 +248,10 @@ class Event(NamedTuple):
     WAITING, TRIGGERED: as ACCEPTED, `price` is the limit; `flags` as in TERMS, `maker_order_id` = the TriggerKind,
     `maker_remaining` = the trigger price. WAITING: `maker_account` = the distance or basis points of a trailing
     trigger. TRIGGERED: `amount` = the price that fired it.
+    LISTED: as WAITING; `maker_amount` = the list's id, `currency` = its OrderListType + 256 × the order's place in the
+    list, from 1.
+    LIST_ENDED, UNARMED: `order_id` = the list's id, `order_type` = its OrderListType, `code` the reason.
+    UNARMED: `quantity` = what the entry has filled and no exit covers.
     REDUCE: `quantity` is the quantity removed, `remaining` the rest, `code` the reason.
     REJECT: `code` is the reason, `quantity` the quantity of the command.
     BALANCE: `account`, `currency`, `order_type` = the CommandKind, `order_id` and `maker_order_id` = low and

@@ -2,8 +2,9 @@
 
 It is short and simple on purpose. The Rust core must return the same bytes for every command; where the two
 differ, docs/protocol/matching.md decides. The rules are in reference_terms.py, reference_placement.py,
-reference_triggers.py, reference_execution.py, reference_matching.py, reference_amendments.py, reference_transfers.py,
-reference_movements.py and reference_directory.py, with one function for each kind of command over the state in
+reference_triggers.py, reference_execution.py, reference_matching.py, reference_lists.py, reference_list_links.py,
+reference_arming.py, reference_amendments.py, reference_transfers.py, reference_movements.py and reference_directory.py,
+with one function for each kind of command over the state in
 reference_state.py. This file turns records into calls and back, and answers queries.
 """
 
@@ -15,11 +16,13 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine.core import reference_amendments as amendments
 from openspot.engine.core import reference_directory as directory
 from openspot.engine.core import reference_execution as execution
+from openspot.engine.core import reference_lists as lists
 from openspot.engine.core import reference_movements as movements
 from openspot.engine.core import reference_transfers as transfers
 from openspot.engine.core.protocol import (
     AccountSettings,
     CoreBalance,
+    CoreOrderList,
     DepthLevel,
     OrderExpiry,
     OwnerLink,
@@ -82,6 +85,9 @@ _HANDLERS: dict[int, Callable[[CoreState, Command, Emit], CommandResult]] = {
     CommandKind.EXPIRE: amendments.expire,
     CommandKind.SET_MARK_PRICE: execution.set_mark_price,
     CommandKind.ACTIVATE: execution.activate,
+    CommandKind.LIST_ORDER: lists.add_list_order,
+    CommandKind.PLACE_LIST: lists.place_list,
+    CommandKind.CANCEL_LIST: lists.cancel_list,
 }
 _UNUSABLE = "the core is unusable since a command found its state broken: end the process and replay"
 _BLANK_EVENT = Event(*[0] * len(Event._fields))
@@ -201,6 +207,10 @@ class ReferenceCore:
     def _fired_price(self, waiter: Waiter) -> int:
         return self._state.books[waiter.order.symbol].fired.get(waiter.order.order_id, 0)
 
+    def order_lists(self) -> list[CoreOrderList]:
+        """The lists whose orders depend on each other, by ascending id."""
+        return [order_list.as_core_list() for _, order_list in sorted(self._state.lists.items())]
+
     def expiries(self) -> list[OrderExpiry]:
         """The open orders that expire, by ascending order id."""
         return [
@@ -208,8 +218,12 @@ class ReferenceCore:
         ]
 
     def activations_due(self) -> list[int]:
-        """The active symbols with fired orders that no command has activated yet, ascending."""
-        return [number for number, book in sorted(self._state.books.items()) if book.fired and book.symbol.active]
+        """The active symbols with fired orders or filled entries that no command has seen to yet, ascending."""
+        return [
+            number
+            for number, book in sorted(self._state.books.items())
+            if (book.fired or book.arming) and book.symbol.active
+        ]
 
     def reference_prices(self) -> list[ReferencePrices]:
         """The symbols that have a reference price, ascending. The core knows them from the first TERMS on."""

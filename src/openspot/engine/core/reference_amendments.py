@@ -9,13 +9,18 @@ from openspot.engine.core.records import EVENT_WAITS, Command, EventType
 from openspot.engine.core.reference_book import BookOrder
 from openspot.engine.core.reference_checks import check_notional, check_post_only, check_price
 from openspot.engine.core.reference_execution import activate_fired
+from openspot.engine.core.reference_list_links import end_list
 from openspot.engine.core.reference_matching import emit_order, match_order, reduce_resting
+from openspot.engine.core.reference_order_list import OrderList
 from openspot.engine.core.reference_state import CommandResult, CoreState, Emit, require, require_found
 from openspot.engine.core.reference_triggers import Waiter
 
 
 def cancel(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Remove an order for its owner, or for an administrator, who has account 0 (facts A1.4-06, A1.4-07)."""
+    planned_in = state.listed.get(command.order_id) if command.order_id not in state.orders else None
+    if planned_in is not None:
+        return _cancel_planned(state, planned_in, command, emit)
     order = require_found(state.orders.get(command.order_id), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
     require(command.account in (order.account, 0), ResultCode.AUTH_INVALID_USER)
     require(command.symbol in (order.symbol, 0), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
@@ -125,4 +130,13 @@ def _move_waiter(state: CoreState, waiter: Waiter, moved: BookOrder, change: int
 def _own_order(state: CoreState, command: Command) -> BookOrder:
     order = require_found(state.orders.get(command.order_id), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
     require(command.account == order.account, ResultCode.AUTH_INVALID_USER)
+    require(order.order_id not in state.listed, ResultCode.ORDER_IN_LIST)
     return order
+
+
+def _cancel_planned(state: CoreState, order_list: OrderList, command: Command, emit: Emit) -> CommandResult:
+    """Cancel an exit that is no open order yet, which ends its list."""
+    require(command.account in (order_list.account, 0), ResultCode.AUTH_INVALID_USER)
+    require(command.symbol in (order_list.symbol, 0), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
+    end_list(state, order_list, ResultCode.LIST_EXIT_ENDED, emit)
+    return CommandResult()

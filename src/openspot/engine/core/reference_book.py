@@ -9,10 +9,14 @@ orders is removed.
 from bisect import bisect_left, insort
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS
 from openspot.domain.order import EngineOrderType, Side
 from openspot.engine.core.protocol import DepthLevel, RestingOrder, Symbol
+
+if TYPE_CHECKING:
+    from openspot.engine.core.reference_order_list import OrderList
 
 
 @dataclass(slots=True)
@@ -38,6 +42,8 @@ class BookOrder:
     """The order's own StpMode + 1; 0 for the account's present mode."""
     expiry: int = 0
     """When it expires, in nanoseconds since 1970; 0 for never."""
+    covered: bool = False
+    """Whether the other exit of its list holds the funds for both."""
 
     @property
     def has_limit(self) -> bool:
@@ -129,6 +135,8 @@ class SymbolBook:
         """The mark price; 0 if there was none."""
         self.fired: dict[int, int] = {}
         """The orders that wait for their activation, in its order: order id → the price that fired it."""
+        self.arming: dict[int, OrderList] = {}
+        """The lists that wait until their exits get what their entry has filled, in their order, by id."""
         self._base_unit = AMOUNT_SCALE // symbol.base_scale_k
         self._quote_unit = AMOUNT_SCALE // (symbol.base_scale_k * symbol.quote_scale_k)
 
@@ -168,6 +176,8 @@ class SymbolBook:
     def hold(self, order: BookOrder) -> int:
         """The funds that an order with a limit holds: a BUY's cost at its reserve price and worst fee, or a
         SELL's base amount."""
+        if order.covered:
+            return 0
         if order.side == Side.SELL:
             return self.base_amount(order.remaining)
         fee = self.fee(order.reserve_price, order.remaining, order.worst_fee_bps)
@@ -175,6 +185,8 @@ class SymbolBook:
 
     def locked(self, order: BookOrder) -> int:
         """The part of the hold that balances show as locked: without fees, at the limit price."""
+        if order.covered:
+            return 0
         if order.side == Side.SELL:
             return self.base_amount(order.remaining)
         return self.notional(order.price, order.remaining)

@@ -85,6 +85,7 @@ def delete_symbol(state: CoreState, command: Command, emit: Emit) -> CommandResu
     """Delete a symbol without open orders (fact B4.4-15)."""
     book = require_found(state.books.get(command.symbol), ResultCode.INVALID_SYMBOL)
     waits = any(waiter.order.symbol == command.symbol for waiter in state.waiting.values())
+    waits |= any(order_list.symbol == command.symbol for order_list in state.lists.values())
     require(not waits and next(book.orders(), None) is None, ResultCode.SYMBOL_HAS_OPEN_ORDERS)
     del state.books[command.symbol]
     return CommandResult()

@@ -6,8 +6,10 @@ from openspot.domain.order import EngineOrderType
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.records import ACTIVATIONS_MAX, Command, EventType
+from openspot.engine.core.reference_arming import arm
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
 from openspot.engine.core.reference_checks import check_notional, check_price
+from openspot.engine.core.reference_list_links import follow_execution, follow_trigger
 from openspot.engine.core.reference_matching import (
     Execution,
     emit_order,
@@ -43,12 +45,19 @@ def execute(state: CoreState, order: BookOrder, emit: Emit, *, budget: int, flag
 
 
 def activate_fired(state: CoreState, book: SymbolBook, emit: Emit) -> None:
-    """Activate fired orders of a symbol in their order, at most ACTIVATIONS_MAX. Their trades may fire more."""
+    """Arm lists and activate fired orders of a symbol in their order, at most ACTIVATIONS_MAX of both.
+
+    Lists come first. What this trades may fill and fire more.
+    """
     for _ in range(ACTIVATIONS_MAX):
+        unarmed = next(iter(book.arming.values()), None)
         fired = next(iter(book.fired.items()), None)
-        if fired is None:
+        if unarmed is not None:
+            arm(state, book, unarmed, emit)
+        elif fired is not None:
+            _activate(state, book, *fired, emit)
+        else:
             return
-        _activate(state, book, *fired, emit)
 
 
 def set_mark_price(state: CoreState, command: Command, emit: Emit) -> CommandResult:
@@ -76,7 +85,7 @@ def _active_book(state: CoreState, command: Command) -> SymbolBook:
 
 def _activate(state: CoreState, book: SymbolBook, order_id: int, fired_price: int, emit: Emit) -> None:
     waiter = state.waiting[order_id]
-    order = replace(waiter.order, price=waiter.limit)
+    order = replace(waiter.order, price=waiter.limit, covered=False)
     state.remove_order(waiter.order)
     emit_order(
         emit,
@@ -89,11 +98,13 @@ def _activate(state: CoreState, book: SymbolBook, order_id: int, fired_price: in
         maker_fee_bps=order.maker_fee_bps,
         amount=fired_price,
     )
-    refusal = _activation_refusal(state, book, order)
+    follow_trigger(state, order_id, emit)
+    refusal, execution = _activation_refusal(state, book, order), Execution()
     if refusal is not None:
-        reduce_incoming(order, order.remaining, refusal, Execution(), emit)
+        reduce_incoming(order, order.remaining, refusal, execution, emit)
     else:
-        execute(state, order, emit, budget=0, flags=waiter.fok_steps)
+        execution = execute(state, order, emit, budget=0, flags=waiter.fok_steps)
+    follow_execution(state, order, execution.filled, emit)
 
 
 def _activation_refusal(state: CoreState, book: SymbolBook, order: BookOrder) -> ResultCode | None:

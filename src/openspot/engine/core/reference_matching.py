@@ -1,18 +1,19 @@
 """The reference core's matching: trades and self-trade prevention of an incoming order."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from openspot.domain.order import Side, StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT
 from openspot.engine.core.records import (
+    EVENT_LISTED,
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
-    EVENT_WAITS,
     EventType,
 )
 from openspot.engine.core.reference_book import BookOrder
+from openspot.engine.core.reference_list_links import emit_reduce, follow_change, reduce_open
 from openspot.engine.core.reference_state import CoreState, Emit
 from openspot.engine.core.reference_triggers import fire
 
@@ -95,17 +96,15 @@ def may_meet_itself(state: CoreState, incoming: BookOrder) -> bool:
 
 def reduce_resting(state: CoreState, order: BookOrder, quantity: int, reason: ResultCode, emit: Emit) -> None:
     """Reduce an open order by `quantity` without a trade, and emit REDUCE with the reason."""
-    waiter = state.waiting.get(order.order_id)
-    limit = waiter.limit if waiter else order.price
-    state.reduce_order(order, quantity)
-    _emit_reduce(emit, replace(order, price=limit), quantity, reason, EVENT_WAITS if waiter else 0)
+    reduce_open(state, order, quantity, reason, emit)
+    follow_change(state, order, quantity, emit, traded=False)
 
 
 def reduce_incoming(order: BookOrder, quantity: int, reason: ResultCode, execution: Execution, emit: Emit) -> None:
     """Reduce an incoming order by `quantity` without a trade, and emit REDUCE with the reason."""
     order.remaining -= quantity
     execution.removal_reason = reason
-    _emit_reduce(emit, order, quantity, reason)
+    emit_reduce(emit, order, quantity, reason)
 
 
 def _prevent_self_trade(
@@ -172,24 +171,22 @@ def _trade(state: CoreState, taker: BookOrder, maker: BookOrder, execution: Exec
         amount=taker_fee,
         maker_amount=maker_fee,
     )
+    follow_change(state, maker, quantity, emit, traded=True)
     if state.tracks_prices:
         book.last_price = price
         fire(book, list(state.waiting.values()), price, by_mark=False)
 
 
-def _emit_reduce(emit: Emit, order: BookOrder, quantity: int, reason: ResultCode, flags: int = 0) -> None:
-    emit(
-        EventType.REDUCE,
-        side=order.side,
-        order_type=order.order_type,
-        flags=flags | (0 if order.remaining else EVENT_TAKER_COMPLETED),
-        code=reason,
-        symbol=order.symbol,
-        order_id=order.order_id,
-        account=order.account,
-        price=order.price,
-        quantity=quantity,
-        remaining=order.remaining,
+def emit_accepted(state: CoreState, order: BookOrder, emit: Emit) -> None:
+    """Emit ACCEPTED for an order that is about to enter its book."""
+    emit_order(
+        emit,
+        EventType.ACCEPTED,
+        order,
+        flags=EVENT_LISTED if order.order_id in state.listed else 0,
+        fee_bps=order.taker_fee_bps,
+        maker_fee_bps=order.maker_fee_bps,
+        amount=order.expiry,
     )
 
 

@@ -3,15 +3,18 @@
 The checks run in the order of docs/protocol/matching.md. Nothing changes until all of them have passed.
 """
 
+from typing import NamedTuple
+
 from openspot.domain.money import AMOUNT_MAX, BASIS_POINTS
 from openspot.domain.order import EngineOrderType, Side, TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.records import FLAG_BUDGET, FLAG_SLIDE, Command, EventType, ResultStatus
+from openspot.engine.core.reference_arming import begin_waiting
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
 from openspot.engine.core.reference_checks import check_notional, check_post_only, check_price
 from openspot.engine.core.reference_execution import activate_fired, execute
-from openspot.engine.core.reference_matching import emit_order
+from openspot.engine.core.reference_matching import emit_accepted
 from openspot.engine.core.reference_sizing import affordable_quantity, steps_of
 from openspot.engine.core.reference_state import (
     Account,
@@ -29,59 +32,52 @@ _SIDES = frozenset(Side)
 _ORDER_TYPES = frozenset(EngineOrderType)
 
 
+class PlannedEntry(NamedTuple):
+    """The price at which the entry of a list is expected to fill, and the one that its exits must not meet."""
+
+    expected_price: int
+    worst_price: int
+
+
 def place(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Check a new order and match it. Its type decides what becomes of a remainder (facts A2.8-01 to A2.8-05)."""
     terms = state.terms_until(state.command_sequence - 1)
     try:
-        order, waiter = _checked_order(state, command, terms)
+        order, waiter = checked_order(state, command, terms)
     except Rejected as rejected:
-        _emit_reject(emit, command, rejected.code)
+        emit_reject(emit, command, rejected.code)
         return CommandResult(rejected.code, ResultStatus.REJECTED, remaining=command.quantity)
     if waiter is not None:
-        _wait(state, waiter, emit)
+        begin_waiting(state, waiter, emit)
         return CommandResult(remaining=order.remaining)
-    emit_order(
-        emit,
-        EventType.ACCEPTED,
-        order,
-        fee_bps=order.taker_fee_bps,
-        maker_fee_bps=order.maker_fee_bps,
-        amount=order.expiry,
-    )
-    execution = execute(state, order, emit, budget=command.amount, flags=command.flags)
-    if order.remaining or execution.filled:
-        result = CommandResult(filled=execution.filled, remaining=order.remaining, notional=execution.notional)
-    else:
-        result = CommandResult(execution.removal_reason, ResultStatus.CANCELLED)
+    result = accept(state, order, command, emit)
     activate_fired(state, state.books[order.symbol], emit)
     return result
 
 
-def _wait(state: CoreState, waiter: Waiter, emit: Emit) -> None:
-    order, trigger = waiter.order, waiter.trigger
-    state.add_waiter(waiter)
-    emit_order(
-        emit,
-        EventType.WAITING,
-        order,
-        flags=trigger.flags,
-        maker_order_id=trigger.kind,
-        maker_account=trigger.value if trigger.is_trailing else 0,
-        maker_remaining=trigger.price,
-        fee_bps=order.taker_fee_bps,
-        maker_fee_bps=order.maker_fee_bps,
-        amount=order.expiry,
-    )
+def accept(state: CoreState, order: BookOrder, command: Command, emit: Emit) -> CommandResult:
+    """Match a checked order, which then rests or ends."""
+    emit_accepted(state, order, emit)
+    execution = execute(state, order, emit, budget=command.amount, flags=command.flags)
+    if order.remaining or execution.filled:
+        return CommandResult(filled=execution.filled, remaining=order.remaining, notional=execution.notional)
+    return CommandResult(execution.removal_reason, ResultStatus.CANCELLED)
 
 
-def _checked_order(state: CoreState, command: Command, terms: Command | None) -> tuple[BookOrder, Waiter | None]:
-    """The order that a PLACE asks for, and how it waits. Raises Rejected with the first check that fails."""
+def checked_order(
+    state: CoreState, command: Command, terms: Command | None, entry: PlannedEntry | None = None
+) -> tuple[BookOrder, Waiter | None]:
+    """The order that a PLACE asks for, and how it waits. Raises Rejected with the first check that fails.
+
+    With an `entry` it is an exit of a list: it needs no funds yet, and its trigger is compared with the entry's price.
+    """
     require(command.side in _SIDES, ResultCode.INVALID_SIDE)
     require(command.order_type in _ORDER_TYPES, ResultCode.INVALID_ORDER_TYPE)
     if terms is not None:
         check_terms(terms, command)
     require(command.order_id > 0, ResultCode.INVALID_ORDER_ID)
-    require(command.order_id not in state.orders, ResultCode.DUPLICATE_ORDER_ID)
+    is_new = command.order_id not in state.orders and command.order_id not in state.listed
+    require(is_new, ResultCode.DUPLICATE_ORDER_ID)
     book = require_found(state.books.get(command.symbol), ResultCode.INVALID_SYMBOL)
     require(book.symbol.active, ResultCode.SYMBOL_INACTIVE)
     account = require_found(state.accounts.get(command.account), ResultCode.RISK_NSF)
@@ -109,7 +105,7 @@ def _checked_order(state: CoreState, command: Command, terms: Command | None) ->
         order.remaining = min(order.remaining, free // book.base_amount(book.symbol.lot) * book.symbol.lot)
         require(order.remaining > 0, ResultCode.RISK_NSF)
     needed = _needed_funds(book, order, budget=command.amount if has_budget else None)
-    require(free >= needed, ResultCode.RISK_NSF)
+    require(entry is not None or free >= needed, ResultCode.RISK_NSF)
     check_post_only(book, order)
     if has_budget and order.has_limit:
         order.remaining = affordable_quantity(state, order, command.amount, steps_of(command.flags))
@@ -117,7 +113,8 @@ def _checked_order(state: CoreState, command: Command, terms: Command | None) ->
         order.quantity = order.remaining
     if terms is None or terms.side == TriggerKind.NONE:
         return order, None
-    return order, Waiter(order, checked_trigger(book, terms), command.flags)
+    trigger = checked_trigger(book, terms, entry.expected_price if entry else 0)
+    return order, Waiter(order, trigger, command.flags)
 
 
 def _has_budget(command: Command) -> bool:
@@ -165,7 +162,8 @@ def _needed_funds(book: SymbolBook, order: BookOrder, budget: int | None) -> int
     return budget - (-budget * order.worst_fee_bps // BASIS_POINTS)
 
 
-def _emit_reject(emit: Emit, command: Command, code: ResultCode) -> None:
+def emit_reject(emit: Emit, command: Command, code: ResultCode) -> None:
+    """Emit REJECT for an order that was refused."""
     emit(
         EventType.REJECT,
         side=command.side,

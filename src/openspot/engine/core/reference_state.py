@@ -17,6 +17,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT, OWNER_SHIFT, AccountSettings, CoreBalance, spot_account_of
 from openspot.engine.core.records import Command, ResultStatus
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
+from openspot.engine.core.reference_order_list import ListPart, OrderList
 from openspot.engine.core.reference_triggers import Waiter
 
 Value = TypeVar("Value")
@@ -151,6 +152,12 @@ class CoreState:
         self._movements_end = 0
         self._terms: Command | None = None
         self._terms_end = 0
+        self.lists: dict[int, OrderList] = {}
+        """The lists whose orders depend on each other, by id."""
+        self.listed: dict[int, OrderList] = {}
+        """Their orders, open or planned → their list."""
+        self._list_parts: list[ListPart] = []
+        self._list_parts_end = 0
 
     def change_total(self, account_number: int, currency: int, amount: int) -> None:
         """Add a signed `amount` to an account's total and to the supply of the currency."""
@@ -190,6 +197,21 @@ class CoreState:
     def keep_terms(self, terms: Command) -> None:
         """Let `terms`, which are the present command, wait for their PLACE."""
         self._terms, self._terms_end = terms, self.command_sequence
+
+    def list_parts_until(self, command_sequence: int) -> list[ListPart]:
+        """The unbroken run of pairs of TERMS and LIST_ORDER that ends with this command. Any other ends the run."""
+        return self._list_parts if self._list_parts_end == command_sequence else []
+
+    def keep_list_parts(self, parts: list[ListPart], *, before_terms: bool = False) -> None:
+        """Let `parts`, of which the present command is the last, or the TERMS behind it, wait for their PLACE_LIST."""
+        self._list_parts, self._list_parts_end = parts, self.command_sequence - before_terms
+
+    def waiting_list_parts(self) -> list[ListPart]:
+        """The run that waits now: TERMS may have come for one more."""
+        ends_now = self.list_parts_until(self.command_sequence)
+        if not ends_now and self.terms_until(self.command_sequence) is not None:
+            return self.list_parts_until(self.command_sequence - 1)
+        return ends_now
 
     def stp_mode_of(self, order: BookOrder) -> StpMode:
         """The self-trade prevention mode of an incoming order: its own, or else the present one of its account."""

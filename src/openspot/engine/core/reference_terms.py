@@ -59,12 +59,15 @@ def trailing_fits(kind: int, flags: int, value: int, side: int) -> bool:
     )
 
 
-def checked_trigger(book: SymbolBook, terms: Command) -> Trigger:
-    """Check 13 of PLACE: the trigger that the terms ask for, if the present price does not fire it."""
+def checked_trigger(book: SymbolBook, terms: Command, expected_price: int = 0) -> Trigger:
+    """Check 13 of PLACE: the trigger that the terms ask for, if the present price does not fire it.
+
+    For an exit of a list, the price at which its entry is expected to fill takes the place of the present one.
+    """
     trigger = Trigger(terms.side, terms.flags, terms.price, book.symbol.tick)
     if terms.side != TriggerKind.TRAILING_BASIS_POINTS:
         require(terms.price % book.symbol.tick == 0, ResultCode.INVALID_TRIGGER)
-    reference = book.reference_price(by_mark=trigger.by_mark)
+    reference = expected_price or book.reference_price(by_mark=trigger.by_mark)
     if trigger.is_trailing:
         require(reference != 0, ResultCode.REFERENCE_PRICE_UNKNOWN)
         trigger.watermark = reference

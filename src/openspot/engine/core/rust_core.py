@@ -8,6 +8,7 @@ import openspot_matching
 from openspot.engine.core.protocol import (
     AccountSettings,
     CoreBalance,
+    CoreOrderList,
     DepthLevel,
     OrderExpiry,
     OwnerLink,
@@ -47,6 +48,13 @@ class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
     def waiting_orders(self) -> list[WaitingOrder]:
         """The orders that wait for a trigger, by placement."""
         return [WaitingOrder._make(row) for row in super().waiting_orders()]
+
+    def order_lists(self) -> list[CoreOrderList]:
+        """The lists whose orders depend on each other, by ascending id."""
+        return [
+            CoreOrderList(*row[:6], armed_exits=tuple(row[6]), planned_exits=tuple(row[7]))
+            for row in super().order_lists()
+        ]
 
     def expiries(self) -> list[OrderExpiry]:
         """The open orders that expire, by ascending order id."""

@@ -130,12 +130,7 @@ def read_terms_and_waiting(state: CoreState, reader: RecordReader) -> None:
     count = reader.count(COUNT_32)
     require_content(count <= 1, "a wrong number of terms waits")
     if count:
-        *head, low, high = reader.take(TERMS)
-        side, order_type, flags, symbol, order_id, account, price, quantity = head
-        amount = join_halves(low, high)
-        state.keep_terms(
-            Command(CommandKind.TERMS, side, order_type, flags, symbol, 0, order_id, account, price, quantity, amount)
-        )
+        state.keep_terms(read_waiting_command(reader, CommandKind.TERMS))
     for _ in range(reader.count(COUNT_64)):
         _read_order_terms(state, *reader.take(ORDER_TERMS))
     for _ in range(reader.count(COUNT_64)):
@@ -144,6 +139,13 @@ def read_terms_and_waiting(state: CoreState, reader: RecordReader) -> None:
         _read_fired_order(state, *reader.take(FIRED_ORDER))
     for _ in range(reader.count(COUNT_32)):
         _read_reference_prices(state, *reader.take(REFERENCE_PRICES))
+
+
+def read_waiting_command(reader: RecordReader, kind: CommandKind) -> Command:
+    """Read a command that waits for the one that follows it."""
+    *head, low, high = reader.take(TERMS)
+    side, order_type, flags, symbol, order_id, account, price, quantity = head
+    return Command(kind, side, order_type, flags, symbol, 0, order_id, account, price, quantity, join_halves(low, high))
 
 
 def has_missed_trigger(state: CoreState) -> bool:
@@ -165,13 +167,19 @@ def _read_order_terms(state: CoreState, order_id: int, own_stp: int, expiry: int
 
 
 def _read_waiting_order(state: CoreState, record: WaitingOrderRecord) -> None:
+    waiter = checked_waiter(state, record)
+    require_content(_trigger_allowed(waiter.trigger, record.side), "a trigger breaks a rule")
+    state.add_waiter(waiter)
+
+
+def checked_waiter(state: CoreState, record: WaitingOrderRecord) -> Waiter:
+    """The order of a record, which must be one that can wait, with its trigger, which is not checked."""
     order = checked_order(state, record, ACTIVATED_TYPES, "an order of this type cannot wait")
     require_content(record.own_stp <= len(StpMode), "terms of an order are out of range")
     order.own_stp, order.expiry = record.own_stp, record.expiry
     tick = state.books[record.symbol].symbol.tick
     trigger = Trigger(record.kind, record.flags, record.value, tick, record.watermark, record.anchor)
-    require_content(_trigger_allowed(trigger, record.side), "a trigger breaks a rule")
-    state.add_waiter(Waiter(order, trigger, record.fok_steps))
+    return Waiter(order, trigger, record.fok_steps)
 
 
 def _trigger_allowed(trigger: Trigger, side: int) -> bool:

@@ -20,6 +20,7 @@ from openspot.engine.core.reference_state import (
     RememberedTransfer,
     TransferStatus,
 )
+from openspot.engine.core.snapshot_lists import read_order_lists
 from openspot.engine.core.snapshot_parts import (
     RecordReader,
     checked_fees,
@@ -95,6 +96,8 @@ def read_snapshot(snapshot: bytes) -> CoreState:
             _read_owner_link(state, *reader.take(OWNER_LINK))
     if reader.has_more:
         read_terms_and_waiting(state, reader)
+    if reader.has_more:
+        read_order_lists(state, reader)
     covered = all(account.free(currency) >= 0 for account in state.accounts.values() for currency in account.held)
     require_content(covered, "an account holds more than it owns")
     require_content(not any(_is_crossed(book) for book in state.books.values()), "a book is crossed")

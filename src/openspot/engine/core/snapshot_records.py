@@ -24,6 +24,8 @@ ORDER_TERMS = struct.Struct("<QBQ")
 WAITING_ORDER = struct.Struct("<QQIBBqqqqiiQBQBBBqqq")
 FIRED_ORDER = struct.Struct("<Qq")
 REFERENCE_PRICES = struct.Struct("<Iqq")
+ORDER_LIST = struct.Struct("<QBQIQqBB")
+LIST_MEMBER = struct.Struct("<Q")
 
 _LOW = (1 << 64) - 1
 
@@ -95,6 +97,19 @@ class WaitingOrderRecord(NamedTuple):
     value: int
     watermark: int
     anchor: int
+
+
+class OrderListRecord(NamedTuple):
+    """An order list, followed by the ids of its `exits`, or by a WaitingOrderRecord for each of its `plans`."""
+
+    list_id: int
+    list_type: int
+    account: int
+    symbol: int
+    entry: int
+    unarmed: int
+    exits: int
+    plans: int
 
 
 class TransferRecord(NamedTuple):

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 from openspot.engine.core.protocol import Symbol
+from openspot.engine.core.records import Command
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
+from openspot.engine.core.reference_order_list import OrderList
 from openspot.engine.core.reference_state import Account, CoreState, FeeRates, RememberedTransfer
 from openspot.engine.core.reference_triggers import Waiter
 from openspot.engine.core.snapshot_records import (
@@ -14,9 +16,11 @@ from openspot.engine.core.snapshot_records import (
     CURRENCY,
     FIRED_ORDER,
     HEADER,
+    LIST_MEMBER,
     MAGIC,
     MOVEMENT,
     ORDER,
+    ORDER_LIST,
     ORDER_TERMS,
     OWNER_LINK,
     REFERENCE_PRICES,
@@ -25,6 +29,7 @@ from openspot.engine.core.snapshot_records import (
     TRANSFER,
     WAITING_ORDER,
     AccountRecord,
+    OrderListRecord,
     RestingOrderRecord,
     SymbolRecord,
     TransferRecord,
@@ -60,6 +65,8 @@ def write_state(state: CoreState) -> bytes:
         parts += [OWNER_LINK.pack(*link) for link in sorted(state.owners.items())]
     if state.tracks_prices:
         parts += _terms_and_waiting(state, books)
+    if state.lists or state.waiting_list_parts():
+        parts += _order_lists(state, books)
     return b"".join(parts)
 
 
@@ -67,8 +74,7 @@ def _terms_and_waiting(state: CoreState, books: list[SymbolBook]) -> Iterator[by
     terms = state.terms_until(state.command_sequence)
     yield COUNT_32.pack(terms is not None)
     if terms is not None:
-        _, side, order_type, flags, symbol, _, order_id, account, price, quantity, amount = terms
-        yield TERMS.pack(side, order_type, flags, symbol, order_id, account, price, quantity, *halves(amount))
+        yield _waiting_command(terms)
     own = [
         (number, order.own_stp, order.expiry)
         for number, order in sorted(state.orders.items())
@@ -88,6 +94,44 @@ def _terms_and_waiting(state: CoreState, books: list[SymbolBook]) -> Iterator[by
     yield COUNT_32.pack(len(priced))
     for book in priced:
         yield REFERENCE_PRICES.pack(book.symbol.symbol, book.last_price, book.mark_price)
+
+
+def _order_lists(state: CoreState, books: list[SymbolBook]) -> Iterator[bytes]:
+    waiting_parts = state.waiting_list_parts()
+    yield COUNT_32.pack(len(waiting_parts))
+    for part in waiting_parts:
+        yield _waiting_command(part.terms)
+        yield _waiting_command(part.order)
+    yield COUNT_64.pack(len(state.lists))
+    for _, order_list in sorted(state.lists.items()):
+        yield ORDER_LIST.pack(*_order_list_record(order_list))
+        for number in order_list.exits:
+            yield LIST_MEMBER.pack(number)
+        for plan in order_list.plans:
+            yield WAITING_ORDER.pack(*_waiting_order_record(plan))
+    yield COUNT_64.pack(sum(len(book.arming) for book in books))
+    for book in books:
+        for number in book.arming:
+            yield LIST_MEMBER.pack(number)
+
+
+def _waiting_command(command: Command) -> bytes:
+    """A command that waits for the one that follows it, without its kind and time."""
+    _, side, order_type, flags, symbol, _, order_id, account, price, quantity, amount = command
+    return TERMS.pack(side, order_type, flags, symbol, order_id, account, price, quantity, *halves(amount))
+
+
+def _order_list_record(order_list: OrderList) -> OrderListRecord:
+    return OrderListRecord(
+        list_id=order_list.list_id,
+        list_type=order_list.list_type,
+        account=order_list.account,
+        symbol=order_list.symbol,
+        entry=order_list.entry,
+        unarmed=order_list.unarmed,
+        exits=len(order_list.exits),
+        plans=len(order_list.plans),
+    )
 
 
 def _symbol_record(symbol: Symbol) -> SymbolRecord:

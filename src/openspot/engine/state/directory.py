@@ -109,6 +109,17 @@ def client_order_id_of(note: Note) -> str:
     return note[-1] if len(note) % 2 else ""
 
 
+def listed_texts(note: Note, order_id: str) -> Note:
+    """What the note of a PLACE_LIST says of one of its orders: as the note of a PLACE with names that are not known.
+
+    The note has the names of participant and symbol as sent, then order id and metadata of each order. Order ids may be
+    empty, and then these orders share the metadata of the first one.
+    """
+    participant, symbol, *orders = note
+    metadata = dict(zip(orders[-2::-2], orders[::-2], strict=True))
+    return order_id, metadata[order_id], participant, symbol
+
+
 def place_of(account: int) -> int:
     """The place of an account in the order of creation: the lower half of its number."""
     return account & ((1 << OWNER_SHIFT) - 1)

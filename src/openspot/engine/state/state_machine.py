@@ -20,6 +20,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore
 from openspot.engine.core.records import (
     COMMAND_SIZE,
+    EVENT_LISTED,
     EVENT_MAKER_COMPLETED,
     EVENT_SIZE,
     EVENT_TAKER_COMPLETED,
@@ -38,6 +39,7 @@ from openspot.engine.state.directory import (
     Directory,
     Note,
     client_order_id_of,
+    listed_texts,
     place_of,
 )
 from openspot.engine.state.event_batch import EventBatch
@@ -54,6 +56,9 @@ _ACCEPTED, _TRADE, _REDUCE = int(EventType.ACCEPTED), int(EventType.TRADE), int(
 _REJECT, _MOVED = int(EventType.REJECT), int(EventType.MOVED)
 _ADAPTED_TYPES = frozenset({int(EngineOrderType.IOC), int(EngineOrderType.POST_ONLY)})
 """Orders of these types may be accepted with another limit or quantity than they were sent with."""
+_LIST_ORDER, _PLACE_LIST = int(CommandKind.LIST_ORDER), int(CommandKind.PLACE_LIST)
+_PLACING = frozenset({_PLACE, _LIST_ORDER})
+_LISTED, _LIST_EVENTS = int(EventType.LISTED), frozenset({int(EventType.LIST_ENDED), int(EventType.UNARMED)})
 _WAITING, _TRIGGERED, _TERMS = int(EventType.WAITING), int(EventType.TRIGGERED), int(CommandKind.TERMS)
 
 _EVENT_HEAD = struct.Struct("<BxBBxxxxI20xQQQ16xqq56x")
@@ -110,7 +115,7 @@ class StateMachine:
         for (kind, side, order_type, symbol, time_ns, engine_order_id, account, price, quantity), note in zip(
             _COMMAND_HEAD.iter_unpack(commands), notes, strict=True
         ):
-            if kind == _PLACE:
+            if kind in _PLACING:
                 if engine_order_id in entries:
                     orders.make_room(engine_order_id)
                 kept_type = order_type | WAITS if before == _TERMS and trigger else order_type
@@ -133,7 +138,7 @@ class StateMachine:
         first_sequence = self.core.event_sequence + 1
         results, records = self.core.apply(commands)
         texts: list[Note] | None = [] if self.core.event_sequence > known_events else None
-        self._follow_events(records, notes, commands_before + 1, texts)
+        self._follow_events(records, commands, notes, commands_before + 1, texts)
         kinds = commands[::COMMAND_SIZE]
         if not NAMING_KINDS.isdisjoint(kinds):
             self._follow_names(commands, notes, results)
@@ -151,7 +156,7 @@ class StateMachine:
         return AppliedBatch(results, events)
 
     def _follow_events(
-        self, records: bytes, notes: Sequence[Note], first_command: int, texts: list[Note] | None
+        self, records: bytes, commands: bytes, notes: Sequence[Note], first_command: int, texts: list[Note] | None
     ) -> None:
         """Update orders, trades and totals, and append the texts of each event to `texts` unless it is None."""
         orders, entries, ended = self.orders, self.orders.entries, self.orders.ended.append
@@ -170,10 +175,12 @@ class StateMachine:
             quantity,
         ) in _EVENT_HEAD.iter_unpack(records):
             if kind == _ACCEPTED:
+                is_listed = flags & EVENT_LISTED
                 if add:
-                    add(notes[command - first_command])
+                    # Another command may have placed an order of a list. What its sender said stands in its LISTED.
+                    add((entries[engine_order_id][ORDER_ID], "") if is_listed else notes[command - first_command])
                 placed += 1
-                if order_type in _ADAPTED_TYPES:
+                if is_listed or order_type in _ADAPTED_TYPES:
                     orders.accept(engine_order_id, price, quantity)
             elif kind == _TRADE:
                 if add:
@@ -204,8 +211,10 @@ class StateMachine:
                 else:
                     orders.reduce(engine_order_id, quantity)
             elif kind == _REJECT:
+                note = notes[command - first_command]
                 if add:
-                    add(notes[command - first_command])
+                    is_of_list = commands[(command - first_command) * COMMAND_SIZE] == _PLACE_LIST
+                    add(listed_texts(note, entries[engine_order_id][ORDER_ID]) if is_of_list else note)
                 orders.end(engine_order_id, REJECTED, quantity)
                 totals.rejected += 1
             elif kind == _MOVED:
@@ -213,9 +222,18 @@ class StateMachine:
                     add((entries[engine_order_id][ORDER_ID],))
                 orders.move(engine_order_id, price, _CHANGE.unpack_from(records, position)[0])
             elif kind == _WAITING:
+                is_listed = flags & EVENT_LISTED
                 if add:
-                    add(notes[command - first_command])
+                    add((entries[engine_order_id][ORDER_ID], "") if is_listed else notes[command - first_command])
                 placed += 1
+                if is_listed:
+                    orders.accept(engine_order_id, price, quantity)
+            elif kind == _LISTED:
+                if add:
+                    add(listed_texts(notes[command - first_command], entries[engine_order_id][ORDER_ID])[:2])
+            elif kind in _LIST_EVENTS:
+                if add:
+                    add(())
             elif kind == _TRIGGERED:
                 if add:
                     add((entries[engine_order_id][ORDER_ID],))
@@ -275,5 +293,5 @@ def _receivers(records: bytes, first_command: int) -> dict[int, list[int]]:
 
 
 def placed_engine_order_ids(commands: bytes) -> list[int]:
-    """The engine order ids of the PLACE commands in `commands`."""
-    return [engine_order_id for kind, engine_order_id in _KIND_AND_ORDER_ID.iter_unpack(commands) if kind == _PLACE]
+    """The engine order ids of the PLACE and LIST_ORDER commands in `commands`."""
+    return [engine_order_id for kind, engine_order_id in _KIND_AND_ORDER_ID.iter_unpack(commands) if kind in _PLACING]

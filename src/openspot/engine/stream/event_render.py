@@ -9,18 +9,21 @@ from openspot.contracts.engine_events import (
     AcceptedEvent,
     BalanceEvent,
     EngineEvent,
+    ListedEvent,
+    ListEndedEvent,
     MovedEvent,
     ReduceEvent,
     RejectEvent,
     TradeEvent,
     TransferEvent,
     TriggeredEvent,
+    UnarmedEvent,
     WaitingEvent,
     symbol_of,
 )
 from openspot.domain.ids import trade_id
 from openspot.domain.money import amount_to_text, scaled_to_text
-from openspot.domain.order import EngineOrderType, Side, TriggerKind
+from openspot.domain.order import EngineOrderType, OrderListType, Side, TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.core.records import (
@@ -28,6 +31,7 @@ from openspot.engine.core.records import (
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
     EVENT_WAITS,
+    LISTED_PLACE,
     TERMS_AT_OR_BELOW,
     TERMS_BY_MARK,
     CommandKind,
@@ -69,6 +73,9 @@ class EventRenderer:
             EventType.TRANSFER: self._transfer,
             EventType.WAITING: self._waiting,
             EventType.TRIGGERED: self._triggered,
+            EventType.LISTED: self._listed,
+            EventType.LIST_ENDED: self._list_ended,
+            EventType.UNARMED: self._unarmed,
         }
 
     def messages(self, batch: EventBatch) -> list[bytes]:
@@ -206,6 +213,54 @@ class EventRenderer:
             trigger_direction="atOrBelow" if event.flags & TERMS_AT_OR_BELOW else "atOrAbove",
             trigger_price=_scaled_text(event.maker_remaining, price_scale),
             expires_at=event.amount // NANOSECONDS_PER_MS,
+        )
+
+    def _listed(self, event: Event, texts: Note) -> ListedEvent:
+        symbol, price_scale, quantity_scale, _ = self._scales(event)
+        return ListedEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            symbol=symbol,
+            engine_order_id=str(event.order_id),
+            order_id=texts[0],
+            participant_id=self._directory.participant(event.account),
+            side=_SIDES[event.side],
+            list_id=str(event.maker_amount),
+            list_type=OrderListType(event.currency % LISTED_PLACE).name,
+            list_place=event.currency // LISTED_PLACE,
+            order_type=_ORDER_TYPES[event.order_type],
+            price=_scaled_text(event.price, price_scale),
+            quantity=_scaled_text(event.quantity, quantity_scale),
+            metadata=texts[1],
+            trigger_kind=TriggerKind(event.maker_order_id).name,
+            trigger_source=_source(event),
+            trigger_direction="atOrBelow" if event.flags & TERMS_AT_OR_BELOW else "atOrAbove",
+            trigger_price=_scaled_text(event.maker_remaining, price_scale),
+            expires_at=event.amount // NANOSECONDS_PER_MS,
+        )
+
+    def _list_ended(self, event: Event, _texts: Note) -> ListEndedEvent:
+        return ListEndedEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            symbol=self._scales(event)[0],
+            list_id=str(event.order_id),
+            list_type=OrderListType(event.order_type).name,
+            participant_id=self._directory.participant(event.account),
+            reason=_REASONS[event.code],
+        )
+
+    def _unarmed(self, event: Event, _texts: Note) -> UnarmedEvent:
+        symbol, _, quantity_scale, _ = self._scales(event)
+        return UnarmedEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            symbol=symbol,
+            list_id=str(event.order_id),
+            list_type=OrderListType(event.order_type).name,
+            participant_id=self._directory.participant(event.account),
+            reason=_REASONS[event.code],
+            quantity=_scaled_text(event.quantity, quantity_scale),
         )
 
     def _triggered(self, event: Event, texts: Note) -> TriggeredEvent:

@@ -24,6 +24,7 @@ from openspot.engine.core.records import (
     decode_results,
 )
 from openspot.engine.engine import Engine
+from openspot.engine.intake.order_lists import RefusedOrderError
 from openspot.engine.intake.order_requests import PlacedOrders
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError, NotStoredError
@@ -36,11 +37,15 @@ Context = grpc.aio.ServicerContext[Any, Any]
 CODE_NAMES: dict[int, str] = {int(code): code.name for code in ResultCode}
 _SUCCESS = ResultCode.SUCCESS.name
 _TRADE, _TRIGGERED = int(EventType.TRADE), int(EventType.TRIGGERED)
+_OF_THE_ORDER = frozenset({int(EventType.ACCEPTED), _TRADE, int(EventType.REDUCE)})
+"""The types of what a placement does to its own order."""
 _NAMING_AN_ORDER = frozenset({ResultCode.DUPLICATE_ORDER_ID, ResultCode.DUPLICATE_CLIENT_ORDER_ID})
 """Refusals that reveal another order."""
 _STATUS_NAMES = {FILLED: "FILLED", CANCELLED: "CANCELLED", REJECTED: "REJECTED"}
 _TIME_AND_FEE = struct.Struct("<24xQ72xi")
 """Fields of an ACCEPTED or REJECT event, the first event of a PLACE: timestamp and the taker fee of the order."""
+_TAKER = struct.Struct("<40xQ")
+"""Field of an event: the order, of a TRADE the taker."""
 _RESULT = struct.Struct("<HBxIqqQq")
 """The fields of a result, except the one that is always zero."""
 assert _RESULT.size == RESULT_SIZE
@@ -60,6 +65,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
 
     def __init__(self, engine: Engine) -> None:
         self._intake = engine.intake
+        self._lists = engine.list_intake
         self._machine = engine.machine
         self._sequencer = engine.sequencer
         self._orders_max = engine.settings.engine_batch_max
@@ -183,6 +189,60 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
                 )
         return response
 
+    async def PlaceOrderList(  # noqa: N802
+        self, request: pb.PlaceOrderListRequest, context: Context
+    ) -> pb.PlaceOrderListResponse:
+        """Place orders that depend on each other, all or none."""
+        try:
+            outcome = await self._lists.place(request.list_id, request.type, request.orders)
+        except RefusedOrderError as refusal:
+            if refusal.code in _NAMING_AN_ORDER:
+                try:
+                    await self._sequencer.settle()
+                except EngineStoppedError as error:
+                    await abort_stopped(context, error)
+            return pb.PlaceOrderListResponse(
+                list_id=request.list_id,
+                status=pb.REJECTED,
+                result_code=refusal.code.name,
+                failed_order=refusal.place,
+                notional="0",
+                timestamp=self._sequencer.now() // NANOSECONDS_PER_MS,
+            )
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        *_, result = decode_results(outcome.results)
+        is_rejected = result.status == ResultStatus.REJECTED
+        return pb.PlaceOrderListResponse(
+            list_id=request.list_id,
+            status=result.status,  # type: ignore[arg-type]
+            result_code=CODE_NAMES[result.code],
+            failed_order=result.remaining if is_rejected else 0,
+            filled_quantity=result.filled,
+            remaining_quantity=0 if is_rejected else result.remaining,
+            notional=amount_to_text(result.notional),
+            sequence=outcome.events_before + result.events if result.events else 0,
+            timestamp=_timestamp_ms(outcome),
+        )
+
+    async def CancelOrderList(  # noqa: N802
+        self, request: pb.CancelOrderListRequest, context: Context
+    ) -> pb.CancelOrderListResponse:
+        """Cancel all that is open or planned of a list of the participant."""
+        try:
+            future = self._lists.cancel(request.list_id, request.participant_id, request.symbol)
+            result, sequence = await _one(future)
+        except IntakeRefusal as refusal:
+            result, sequence = _refusal_result(refusal.code), 0
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        return pb.CancelOrderListResponse(
+            list_id=request.list_id,
+            status=_status(result),
+            result_code=CODE_NAMES[result.code],
+            sequence=sequence,
+        )
+
     async def MoveOrder(self, request: pb.MoveOrderRequest, context: Context) -> pb.MoveOrderResponse:  # noqa: N802
         """Change the limit of an order, which loses its time priority."""
         try:
@@ -285,6 +345,9 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         waiting = self._machine.core.waiting_order(engine_order_id) if resting else None
         if waiting is not None:
             open_name = "WAITING"
+        elif resting is None and known.status == OPEN:
+            # Only an exit of a list is open here and not in the core: its entry has not armed it.
+            remaining, open_name = known.quantity, "PLANNED"
         return pb.GetOrderResponse(
             found=True,
             order_id=engine_order_id,
@@ -350,15 +413,16 @@ def _fill_submitted(
             _note_adaptation(request, response, records, event_index)
         if filled:
             notional = low | high << 64
-            # Nothing remains: the last event is either the completing trade or the reduction of the unfilled rest.
-            if not remaining and records[(event_index + own - 1) * EVENT_SIZE] == _TRADE:
+            own_records = records[event_index * EVENT_SIZE : (event_index + own) * EVENT_SIZE]
+            # Nothing remains: the order's last event is its completing trade or the reduction of the unfilled rest.
+            if not remaining and _ends_with_a_trade(own_records, submitted_id):
                 response.is_order_completed = True
             _, fee_bps = _TIME_AND_FEE.unpack_from(records, event_index * EVENT_SIZE)
             response.filled_quantity = filled
             response.notional = amount_to_text(notional)
             response.fee = amount_to_text(fee_amount(notional, fee_bps))
             if request.with_fills:
-                _list_fills(response, records[event_index * EVENT_SIZE : (event_index + own) * EVENT_SIZE], epoch)
+                _list_fills(response, own_records, submitted_id, epoch)
         event_index += events
 
 
@@ -373,10 +437,19 @@ def _note_adaptation(
         response.accepted_quantity = accepted.quantity
 
 
-def _list_fills(response: pb.PlaceOrderResponse, records: bytes, epoch: str) -> None:
-    """List the trades among the events of one placement, FILLS_LISTED_MAX at most."""
+def _ends_with_a_trade(records: bytes, engine_order_id: int) -> bool:
+    """Whether an order's last event of one placement is a trade. What it did to lists of others may come behind it."""
+    for offset in range(len(records) - EVENT_SIZE, -1, -EVENT_SIZE):
+        # An event about a list has the list's id there.
+        if records[offset] in _OF_THE_ORDER and _TAKER.unpack_from(records, offset)[0] == engine_order_id:
+            return records[offset] == _TRADE
+    return False
+
+
+def _list_fills(response: pb.PlaceOrderResponse, records: bytes, engine_order_id: int, epoch: str) -> None:
+    """List an order's trades among the events of one placement, FILLS_LISTED_MAX at most."""
     for event in decode_events(records):
-        if event.type != EventType.TRADE:
+        if event.type != EventType.TRADE or event.order_id != engine_order_id:
             continue
         if len(response.fills) == FILLS_LISTED_MAX:
             response.fills_truncated = True

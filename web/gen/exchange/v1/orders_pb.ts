@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file exchange/v1/orders.proto.
  */
 export const file_exchange_v1_orders: GenFile = /*@__PURE__*/
-  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxIt4EChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCRIoCglwb3N0X29ubHkYDCABKA4yFS5leGNoYW5nZS52MS5Qb3N0T25seRIXCg9jbGllbnRfb3JkZXJfaWQYDSABKAkSEgoKd2l0aF9maWxscxgOIAEoCBIlCgd0cmlnZ2VyGA8gASgOMhQuZXhjaGFuZ2UudjEuVHJpZ2dlchIyCg50cmlnZ2VyX3NvdXJjZRgQIAEoDjIaLmV4Y2hhbmdlLnYxLlRyaWdnZXJTb3VyY2USOAoRdHJpZ2dlcl9kaXJlY3Rpb24YESABKA4yHS5leGNoYW5nZS52MS5UcmlnZ2VyRGlyZWN0aW9uEhUKDXRyaWdnZXJfdmFsdWUYEiABKAMSFQoNZXhwaXJlc19hdF9tcxgTIAEoAxI/ChVzZWxmX3RyYWRlX3ByZXZlbnRpb24YFCABKA4yIC5leGNoYW5nZS52MS5TZWxmVHJhZGVQcmV2ZW50aW9uIk8KDVBsYWNlbWVudEZpbGwSEAoIdHJhZGVfaWQYASABKAkSDQoFcHJpY2UYAiABKAMSEAoIcXVhbnRpdHkYAyABKAMSCwoDZmVlGAQgASgJIokDChJQbGFjZU9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSFwoPZmlsbGVkX3F1YW50aXR5GAQgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgFIAEoAxIQCghzZXF1ZW5jZRgGIAEoBBIRCgl0aW1lc3RhbXAYByABKAMSEAoIbm90aW9uYWwYCCABKAkSCwoDZmVlGAkgASgJEhoKEmlzX29yZGVyX2NvbXBsZXRlZBgKIAEoCBIWCg5hY2NlcHRlZF9wcmljZRgLIAEoAxIZChFhY2NlcHRlZF9xdWFudGl0eRgMIAEoAxIpCgVmaWxscxgNIAMoCzIaLmV4Y2hhbmdlLnYxLlBsYWNlbWVudEZpbGwSFwoPZmlsbHNfdHJ1bmNhdGVkGA4gASgIEhYKDmNvbmZsaWN0aW5nX2lkGA8gASgJIkQKElBsYWNlT3JkZXJzUmVxdWVzdBIuCgZvcmRlcnMYASADKAsyHi5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVxdWVzdCJGChNQbGFjZU9yZGVyc1Jlc3BvbnNlEi8KBm9yZGVycxgBIAMoCzIfLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXNwb25zZSJjChJDYW5jZWxPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEhMKC2V4dGVybmFsX2lkGAQgASgJIpQBChNDYW5jZWxPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhoKEmNhbmNlbGxlZF9xdWFudGl0eRgEIAEoAxIQCghzZXF1ZW5jZRgFIAEoBCJ0ChNDYW5jZWxPcmRlcnNSZXF1ZXN0EhYKDnBhcnRpY2lwYW50X2lkGAEgASgJEg4KBnN5bWJvbBgCIAEoCRIfCgRzaWRlGAMgASgOMhEuZXhjaGFuZ2UudjEuU2lkZRIUCgxleHRlcm5hbF9pZHMYBCADKAkiZQoOQ2FuY2VsbGVkT3JkZXISEAoIb3JkZXJfaWQYASABKAQSEwoLZXh0ZXJuYWxfaWQYAiABKAkSGgoSY2FuY2VsbGVkX3F1YW50aXR5GAMgASgDEhAKCHNlcXVlbmNlGAQgASgEIpcBChRDYW5jZWxPcmRlcnNSZXNwb25zZRIoCgZzdGF0dXMYASABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgCIAEoCRIrCgZvcmRlcnMYAyADKAsyGy5leGNoYW5nZS52MS5DYW5jZWxsZWRPcmRlchITCgttb3JlX3JlbWFpbhgEIAEoCCJbChBNb3ZlT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRINCgVwcmljZRgEIAEoAyKrAQoRTW92ZU9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSFwoPZmlsbGVkX3F1YW50aXR5GAQgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgFIAEoAxIQCghzZXF1ZW5jZRgGIAEoBCJuChFBbWVuZE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSDQoFcHJpY2UYBCABKAMSEAoIcXVhbnRpdHkYBSABKAMiRAoSQW1lbmRPcmRlcnNSZXF1ZXN0Ei4KBm9yZGVycxgBIAMoCzIeLmV4Y2hhbmdlLnYxLkFtZW5kT3JkZXJSZXF1ZXN0IuABChJBbWVuZE9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSFwoPZmlsbGVkX3F1YW50aXR5GAQgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgFIAEoAxIQCghzZXF1ZW5jZRgGIAEoBBIRCgl0aW1lc3RhbXAYByABKAMSDQoFcHJpY2UYCCABKAMSEAoIcXVhbnRpdHkYCSABKAMiRgoTQW1lbmRPcmRlcnNSZXNwb25zZRIvCgZvcmRlcnMYASADKAsyHy5leGNoYW5nZS52MS5BbWVuZE9yZGVyUmVzcG9uc2UiYAoSUmVkdWNlT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRIQCghxdWFudGl0eRgEIAEoAyKUAQoTUmVkdWNlT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIaChJyZW1haW5pbmdfcXVhbnRpdHkYBCABKAMSEAoIc2VxdWVuY2UYBSABKAQiNAoTU2V0TWFya1ByaWNlUmVxdWVzdBIOCgZzeW1ib2wYASABKAkSDQoFcHJpY2UYAiABKAMiZwoUU2V0TWFya1ByaWNlUmVzcG9uc2USKAoGc3RhdHVzGAEgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQiOAoPR2V0T3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJIowCChBHZXRPcmRlclJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEhAKCG9yZGVyX2lkGAIgASgEEhMKC2V4dGVybmFsX2lkGAMgASgJEhYKDnBhcnRpY2lwYW50X2lkGAQgASgJEg4KBnN5bWJvbBgFIAEoCRIfCgRzaWRlGAYgASgOMhEuZXhjaGFuZ2UudjEuU2lkZRIOCgZzdGF0dXMYByABKAkSDQoFcHJpY2UYCCABKAMSEAoIcXVhbnRpdHkYCSABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAogASgDEhUKDXRyaWdnZXJfcHJpY2UYCyABKAMSFQoNdHJpZ2dlcl9saW1pdBgMIAEoAyovCgRTaWRlEhQKEFNJREVfVU5TUEVDSUZJRUQQABIHCgNCVVkQARIICgRTRUxMEAIqUgoJT3JkZXJUeXBlEhoKFk9SREVSX1RZUEVfVU5TUEVDSUZJRUQQABIHCgNHVEMQARIHCgNJT0MQAhIHCgNGT0sQAxIOCgpGT0tfQlVER0VUEAQqLwoIUG9zdE9ubHkSDAoITUFZX1RBS0UQABIKCgZSRUZVU0UQARIJCgVTTElERRACKnAKB1RyaWdnZXISEAoMVFJJR0dFUl9OT05FEAASEQoNVFJJR0dFUl9GSVhFRBABEh0KGVRSSUdHRVJfVFJBSUxJTkdfRElTVEFOQ0UQAhIhCh1UUklHR0VSX1RSQUlMSU5HX0JBU0lTX1BPSU5UUxADKj8KDVRyaWdnZXJTb3VyY2USFgoSVFJJR0dFUl9MQVNUX1RSQURFEAASFgoSVFJJR0dFUl9NQVJLX1BSSUNFEAEqRAoQVHJpZ2dlckRpcmVjdGlvbhIXChNUUklHR0VSX0FUX09SX0FCT1ZFEAASFwoTVFJJR0dFUl9BVF9PUl9CRUxPVxABKogCChNTZWxmVHJhZGVQcmV2ZW50aW9uEiUKIVNFTEZfVFJBREVfUFJFVkVOVElPTl9VTlNQRUNJRklFRBAAEh4KGlNFTEZfVFJBREVfUFJFVkVOVElPTl9OT05FEAESKAokU0VMRl9UUkFERV9QUkVWRU5USU9OX0NBTkNFTF9SRVNUSU5HEAISKQolU0VMRl9UUkFERV9QUkVWRU5USU9OX0NBTkNFTF9JTkNPTUlORxADEiUKIVNFTEZfVFJBREVfUFJFVkVOVElPTl9DQU5DRUxfQk9USBAEEi4KKlNFTEZfVFJBREVfUFJFVkVOVElPTl9ERUNSRU1FTlRfQU5EX0NBTkNFTBAFKlYKC09yZGVyQW5zd2VyEhwKGE9SREVSX0FOU1dFUl9VTlNQRUNJRklFRBAAEgwKCEFDQ0VQVEVEEAESDAoIUkVKRUNURUQQAhINCglDQU5DRUxMRUQQAzLkBQoMT3JkZXJTZXJ2aWNlEk0KClBsYWNlT3JkZXISHi5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVxdWVzdBofLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXNwb25zZRJQCgtQbGFjZU9yZGVycxIfLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJzUmVxdWVzdBogLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJzUmVzcG9uc2USUAoLQ2FuY2VsT3JkZXISHy5leGNoYW5nZS52MS5DYW5jZWxPcmRlclJlcXVlc3QaIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlclJlc3BvbnNlElMKDENhbmNlbE9yZGVycxIgLmV4Y2hhbmdlLnYxLkNhbmNlbE9yZGVyc1JlcXVlc3QaIS5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXNwb25zZRJKCglNb3ZlT3JkZXISHS5leGNoYW5nZS52MS5Nb3ZlT3JkZXJSZXF1ZXN0Gh4uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVzcG9uc2USUAoLQW1lbmRPcmRlcnMSHy5leGNoYW5nZS52MS5BbWVuZE9yZGVyc1JlcXVlc3QaIC5leGNoYW5nZS52MS5BbWVuZE9yZGVyc1Jlc3BvbnNlElAKC1JlZHVjZU9yZGVyEh8uZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUmVkdWNlT3JkZXJSZXNwb25zZRJTCgxTZXRNYXJrUHJpY2USIC5leGNoYW5nZS52MS5TZXRNYXJrUHJpY2VSZXF1ZXN0GiEuZXhjaGFuZ2UudjEuU2V0TWFya1ByaWNlUmVzcG9uc2USRwoIR2V0T3JkZXISHC5leGNoYW5nZS52MS5HZXRPcmRlclJlcXVlc3QaHS5leGNoYW5nZS52MS5HZXRPcmRlclJlc3BvbnNlYgZwcm90bzM");
+  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxIt4EChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCRIoCglwb3N0X29ubHkYDCABKA4yFS5leGNoYW5nZS52MS5Qb3N0T25seRIXCg9jbGllbnRfb3JkZXJfaWQYDSABKAkSEgoKd2l0aF9maWxscxgOIAEoCBIlCgd0cmlnZ2VyGA8gASgOMhQuZXhjaGFuZ2UudjEuVHJpZ2dlchIyCg50cmlnZ2VyX3NvdXJjZRgQIAEoDjIaLmV4Y2hhbmdlLnYxLlRyaWdnZXJTb3VyY2USOAoRdHJpZ2dlcl9kaXJlY3Rpb24YESABKA4yHS5leGNoYW5nZS52MS5UcmlnZ2VyRGlyZWN0aW9uEhUKDXRyaWdnZXJfdmFsdWUYEiABKAMSFQoNZXhwaXJlc19hdF9tcxgTIAEoAxI/ChVzZWxmX3RyYWRlX3ByZXZlbnRpb24YFCABKA4yIC5leGNoYW5nZS52MS5TZWxmVHJhZGVQcmV2ZW50aW9uIk8KDVBsYWNlbWVudEZpbGwSEAoIdHJhZGVfaWQYASABKAkSDQoFcHJpY2UYAiABKAMSEAoIcXVhbnRpdHkYAyABKAMSCwoDZmVlGAQgASgJIokDChJQbGFjZU9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSFwoPZmlsbGVkX3F1YW50aXR5GAQgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgFIAEoAxIQCghzZXF1ZW5jZRgGIAEoBBIRCgl0aW1lc3RhbXAYByABKAMSEAoIbm90aW9uYWwYCCABKAkSCwoDZmVlGAkgASgJEhoKEmlzX29yZGVyX2NvbXBsZXRlZBgKIAEoCBIWCg5hY2NlcHRlZF9wcmljZRgLIAEoAxIZChFhY2NlcHRlZF9xdWFudGl0eRgMIAEoAxIpCgVmaWxscxgNIAMoCzIaLmV4Y2hhbmdlLnYxLlBsYWNlbWVudEZpbGwSFwoPZmlsbHNfdHJ1bmNhdGVkGA4gASgIEhYKDmNvbmZsaWN0aW5nX2lkGA8gASgJIkQKElBsYWNlT3JkZXJzUmVxdWVzdBIuCgZvcmRlcnMYASADKAsyHi5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVxdWVzdCJGChNQbGFjZU9yZGVyc1Jlc3BvbnNlEi8KBm9yZGVycxgBIAMoCzIfLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXNwb25zZSKCAQoVUGxhY2VPcmRlckxpc3RSZXF1ZXN0Eg8KB2xpc3RfaWQYASABKAQSKAoEdHlwZRgCIAEoDjIaLmV4Y2hhbmdlLnYxLk9yZGVyTGlzdFR5cGUSLgoGb3JkZXJzGAMgAygLMh4uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlcXVlc3Qi6gEKFlBsYWNlT3JkZXJMaXN0UmVzcG9uc2USDwoHbGlzdF9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIUCgxmYWlsZWRfb3JkZXIYBCABKA0SFwoPZmlsbGVkX3F1YW50aXR5GAUgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgGIAEoAxIQCghub3Rpb25hbBgHIAEoCRIQCghzZXF1ZW5jZRgIIAEoBBIRCgl0aW1lc3RhbXAYCSABKAMiUQoWQ2FuY2VsT3JkZXJMaXN0UmVxdWVzdBIPCgdsaXN0X2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCSJ7ChdDYW5jZWxPcmRlckxpc3RSZXNwb25zZRIPCgdsaXN0X2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhAKCHNlcXVlbmNlGAQgASgEImMKEkNhbmNlbE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSEwoLZXh0ZXJuYWxfaWQYBCABKAkilAEKE0NhbmNlbE9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSGgoSY2FuY2VsbGVkX3F1YW50aXR5GAQgASgDEhAKCHNlcXVlbmNlGAUgASgEInQKE0NhbmNlbE9yZGVyc1JlcXVlc3QSFgoOcGFydGljaXBhbnRfaWQYASABKAkSDgoGc3ltYm9sGAIgASgJEh8KBHNpZGUYAyABKA4yES5leGNoYW5nZS52MS5TaWRlEhQKDGV4dGVybmFsX2lkcxgEIAMoCSJlCg5DYW5jZWxsZWRPcmRlchIQCghvcmRlcl9pZBgBIAEoBBITCgtleHRlcm5hbF9pZBgCIAEoCRIaChJjYW5jZWxsZWRfcXVhbnRpdHkYAyABKAMSEAoIc2VxdWVuY2UYBCABKAQilwEKFENhbmNlbE9yZGVyc1Jlc3BvbnNlEigKBnN0YXR1cxgBIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAIgASgJEisKBm9yZGVycxgDIAMoCzIbLmV4Y2hhbmdlLnYxLkNhbmNlbGxlZE9yZGVyEhMKC21vcmVfcmVtYWluGAQgASgIIlsKEE1vdmVPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEg0KBXByaWNlGAQgASgDIqsBChFNb3ZlT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIXCg9maWxsZWRfcXVhbnRpdHkYBCABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAUgASgDEhAKCHNlcXVlbmNlGAYgASgEIm4KEUFtZW5kT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRINCgVwcmljZRgEIAEoAxIQCghxdWFudGl0eRgFIAEoAyJEChJBbWVuZE9yZGVyc1JlcXVlc3QSLgoGb3JkZXJzGAEgAygLMh4uZXhjaGFuZ2UudjEuQW1lbmRPcmRlclJlcXVlc3Qi4AEKEkFtZW5kT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIXCg9maWxsZWRfcXVhbnRpdHkYBCABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAUgASgDEhAKCHNlcXVlbmNlGAYgASgEEhEKCXRpbWVzdGFtcBgHIAEoAxINCgVwcmljZRgIIAEoAxIQCghxdWFudGl0eRgJIAEoAyJGChNBbWVuZE9yZGVyc1Jlc3BvbnNlEi8KBm9yZGVycxgBIAMoCzIfLmV4Y2hhbmdlLnYxLkFtZW5kT3JkZXJSZXNwb25zZSJgChJSZWR1Y2VPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEhAKCHF1YW50aXR5GAQgASgDIpQBChNSZWR1Y2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhoKEnJlbWFpbmluZ19xdWFudGl0eRgEIAEoAxIQCghzZXF1ZW5jZRgFIAEoBCI0ChNTZXRNYXJrUHJpY2VSZXF1ZXN0Eg4KBnN5bWJvbBgBIAEoCRINCgVwcmljZRgCIAEoAyJnChRTZXRNYXJrUHJpY2VSZXNwb25zZRIoCgZzdGF0dXMYASABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoBCI4Cg9HZXRPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSEwoLZXh0ZXJuYWxfaWQYAiABKAkijAIKEEdldE9yZGVyUmVzcG9uc2USDQoFZm91bmQYASABKAgSEAoIb3JkZXJfaWQYAiABKAQSEwoLZXh0ZXJuYWxfaWQYAyABKAkSFgoOcGFydGljaXBhbnRfaWQYBCABKAkSDgoGc3ltYm9sGAUgASgJEh8KBHNpZGUYBiABKA4yES5leGNoYW5nZS52MS5TaWRlEg4KBnN0YXR1cxgHIAEoCRINCgVwcmljZRgIIAEoAxIQCghxdWFudGl0eRgJIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYCiABKAMSFQoNdHJpZ2dlcl9wcmljZRgLIAEoAxIVCg10cmlnZ2VyX2xpbWl0GAwgASgDKi8KBFNpZGUSFAoQU0lERV9VTlNQRUNJRklFRBAAEgcKA0JVWRABEggKBFNFTEwQAipSCglPcmRlclR5cGUSGgoWT1JERVJfVFlQRV9VTlNQRUNJRklFRBAAEgcKA0dUQxABEgcKA0lPQxACEgcKA0ZPSxADEg4KCkZPS19CVURHRVQQBCovCghQb3N0T25seRIMCghNQVlfVEFLRRAAEgoKBlJFRlVTRRABEgkKBVNMSURFEAIqcAoHVHJpZ2dlchIQCgxUUklHR0VSX05PTkUQABIRCg1UUklHR0VSX0ZJWEVEEAESHQoZVFJJR0dFUl9UUkFJTElOR19ESVNUQU5DRRACEiEKHVRSSUdHRVJfVFJBSUxJTkdfQkFTSVNfUE9JTlRTEAMqPwoNVHJpZ2dlclNvdXJjZRIWChJUUklHR0VSX0xBU1RfVFJBREUQABIWChJUUklHR0VSX01BUktfUFJJQ0UQASpEChBUcmlnZ2VyRGlyZWN0aW9uEhcKE1RSSUdHRVJfQVRfT1JfQUJPVkUQABIXChNUUklHR0VSX0FUX09SX0JFTE9XEAEqiAIKE1NlbGZUcmFkZVByZXZlbnRpb24SJQohU0VMRl9UUkFERV9QUkVWRU5USU9OX1VOU1BFQ0lGSUVEEAASHgoaU0VMRl9UUkFERV9QUkVWRU5USU9OX05PTkUQARIoCiRTRUxGX1RSQURFX1BSRVZFTlRJT05fQ0FOQ0VMX1JFU1RJTkcQAhIpCiVTRUxGX1RSQURFX1BSRVZFTlRJT05fQ0FOQ0VMX0lOQ09NSU5HEAMSJQohU0VMRl9UUkFERV9QUkVWRU5USU9OX0NBTkNFTF9CT1RIEAQSLgoqU0VMRl9UUkFERV9QUkVWRU5USU9OX0RFQ1JFTUVOVF9BTkRfQ0FOQ0VMEAUqVgoLT3JkZXJBbnN3ZXISHAoYT1JERVJfQU5TV0VSX1VOU1BFQ0lGSUVEEAASDAoIQUNDRVBURUQQARIMCghSRUpFQ1RFRBACEg0KCUNBTkNFTExFRBADKk8KDU9yZGVyTGlzdFR5cGUSHwobT1JERVJfTElTVF9UWVBFX1VOU1BFQ0lGSUVEEAASBwoDT0NPEAESBwoDT1RPEAISCwoHQlJBQ0tFVBADMp0HCgxPcmRlclNlcnZpY2USTQoKUGxhY2VPcmRlchIeLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXF1ZXN0Gh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlc3BvbnNlElAKC1BsYWNlT3JkZXJzEh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlcnNSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUGxhY2VPcmRlcnNSZXNwb25zZRJZCg5QbGFjZU9yZGVyTGlzdBIiLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJMaXN0UmVxdWVzdBojLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJMaXN0UmVzcG9uc2USXAoPQ2FuY2VsT3JkZXJMaXN0EiMuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJMaXN0UmVxdWVzdBokLmV4Y2hhbmdlLnYxLkNhbmNlbE9yZGVyTGlzdFJlc3BvbnNlElAKC0NhbmNlbE9yZGVyEh8uZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXNwb25zZRJTCgxDYW5jZWxPcmRlcnMSIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXF1ZXN0GiEuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJzUmVzcG9uc2USSgoJTW92ZU9yZGVyEh0uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVxdWVzdBoeLmV4Y2hhbmdlLnYxLk1vdmVPcmRlclJlc3BvbnNlElAKC0FtZW5kT3JkZXJzEh8uZXhjaGFuZ2UudjEuQW1lbmRPcmRlcnNSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuQW1lbmRPcmRlcnNSZXNwb25zZRJQCgtSZWR1Y2VPcmRlchIfLmV4Y2hhbmdlLnYxLlJlZHVjZU9yZGVyUmVxdWVzdBogLmV4Y2hhbmdlLnYxLlJlZHVjZU9yZGVyUmVzcG9uc2USUwoMU2V0TWFya1ByaWNlEiAuZXhjaGFuZ2UudjEuU2V0TWFya1ByaWNlUmVxdWVzdBohLmV4Y2hhbmdlLnYxLlNldE1hcmtQcmljZVJlc3BvbnNlEkcKCEdldE9yZGVyEhwuZXhjaGFuZ2UudjEuR2V0T3JkZXJSZXF1ZXN0Gh0uZXhjaGFuZ2UudjEuR2V0T3JkZXJSZXNwb25zZWIGcHJvdG8z");
 
 /**
  * @generated from message exchange.v1.PlaceOrderRequest
@@ -323,6 +323,169 @@ export const PlaceOrdersResponseSchema: GenMessage<PlaceOrdersResponse> = /*@__P
   messageDesc(file_exchange_v1_orders, 4);
 
 /**
+ * @generated from message exchange.v1.PlaceOrderListRequest
+ */
+export type PlaceOrderListRequest = Message<"exchange.v1.PlaceOrderListRequest"> & {
+  /**
+   * Chosen by the caller. No other list whose orders depend on each other may have it.
+   *
+   * @generated from field: uint64 list_id = 1;
+   */
+  listId: bigint;
+
+  /**
+   * @generated from field: exchange.v1.OrderListType type = 2;
+   */
+  type: OrderListType;
+
+  /**
+   * The entry first, if there is one. All of one participant, symbol and quantity; without `budget` and SLIDE.
+   *
+   * @generated from field: repeated exchange.v1.PlaceOrderRequest orders = 3;
+   */
+  orders: PlaceOrderRequest[];
+};
+
+/**
+ * Describes the message exchange.v1.PlaceOrderListRequest.
+ * Use `create(PlaceOrderListRequestSchema)` to create a new message.
+ */
+export const PlaceOrderListRequestSchema: GenMessage<PlaceOrderListRequest> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 5);
+
+/**
+ * @generated from message exchange.v1.PlaceOrderListResponse
+ */
+export type PlaceOrderListResponse = Message<"exchange.v1.PlaceOrderListResponse"> & {
+  /**
+   * @generated from field: uint64 list_id = 1;
+   */
+  listId: bigint;
+
+  /**
+   * CANCELLED: the entry was accepted, but ended at once without resting or filling, and with it the list.
+   *
+   * @generated from field: exchange.v1.OrderAnswer status = 2;
+   */
+  status: OrderAnswer;
+
+  /**
+   * "SUCCESS", or why the engine refused.
+   *
+   * @generated from field: string result_code = 3;
+   */
+  resultCode: string;
+
+  /**
+   * Of a refusal: the place of the order that caused it, from 1; 0 if the orders do not fit together.
+   *
+   * @generated from field: uint32 failed_order = 4;
+   */
+  failedOrder: number;
+
+  /**
+   * Of the entry; of an OCO, what remains of each exit.
+   *
+   * @generated from field: int64 filled_quantity = 5;
+   */
+  filledQuantity: bigint;
+
+  /**
+   * @generated from field: int64 remaining_quantity = 6;
+   */
+  remainingQuantity: bigint;
+
+  /**
+   * Decimal: Σ price × quantity of the entry's fills at once, in the quote asset.
+   *
+   * @generated from field: string notional = 7;
+   */
+  notional: string;
+
+  /**
+   * Sequence of the last event that the list caused, 0 if there was none.
+   *
+   * @generated from field: uint64 sequence = 8;
+   */
+  sequence: bigint;
+
+  /**
+   * Engine time in milliseconds since 1970.
+   *
+   * @generated from field: int64 timestamp = 9;
+   */
+  timestamp: bigint;
+};
+
+/**
+ * Describes the message exchange.v1.PlaceOrderListResponse.
+ * Use `create(PlaceOrderListResponseSchema)` to create a new message.
+ */
+export const PlaceOrderListResponseSchema: GenMessage<PlaceOrderListResponse> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 6);
+
+/**
+ * @generated from message exchange.v1.CancelOrderListRequest
+ */
+export type CancelOrderListRequest = Message<"exchange.v1.CancelOrderListRequest"> & {
+  /**
+   * @generated from field: uint64 list_id = 1;
+   */
+  listId: bigint;
+
+  /**
+   * @generated from field: string participant_id = 2;
+   */
+  participantId: string;
+
+  /**
+   * Empty: any.
+   *
+   * @generated from field: string symbol = 3;
+   */
+  symbol: string;
+};
+
+/**
+ * Describes the message exchange.v1.CancelOrderListRequest.
+ * Use `create(CancelOrderListRequestSchema)` to create a new message.
+ */
+export const CancelOrderListRequestSchema: GenMessage<CancelOrderListRequest> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 7);
+
+/**
+ * @generated from message exchange.v1.CancelOrderListResponse
+ */
+export type CancelOrderListResponse = Message<"exchange.v1.CancelOrderListResponse"> & {
+  /**
+   * @generated from field: uint64 list_id = 1;
+   */
+  listId: bigint;
+
+  /**
+   * @generated from field: exchange.v1.OrderAnswer status = 2;
+   */
+  status: OrderAnswer;
+
+  /**
+   * @generated from field: string result_code = 3;
+   */
+  resultCode: string;
+
+  /**
+   * @generated from field: uint64 sequence = 4;
+   */
+  sequence: bigint;
+};
+
+/**
+ * Describes the message exchange.v1.CancelOrderListResponse.
+ * Use `create(CancelOrderListResponseSchema)` to create a new message.
+ */
+export const CancelOrderListResponseSchema: GenMessage<CancelOrderListResponse> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 8);
+
+/**
  * @generated from message exchange.v1.CancelOrderRequest
  */
 export type CancelOrderRequest = Message<"exchange.v1.CancelOrderRequest"> & {
@@ -354,7 +517,7 @@ export type CancelOrderRequest = Message<"exchange.v1.CancelOrderRequest"> & {
  * Use `create(CancelOrderRequestSchema)` to create a new message.
  */
 export const CancelOrderRequestSchema: GenMessage<CancelOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 5);
+  messageDesc(file_exchange_v1_orders, 9);
 
 /**
  * @generated from message exchange.v1.CancelOrderResponse
@@ -393,7 +556,7 @@ export type CancelOrderResponse = Message<"exchange.v1.CancelOrderResponse"> & {
  * Use `create(CancelOrderResponseSchema)` to create a new message.
  */
 export const CancelOrderResponseSchema: GenMessage<CancelOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 6);
+  messageDesc(file_exchange_v1_orders, 10);
 
 /**
  * @generated from message exchange.v1.CancelOrdersRequest
@@ -431,7 +594,7 @@ export type CancelOrdersRequest = Message<"exchange.v1.CancelOrdersRequest"> & {
  * Use `create(CancelOrdersRequestSchema)` to create a new message.
  */
 export const CancelOrdersRequestSchema: GenMessage<CancelOrdersRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 7);
+  messageDesc(file_exchange_v1_orders, 11);
 
 /**
  * An order that the call cancelled.
@@ -467,7 +630,7 @@ export type CancelledOrder = Message<"exchange.v1.CancelledOrder"> & {
  * Use `create(CancelledOrderSchema)` to create a new message.
  */
 export const CancelledOrderSchema: GenMessage<CancelledOrder> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 8);
+  messageDesc(file_exchange_v1_orders, 12);
 
 /**
  * @generated from message exchange.v1.CancelOrdersResponse
@@ -505,7 +668,7 @@ export type CancelOrdersResponse = Message<"exchange.v1.CancelOrdersResponse"> &
  * Use `create(CancelOrdersResponseSchema)` to create a new message.
  */
 export const CancelOrdersResponseSchema: GenMessage<CancelOrdersResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 9);
+  messageDesc(file_exchange_v1_orders, 13);
 
 /**
  * @generated from message exchange.v1.MoveOrderRequest
@@ -537,7 +700,7 @@ export type MoveOrderRequest = Message<"exchange.v1.MoveOrderRequest"> & {
  * Use `create(MoveOrderRequestSchema)` to create a new message.
  */
 export const MoveOrderRequestSchema: GenMessage<MoveOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 10);
+  messageDesc(file_exchange_v1_orders, 14);
 
 /**
  * @generated from message exchange.v1.MoveOrderResponse
@@ -579,7 +742,7 @@ export type MoveOrderResponse = Message<"exchange.v1.MoveOrderResponse"> & {
  * Use `create(MoveOrderResponseSchema)` to create a new message.
  */
 export const MoveOrderResponseSchema: GenMessage<MoveOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 11);
+  messageDesc(file_exchange_v1_orders, 15);
 
 /**
  * @generated from message exchange.v1.AmendOrderRequest
@@ -620,7 +783,7 @@ export type AmendOrderRequest = Message<"exchange.v1.AmendOrderRequest"> & {
  * Use `create(AmendOrderRequestSchema)` to create a new message.
  */
 export const AmendOrderRequestSchema: GenMessage<AmendOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 12);
+  messageDesc(file_exchange_v1_orders, 16);
 
 /**
  * @generated from message exchange.v1.AmendOrdersRequest
@@ -637,7 +800,7 @@ export type AmendOrdersRequest = Message<"exchange.v1.AmendOrdersRequest"> & {
  * Use `create(AmendOrdersRequestSchema)` to create a new message.
  */
 export const AmendOrdersRequestSchema: GenMessage<AmendOrdersRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 13);
+  messageDesc(file_exchange_v1_orders, 17);
 
 /**
  * @generated from message exchange.v1.AmendOrderResponse
@@ -702,7 +865,7 @@ export type AmendOrderResponse = Message<"exchange.v1.AmendOrderResponse"> & {
  * Use `create(AmendOrderResponseSchema)` to create a new message.
  */
 export const AmendOrderResponseSchema: GenMessage<AmendOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 14);
+  messageDesc(file_exchange_v1_orders, 18);
 
 /**
  * @generated from message exchange.v1.AmendOrdersResponse
@@ -719,7 +882,7 @@ export type AmendOrdersResponse = Message<"exchange.v1.AmendOrdersResponse"> & {
  * Use `create(AmendOrdersResponseSchema)` to create a new message.
  */
 export const AmendOrdersResponseSchema: GenMessage<AmendOrdersResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 15);
+  messageDesc(file_exchange_v1_orders, 19);
 
 /**
  * @generated from message exchange.v1.ReduceOrderRequest
@@ -753,7 +916,7 @@ export type ReduceOrderRequest = Message<"exchange.v1.ReduceOrderRequest"> & {
  * Use `create(ReduceOrderRequestSchema)` to create a new message.
  */
 export const ReduceOrderRequestSchema: GenMessage<ReduceOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 16);
+  messageDesc(file_exchange_v1_orders, 20);
 
 /**
  * @generated from message exchange.v1.ReduceOrderResponse
@@ -790,7 +953,7 @@ export type ReduceOrderResponse = Message<"exchange.v1.ReduceOrderResponse"> & {
  * Use `create(ReduceOrderResponseSchema)` to create a new message.
  */
 export const ReduceOrderResponseSchema: GenMessage<ReduceOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 17);
+  messageDesc(file_exchange_v1_orders, 21);
 
 /**
  * @generated from message exchange.v1.SetMarkPriceRequest
@@ -814,7 +977,7 @@ export type SetMarkPriceRequest = Message<"exchange.v1.SetMarkPriceRequest"> & {
  * Use `create(SetMarkPriceRequestSchema)` to create a new message.
  */
 export const SetMarkPriceRequestSchema: GenMessage<SetMarkPriceRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 18);
+  messageDesc(file_exchange_v1_orders, 22);
 
 /**
  * @generated from message exchange.v1.SetMarkPriceResponse
@@ -841,7 +1004,7 @@ export type SetMarkPriceResponse = Message<"exchange.v1.SetMarkPriceResponse"> &
  * Use `create(SetMarkPriceResponseSchema)` to create a new message.
  */
 export const SetMarkPriceResponseSchema: GenMessage<SetMarkPriceResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 19);
+  messageDesc(file_exchange_v1_orders, 23);
 
 /**
  * @generated from message exchange.v1.GetOrderRequest
@@ -863,7 +1026,7 @@ export type GetOrderRequest = Message<"exchange.v1.GetOrderRequest"> & {
  * Use `create(GetOrderRequestSchema)` to create a new message.
  */
 export const GetOrderRequestSchema: GenMessage<GetOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 20);
+  messageDesc(file_exchange_v1_orders, 24);
 
 /**
  * @generated from message exchange.v1.GetOrderResponse
@@ -900,7 +1063,8 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
   side: Side;
 
   /**
-   * WAITING, OPEN, PARTIALLY_FILLED, FILLED, CANCELLED or REJECTED.
+   * PLANNED (an exit of a list that its entry has not armed yet), WAITING, OPEN, PARTIALLY_FILLED, FILLED, CANCELLED or
+   * REJECTED.
    *
    * @generated from field: string status = 7;
    */
@@ -939,7 +1103,7 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
  * Use `create(GetOrderResponseSchema)` to create a new message.
  */
 export const GetOrderResponseSchema: GenMessage<GetOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 21);
+  messageDesc(file_exchange_v1_orders, 25);
 
 /**
  * @generated from enum exchange.v1.Side
@@ -1193,6 +1357,43 @@ export const OrderAnswerSchema: GenEnum<OrderAnswer> = /*@__PURE__*/
   enumDesc(file_exchange_v1_orders, 7);
 
 /**
+ * @generated from enum exchange.v1.OrderListType
+ */
+export enum OrderListType {
+  /**
+   * @generated from enum value: ORDER_LIST_TYPE_UNSPECIFIED = 0;
+   */
+  ORDER_LIST_TYPE_UNSPECIFIED = 0,
+
+  /**
+   * Two exits of one position: one cancels the other.
+   *
+   * @generated from enum value: OCO = 1;
+   */
+  OCO = 1,
+
+  /**
+   * An entry, which triggers one exit.
+   *
+   * @generated from enum value: OTO = 2;
+   */
+  OTO = 2,
+
+  /**
+   * An entry, which triggers two exits, of which one cancels the other.
+   *
+   * @generated from enum value: BRACKET = 3;
+   */
+  BRACKET = 3,
+}
+
+/**
+ * Describes the enum exchange.v1.OrderListType.
+ */
+export const OrderListTypeSchema: GenEnum<OrderListType> = /*@__PURE__*/
+  enumDesc(file_exchange_v1_orders, 8);
+
+/**
  * Order entry of the matching engine (facts B4.4-18 to B4.4-24). Prices and quantities are scaled integers:
  * price × quoteScaleK, quantity × baseScaleK of the symbol.
  *
@@ -1216,6 +1417,26 @@ export const OrderService: GenService<{
     methodKind: "unary";
     input: typeof PlaceOrdersRequestSchema;
     output: typeof PlaceOrdersResponseSchema;
+  },
+  /**
+   * Places orders that depend on each other, all or none (docs/protocol/matching.md, Order lists).
+   *
+   * @generated from rpc exchange.v1.OrderService.PlaceOrderList
+   */
+  placeOrderList: {
+    methodKind: "unary";
+    input: typeof PlaceOrderListRequestSchema;
+    output: typeof PlaceOrderListResponseSchema;
+  },
+  /**
+   * Cancels all that is open or planned of a list.
+   *
+   * @generated from rpc exchange.v1.OrderService.CancelOrderList
+   */
+  cancelOrderList: {
+    methodKind: "unary";
+    input: typeof CancelOrderListRequestSchema;
+    output: typeof CancelOrderListResponseSchema;
   },
   /**
    * @generated from rpc exchange.v1.OrderService.CancelOrder

@@ -59,6 +59,13 @@ class OrderAnswer(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ACCEPTED: _ClassVar[OrderAnswer]
     REJECTED: _ClassVar[OrderAnswer]
     CANCELLED: _ClassVar[OrderAnswer]
+
+class OrderListType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ORDER_LIST_TYPE_UNSPECIFIED: _ClassVar[OrderListType]
+    OCO: _ClassVar[OrderListType]
+    OTO: _ClassVar[OrderListType]
+    BRACKET: _ClassVar[OrderListType]
 SIDE_UNSPECIFIED: Side
 BUY: Side
 SELL: Side
@@ -88,6 +95,10 @@ ORDER_ANSWER_UNSPECIFIED: OrderAnswer
 ACCEPTED: OrderAnswer
 REJECTED: OrderAnswer
 CANCELLED: OrderAnswer
+ORDER_LIST_TYPE_UNSPECIFIED: OrderListType
+OCO: OrderListType
+OTO: OrderListType
+BRACKET: OrderListType
 
 class PlaceOrderRequest(_message.Message):
     __slots__ = ("order_id", "participant_id", "symbol", "side", "type", "price", "quantity", "reserve_price", "budget", "external_id", "metadata", "post_only", "client_order_id", "with_fills", "trigger", "trigger_source", "trigger_direction", "trigger_value", "expires_at_ms", "self_trade_prevention")
@@ -190,6 +201,60 @@ class PlaceOrdersResponse(_message.Message):
     ORDERS_FIELD_NUMBER: _ClassVar[int]
     orders: _containers.RepeatedCompositeFieldContainer[PlaceOrderResponse]
     def __init__(self, orders: _Optional[_Iterable[_Union[PlaceOrderResponse, _Mapping]]] = ...) -> None: ...
+
+class PlaceOrderListRequest(_message.Message):
+    __slots__ = ("list_id", "type", "orders")
+    LIST_ID_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    ORDERS_FIELD_NUMBER: _ClassVar[int]
+    list_id: int
+    type: OrderListType
+    orders: _containers.RepeatedCompositeFieldContainer[PlaceOrderRequest]
+    def __init__(self, list_id: _Optional[int] = ..., type: _Optional[_Union[OrderListType, str]] = ..., orders: _Optional[_Iterable[_Union[PlaceOrderRequest, _Mapping]]] = ...) -> None: ...
+
+class PlaceOrderListResponse(_message.Message):
+    __slots__ = ("list_id", "status", "result_code", "failed_order", "filled_quantity", "remaining_quantity", "notional", "sequence", "timestamp")
+    LIST_ID_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
+    FAILED_ORDER_FIELD_NUMBER: _ClassVar[int]
+    FILLED_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    REMAINING_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    NOTIONAL_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
+    list_id: int
+    status: OrderAnswer
+    result_code: str
+    failed_order: int
+    filled_quantity: int
+    remaining_quantity: int
+    notional: str
+    sequence: int
+    timestamp: int
+    def __init__(self, list_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., failed_order: _Optional[int] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., notional: _Optional[str] = ..., sequence: _Optional[int] = ..., timestamp: _Optional[int] = ...) -> None: ...
+
+class CancelOrderListRequest(_message.Message):
+    __slots__ = ("list_id", "participant_id", "symbol")
+    LIST_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    list_id: int
+    participant_id: str
+    symbol: str
+    def __init__(self, list_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ...) -> None: ...
+
+class CancelOrderListResponse(_message.Message):
+    __slots__ = ("list_id", "status", "result_code", "sequence")
+    LIST_ID_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    list_id: int
+    status: OrderAnswer
+    result_code: str
+    sequence: int
+    def __init__(self, list_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., sequence: _Optional[int] = ...) -> None: ...
 
 class CancelOrderRequest(_message.Message):
     __slots__ = ("order_id", "participant_id", "symbol", "external_id")

@@ -46,6 +46,16 @@ class OrderServiceStub:
                 request_serializer=exchange_dot_v1_dot_orders__pb2.PlaceOrdersRequest.SerializeToString,
                 response_deserializer=exchange_dot_v1_dot_orders__pb2.PlaceOrdersResponse.FromString,
                 _registered_method=True)
+        self.PlaceOrderList = channel.unary_unary(
+                '/exchange.v1.OrderService/PlaceOrderList',
+                request_serializer=exchange_dot_v1_dot_orders__pb2.PlaceOrderListRequest.SerializeToString,
+                response_deserializer=exchange_dot_v1_dot_orders__pb2.PlaceOrderListResponse.FromString,
+                _registered_method=True)
+        self.CancelOrderList = channel.unary_unary(
+                '/exchange.v1.OrderService/CancelOrderList',
+                request_serializer=exchange_dot_v1_dot_orders__pb2.CancelOrderListRequest.SerializeToString,
+                response_deserializer=exchange_dot_v1_dot_orders__pb2.CancelOrderListResponse.FromString,
+                _registered_method=True)
         self.CancelOrder = channel.unary_unary(
                 '/exchange.v1.OrderService/CancelOrder',
                 request_serializer=exchange_dot_v1_dot_orders__pb2.CancelOrderRequest.SerializeToString,
@@ -96,6 +106,20 @@ class OrderServiceServicer:
 
     def PlaceOrders(self, request, context):
         """Places many orders in the given order. Each gets its own response.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PlaceOrderList(self, request, context):
+        """Places orders that depend on each other, all or none (docs/protocol/matching.md, Order lists).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CancelOrderList(self, request, context):
+        """Cancels all that is open or planned of a list.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -162,6 +186,16 @@ def add_OrderServiceServicer_to_server(servicer, server):
                     servicer.PlaceOrders,
                     request_deserializer=exchange_dot_v1_dot_orders__pb2.PlaceOrdersRequest.FromString,
                     response_serializer=exchange_dot_v1_dot_orders__pb2.PlaceOrdersResponse.SerializeToString,
+            ),
+            'PlaceOrderList': grpc.unary_unary_rpc_method_handler(
+                    servicer.PlaceOrderList,
+                    request_deserializer=exchange_dot_v1_dot_orders__pb2.PlaceOrderListRequest.FromString,
+                    response_serializer=exchange_dot_v1_dot_orders__pb2.PlaceOrderListResponse.SerializeToString,
+            ),
+            'CancelOrderList': grpc.unary_unary_rpc_method_handler(
+                    servicer.CancelOrderList,
+                    request_deserializer=exchange_dot_v1_dot_orders__pb2.CancelOrderListRequest.FromString,
+                    response_serializer=exchange_dot_v1_dot_orders__pb2.CancelOrderListResponse.SerializeToString,
             ),
             'CancelOrder': grpc.unary_unary_rpc_method_handler(
                     servicer.CancelOrder,
@@ -255,6 +289,60 @@ class OrderService:
             '/exchange.v1.OrderService/PlaceOrders',
             exchange_dot_v1_dot_orders__pb2.PlaceOrdersRequest.SerializeToString,
             exchange_dot_v1_dot_orders__pb2.PlaceOrdersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PlaceOrderList(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/exchange.v1.OrderService/PlaceOrderList',
+            exchange_dot_v1_dot_orders__pb2.PlaceOrderListRequest.SerializeToString,
+            exchange_dot_v1_dot_orders__pb2.PlaceOrderListResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CancelOrderList(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/exchange.v1.OrderService/CancelOrderList',
+            exchange_dot_v1_dot_orders__pb2.CancelOrderListRequest.SerializeToString,
+            exchange_dot_v1_dot_orders__pb2.CancelOrderListResponse.FromString,
             options,
             channel_credentials,
             insecure,
