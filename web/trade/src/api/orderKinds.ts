@@ -1,32 +1,22 @@
 /** Orders with all their types. The record of an order that waits for a price says so in fields that others lack. */
 import type { Schemas } from "./client.ts";
 
-export const CONDITIONAL_TYPES = [
+export type Order = Schemas["OrderRecord"];
+export type OrderType = Schemas["OrderType"];
+export type ConditionalType = Exclude<OrderType, "limit" | "market">;
+export type TimeInForce = Schemas["TimeInForce"];
+/** The price that an order waits for: of the last trade, or the mark price. */
+export type TriggerSource = Schemas["TriggerSource"];
+export type SelfTradePrevention = Schemas["SelfTradePrevention"];
+
+export const CONDITIONAL_TYPES: readonly ConditionalType[] = [
   "stop_market",
   "stop_limit",
   "take_profit_market",
   "take_profit_limit",
   "trailing_stop_market",
   "trailing_stop_limit",
-] as const;
-export type ConditionalType = (typeof CONDITIONAL_TYPES)[number];
-export type OrderType = "limit" | "market" | ConditionalType;
-export type TimeInForce = "gtc" | "ioc" | "fok" | "gtd";
-/** The price that an order waits for: of the last trade, or the mark price. */
-export type TriggerSource = "last" | "mark";
-
-export type Order = Omit<Schemas["OrderRecord"], "type" | "timeInForce"> & {
-  type: OrderType;
-  timeInForce: TimeInForce;
-  /** Of a trailing order the present one; null where it is not known. */
-  stopPrice?: string | null;
-  triggerBy?: TriggerSource | null;
-  trailingAmount?: string | null;
-  trailingBps?: number | string | null;
-  triggerStatus?: "waiting" | "triggered" | null;
-  triggeredAt?: string | null;
-  expiresAt?: string | null;
-};
+];
 
 export function isConditional(type: OrderType): type is ConditionalType {
   return type !== "limit" && type !== "market";

@@ -1,6 +1,7 @@
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { typedDecimal } from "#lib/separators.ts";
+import type { SelfTradePrevention } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
 import { ChoiceField } from "../parts/ChoiceField.tsx";
@@ -9,7 +10,7 @@ import { changeHabits, SIZES_MAX, sizesOf, useHabits } from "./habits.ts";
 import type { Offer } from "./offer.ts";
 import type { Draft } from "./review.ts";
 
-const MODES: Readonly<Record<string, string>> = {
+const MODES: Readonly<Record<SelfTradePrevention, string>> = {
   none: "Let them trade",
   cancel_resting: "Cancel the resting one",
   cancel_incoming: "Cancel the new one",
@@ -40,10 +41,12 @@ export default function AdvancedFields({
           description="If the order would meet another one of yours."
           choices={[
             { value: "", label: "As your account says" },
-            ...offer.selfTradePrevention.map((value) => ({ value, label: MODES[value] ?? value })),
+            ...offer.selfTradePrevention.map((value) => ({ value, label: MODES[value] })),
           ]}
           value={draft.selfTradePrevention}
-          onChoice={(selfTradePrevention) => onDraft({ selfTradePrevention })}
+          onChoice={(value) =>
+            onDraft({ selfTradePrevention: offer.selfTradePrevention.find((mode) => mode === value) ?? "" })
+          }
         />
       )}
       {userId !== undefined && (

@@ -2,6 +2,7 @@
 import {
   CONDITIONAL_TYPES,
   type OrderType,
+  type SelfTradePrevention,
   type TimeInForce,
   type TriggerSource,
 } from "../api/orderKinds.ts";
@@ -12,7 +13,7 @@ export interface Offer {
   times: readonly TimeInForce[];
   triggers: readonly TriggerSource[];
   /** Modes that an order may choose; empty: the account's applies. */
-  selfTradePrevention: readonly string[];
+  selfTradePrevention: readonly SelfTradePrevention[];
   postOnly: boolean;
 }
 
@@ -21,7 +22,7 @@ const TIMES: readonly TimeInForce[] = ["gtc", "ioc", "fok", "gtd"];
 const TRIGGERS: readonly TriggerSource[] = ["last", "mark"];
 
 /** The offer, in the order of the form; before it is known, what every exchange has. */
-export function offerOf(rules: (TradingRules & { triggerSources?: readonly string[] }) | undefined): Offer {
+export function offerOf(rules: TradingRules | undefined): Offer {
   const among = <Name extends string>(known: readonly Name[], offered: readonly string[]) =>
     known.filter((name) => offered.includes(name));
   return {

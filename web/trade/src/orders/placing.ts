@@ -8,7 +8,6 @@ import { attemptKey, returned, useExchange } from "../api/client.ts";
 import { isOutcomeUnknown } from "../api/errors.ts";
 import { BALANCES, noteOrder } from "../api/live.ts";
 import type { Order } from "../api/orderKinds.ts";
-import type { Schemas } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
 import { isWaiting } from "../api/orderKinds.ts";
 import { termsOf, waitsFor } from "./trigger.ts";
@@ -51,10 +50,8 @@ export function usePlaceOrder(onPlaced: () => void) {
       const text = JSON.stringify(body);
       if (attempt.current?.text !== text) attempt.current = { key: attemptKey(), text };
       const { key } = attempt.current;
-      // The document of the edge lists what every exchange takes; a form asks for what this one says it takes.
-      const asked = body as Schemas["OrderBody"];
       const header = { "Idempotency-Key": key };
-      return returned(rest.POST("/api/v1/orders", { body: asked, params: { header } }));
+      return returned(rest.POST("/api/v1/orders", { body, params: { header } }));
     },
     onSuccess: (order) => {
       attempt.current = null;

@@ -14,21 +14,17 @@ import {
 } from "#lib/scaled.ts";
 import { decimalForm, withDecimalSign } from "#lib/separators.ts";
 import type { Schemas } from "../api/client.ts";
-import { hasLimit, type OrderType, type TimeInForce, type TriggerSource } from "../api/orderKinds.ts";
+import {
+  hasLimit,
+  type OrderType,
+  type SelfTradePrevention,
+  type TimeInForce,
+  type TriggerSource,
+} from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import type { Book, Level } from "../stream/book.ts";
 
-/** What the edge is asked for. Types, times in force and terms are those that the exchange says it offers. */
-export type OrderBody = Omit<Schemas["OrderBody"], "type" | "timeInForce"> & {
-  type: OrderType;
-  timeInForce?: TimeInForce;
-  stopPrice?: string;
-  triggerBy?: TriggerSource;
-  trailingAmount?: string;
-  trailingBps?: number;
-  expiresAt?: string;
-  selfTradePrevention?: string;
-};
+export type OrderBody = Schemas["OrderBody"];
 
 export interface Draft {
   side: "buy" | "sell";
@@ -52,7 +48,7 @@ export interface Draft {
   /** What `trailing` counts: money, or percent of the best price. */
   trailingUnit: "quote" | "percent";
   /** What becomes of orders of one person that would trade with each other; empty: as the account says. */
-  selfTradePrevention: string;
+  selfTradePrevention: SelfTradePrevention | "";
 }
 
 export const EMPTY_DRAFT: Draft = {
