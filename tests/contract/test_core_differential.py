@@ -69,6 +69,7 @@ def queries(core: MatchingCore) -> dict[str, object]:
         "single waiting orders": [core.waiting_order(order.order_id) for order in orders],
         "expiries": core.expiries(),
         "activations due": core.activations_due(),
+        "phases": core.phases(),
         "reference prices": core.reference_prices(),
         "symbols": symbols,
         "currencies": core.currencies(),

@@ -5,6 +5,7 @@
 
 use crate::amount::add;
 use crate::engine::Engine;
+use crate::market_phase::MarketPhase;
 use crate::matching::{IncomingOrder, flag};
 use crate::placement::{CheckedOrder, Conditions, check_price, check_quantity};
 use crate::records::{Command, CommandResult, Event, EventType, TAKER_COMPLETED, WAITS};
@@ -140,6 +141,7 @@ impl Engine {
         command: &Command,
     ) -> Result<CommandResult, ResultCode> {
         let order = self.own_waiting(index, command)?;
+        self.books.book(order.book).phase.phase.may_shrink()?;
         if command.quantity <= 0 {
             return Err(ResultCode::InvalidQuantity);
         }
@@ -187,6 +189,7 @@ impl Engine {
         if !book.active {
             return Err(ResultCode::SymbolInactive);
         }
+        book.phase.phase.may_enter_again()?;
         check_price(book, command.price)?;
         self.change_waiting(index, &order, command.price, order.quantity)
     }
@@ -200,6 +203,7 @@ impl Engine {
     ) -> Result<CommandResult, ResultCode> {
         let order = self.own_waiting(index, command)?;
         let book = self.books.book(order.book);
+        book.phase.phase.may_shrink()?;
         let price = if command.price == 0 { order.limit() } else { command.price };
         let quantity = if command.quantity == 0 { order.quantity } else { command.quantity };
         check_quantity(book, quantity)?;
@@ -211,6 +215,7 @@ impl Engine {
             if !book.active {
                 return Err(ResultCode::SymbolInactive);
             }
+            book.phase.phase.may_enter_again()?;
             return self.change_waiting(index, &order, price, quantity);
         }
         let less = order.quantity - quantity;
@@ -312,10 +317,11 @@ impl Engine {
         Ok(CommandResult::ACCEPTED)
     }
 
-    /// Activates fired orders of a book in their order, at most [`ACTIVATIONS_MAX`]. Their trades may fire more.
+    /// Activates fired orders of a book in their order, at most [`ACTIVATIONS_MAX`]. Their trades may fire more. They wait
+    /// until the market is in continuous trading.
     #[inline]
     pub(crate) fn activate_fired(&mut self, book: u32) {
-        if self.waiting.queued != 0 {
+        if self.waiting.queued != 0 && self.books.book(book).phase.phase == MarketPhase::Continuous {
             self.activate_queue(book);
         }
     }

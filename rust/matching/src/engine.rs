@@ -1,8 +1,8 @@
 //! The engine: a deterministic state machine of commands.
 //!
 //! [`Engine::apply`] applies a command, returns its [`CommandResult`] and appends what happened to the events.
-//! The rules are `docs/protocol/matching.md`: orders in `terms`, `placement`, `matching`, `activation` and
-//! `amendments`, money in
+//! The rules are `docs/protocol/matching.md`: orders in `terms`, `placement`, `matching`, `activation`,
+//! `amendments`, `phases` and `auction`, money in
 //! `transfers` and `movements`, accounts, currencies and symbols in `directory`. A command first checks everything and then
 //! changes the state, so a rejected command has changed nothing but the sequences.
 //! There is no clock, no IO and no thread here, and nothing panics but a broken invariant.
@@ -141,6 +141,8 @@ impl Engine {
             CommandKind::Expire => self.expire(command),
             CommandKind::SetMarkPrice => self.set_mark_price(command),
             CommandKind::Activate => self.activate(command),
+            CommandKind::SetPhase => self.set_phase(command),
+            CommandKind::AdvancePhase => self.advance_phase(command),
         }
         .unwrap_or_else(CommandResult::rejected)
     }

@@ -8,7 +8,7 @@
 //! Layout: [`types`], [`amount`], [`chunked_vec`], [`slab`], [`key_hash`], [`hash_index`] and [`prefetch`] are
 //! tools. [`order`], [`level`], [`book_side`], [`order_book`] and [`order_books`] hold orders; [`accounts`]
 //! holds money, [`waiting`] and `trailing` orders that wait for a trigger, [`owners`] who owns which account, `pending_movements` transfers that are not complete. [`engine`] applies commands by the rules in
-//! `terms`, `placement`, `matching`, `activation`, `amendments`, `transfers`, `movements` and `directory`; [`batch_prefetch`] makes deep
+//! `terms`, `placement`, `matching`, `activation`, `amendments`, `phases`, `auction`, `transfers`, `movements` and `directory`; [`batch_prefetch`] makes deep
 //! books fast. [`records`] has the records, [`snapshot`], [`restore`] and `state_hash` the state as bytes. `work` counts steps in tests. `python` binds all of this to
 //! Python; nothing else knows about Python.
 //!
@@ -32,6 +32,7 @@ pub mod engine;
 pub mod hash_index;
 pub mod key_hash;
 pub mod level;
+pub mod market_phase;
 pub mod order;
 pub mod order_book;
 pub mod order_books;
@@ -46,12 +47,14 @@ pub mod waiting;
 
 mod activation;
 mod amendments;
+mod auction;
 mod directory;
 mod invariant;
 mod matching;
 mod movements;
 mod pending_movements;
 mod pending_terms;
+mod phases;
 mod placement;
 mod restore_waiting;
 mod sizing;

@@ -21,6 +21,8 @@ pub const MAKER_COMPLETED: u8 = 2;
 pub const MAKER_REBATE: u8 = 4;
 /// REDUCE, MOVED: the order waits for its trigger, so no book changes.
 pub const WAITS: u8 = 8;
+/// Flag of a TRADE: an auction's, in which both orders rested.
+pub const AUCTION: u8 = 64;
 
 /// A decoded command. The meaning of each field depends on the kind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -205,6 +207,8 @@ pub enum EventType {
     Waiting = 8,
     /// The trigger of an order has fired.
     Triggered = 9,
+    /// A market entered a phase, or got a price for its auction.
+    Phase = 10,
 }
 
 /// An event without its sequence and time. Fields that its type does not use are 0.

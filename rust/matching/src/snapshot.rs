@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::engine::Engine;
 use crate::invariant::broken;
+use crate::market_phase::{MarketPhase, PhaseState};
 use crate::order_book::OrderBook;
 use crate::types::Side;
 use crate::waiting::WaitingOrder;
@@ -147,6 +148,18 @@ impl Engine {
             sink.write(&book.symbol.to_le_bytes());
             sink.write(&book.last_price.to_le_bytes());
             sink.write(&book.mark_price.to_le_bytes());
+        }
+        let phased = || books.iter().filter(|book| book.phase.phase != MarketPhase::Continuous);
+        // States of before had none, so that their hashes stay.
+        if phased().next().is_some() {
+            sink.write(&count(phased().count()));
+        }
+        for book in phased() {
+            let PhaseState { phase, following, ends, price } = book.phase;
+            sink.write(&book.symbol.to_le_bytes());
+            sink.write(&[phase as u8, following as u8]);
+            sink.write(&price.to_le_bytes());
+            sink.write(&ends.to_le_bytes());
         }
     }
 

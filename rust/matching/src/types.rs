@@ -37,6 +37,8 @@ pub const OWN_STP_MAX: u8 = 5;
 pub const TRAILING_BASIS_POINTS_MAX: i64 = 9_999;
 /// Fired orders that one command activates, at most.
 pub const ACTIVATIONS_MAX: usize = 32;
+/// Meetings of two orders of an auction in one command, at most.
+pub const UNCROSS_STEPS_MAX: usize = 256;
 /// Movements of one transfer, at most.
 pub const MOVEMENTS_MAX: usize = 32;
 
@@ -150,6 +152,20 @@ pub enum ResultCode {
     UnsupportedCommand = 90,
     /// The core holds as many orders as it can.
     EngineBusy = 92,
+    /// The market is halted.
+    PhaseHalted = 110,
+    /// The market takes no orders.
+    PhaseCancelOnly = 111,
+    /// The market takes only orders that rest or wait.
+    PhasePostOnly = 112,
+    /// The market is in an auction, which takes no orders that must match at once.
+    PhaseAuction = 113,
+    /// An auction of the market is being traded.
+    PhaseUncrossing = 114,
+    /// The phase cannot be set, or its end is out of range.
+    InvalidPhase = 115,
+    /// The phase has no end, or it is still to come.
+    PhaseNotOver = 116,
 }
 
 /// Side of an order.
@@ -362,13 +378,17 @@ pub enum CommandKind {
     Activate = 25,
     /// Changes an order's price, its ordered quantity or both.
     Amend = 26,
+    /// Lets a market enter a phase.
+    SetPhase = 27,
+    /// Ends a phase whose time is over, or goes on with an uncross.
+    AdvancePhase = 28,
 }
 
 impl CommandKind {
     /// The kind that `value` stands for in a record.
     #[must_use]
     pub fn from_record(value: u8) -> Option<Self> {
-        const KINDS: [CommandKind; 26] = [
+        const KINDS: [CommandKind; 28] = [
             CommandKind::Place,
             CommandKind::Cancel,
             CommandKind::Move,
@@ -395,6 +415,8 @@ impl CommandKind {
             CommandKind::SetMarkPrice,
             CommandKind::Activate,
             CommandKind::Amend,
+            CommandKind::SetPhase,
+            CommandKind::AdvancePhase,
         ];
         KINDS.get(usize::from(value).wrapping_sub(1)).copied()
     }

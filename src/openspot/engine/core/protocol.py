@@ -64,6 +64,20 @@ class ReferencePrices(NamedTuple):
     mark_price: int
 
 
+class SymbolPhase(NamedTuple):
+    """A symbol that is not in continuous trading.
+
+    `phase` is a MarketPhase, `ends_ns` when it ends (nanoseconds since 1970), or 0, `reference` the price that an
+    auction is near to among equal ones, or 0, and `active` whether the symbol is.
+    """
+
+    symbol: int
+    phase: int
+    ends_ns: int
+    reference: int
+    active: bool
+
+
 class CoreBalance(NamedTuple):
     """One account's money in one currency, in amount units (18 places).
 
@@ -151,7 +165,7 @@ class MatchingCore(Protocol):
 
     @property
     def tracks_prices(self) -> bool:
-        """Whether a TERMS or SET_MARK_PRICE was ever applied. Before, nothing waits, expires or is fired."""
+        """Whether a TERMS, SET_MARK_PRICE or SET_PHASE was ever applied. Before, nothing waits or has a phase."""
         ...
 
     def snapshot(self) -> bytes:
@@ -195,7 +209,11 @@ class MatchingCore(Protocol):
         ...
 
     def activations_due(self) -> list[int]:
-        """The active symbols with fired orders that no command has activated yet, ascending."""
+        """The active symbols in continuous trading with fired orders that are not activated yet, ascending."""
+        ...
+
+    def phases(self) -> list[SymbolPhase]:
+        """The symbols that are not in continuous trading, ascending."""
         ...
 
     def reference_prices(self) -> list[ReferencePrices]:

@@ -50,6 +50,8 @@ The fields that each kind reads (the others are zero):
     EXPIRE           order_id: ends an order whose expiry has passed
     SET_MARK_PRICE   symbol, price
     ACTIVATE         symbol: activates orders whose triggers have fired
+    SET_PHASE        symbol, order_type = MarketPhase, amount = when the phase ends (ns since 1970), or 0
+    ADVANCE_PHASE    symbol: ends a phase whose time is over, or goes on trading an auction
 
 A reference is 128 bits (a digest of an external text), in price (low half) and quantity (high half). Zero means
 none: then the core does not remember the transfer.
@@ -95,6 +97,8 @@ ACTIVATIONS_MAX = 32
 FOK_STEPS_EXPONENT = 12
 """The flags of every PLACE that the engine makes: a FOK is tested against 4,096 levels or orders at most. Journals of
 before have 0 there."""
+UNCROSS_STEPS_MAX = 256
+"""How often two orders of an auction meet in one command. The rest waits for the next one."""
 _LOW = (1 << 64) - 1
 
 
@@ -127,6 +131,8 @@ class CommandKind(IntEnum):
     SET_MARK_PRICE = 24
     ACTIVATE = 25
     AMEND = 26
+    SET_PHASE = 27
+    ADVANCE_PHASE = 28
 
 
 class ResultStatus(IntEnum):
@@ -145,6 +151,7 @@ class EventType(IntEnum):
     or both, and a new place. BALANCE: a transfer credited, debited or held an account's money. TRANSFER: a movement
     between two accounts.
     WAITING: an order with a trigger passed every check, and waits. TRIGGERED: its trigger has fired.
+    PHASE: a market entered a phase, or got a price for its auction.
     """
 
     ACCEPTED = 1
@@ -156,6 +163,7 @@ class EventType(IntEnum):
     TRANSFER = 7
     WAITING = 8
     TRIGGERED = 9
+    PHASE = 10
 
 
 EVENT_TAKER_COMPLETED = 1
@@ -164,6 +172,8 @@ EVENT_MAKER_COMPLETED = 2
 EVENT_MAKER_REBATE = 4
 EVENT_WAITS = 8
 """REDUCE, MOVED: the order waits for its trigger, so no book changes."""
+EVENT_AUCTION = 64
+"""TRADE: an auction's. Both orders rested, each at a limit of its own, and `price` is the auction's."""
 
 
 class Command(NamedTuple):
@@ -238,6 +248,9 @@ class Event(NamedTuple):
     of the total; RESERVE and RELEASE do not change the total, so `amount` is the amount held or released.
     TRANSFER: `account` pays `amount` of `currency` to `maker_account`; `order_id` and `maker_order_id` = the
     reference as above, `quantity` = how many movements the transfer has, `remaining` = how many follow this one.
+    PHASE: `order_type` = the MarketPhase, `maker_order_id` = when it ends, or 0, `quantity` = the reference price of an
+    auction, or 0. UNCROSSING: `side` = the MarketPhase that follows, `price` = the price of the auction, `amount` = the
+    scaled quantity that it trades.
     """
 
     type: int

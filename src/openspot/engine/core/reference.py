@@ -2,20 +2,23 @@
 
 It is short and simple on purpose. The Rust core must return the same bytes for every command; where the two
 differ, docs/protocol/matching.md decides. The rules are in reference_terms.py, reference_placement.py,
-reference_triggers.py, reference_execution.py, reference_matching.py, reference_amendments.py, reference_transfers.py,
-reference_movements.py and reference_directory.py, with one function for each kind of command over the state in
-reference_state.py. This file turns records into calls and back, and answers queries.
+reference_triggers.py, reference_execution.py, reference_matching.py, reference_amendments.py, reference_phases.py,
+reference_auction.py, reference_transfers.py, reference_movements.py and reference_directory.py, with one function for
+each kind of command over the state in reference_state.py. This file turns records into calls and back, and answers
+queries.
 """
 
 import hashlib
 from collections.abc import Callable
 from functools import partial
 
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core import reference_amendments as amendments
 from openspot.engine.core import reference_directory as directory
 from openspot.engine.core import reference_execution as execution
 from openspot.engine.core import reference_movements as movements
+from openspot.engine.core import reference_phases as phases
 from openspot.engine.core import reference_transfers as transfers
 from openspot.engine.core.protocol import (
     AccountSettings,
@@ -26,6 +29,7 @@ from openspot.engine.core.protocol import (
     ReferencePrices,
     RestingOrder,
     Symbol,
+    SymbolPhase,
     WaitingOrder,
 )
 from openspot.engine.core.records import (
@@ -82,6 +86,8 @@ _HANDLERS: dict[int, Callable[[CoreState, Command, Emit], CommandResult]] = {
     CommandKind.EXPIRE: amendments.expire,
     CommandKind.SET_MARK_PRICE: execution.set_mark_price,
     CommandKind.ACTIVATE: execution.activate,
+    CommandKind.SET_PHASE: phases.set_phase,
+    CommandKind.ADVANCE_PHASE: phases.advance_phase,
 }
 _UNUSABLE = "the core is unusable since a command found its state broken: end the process and replay"
 _BLANK_EVENT = Event(*[0] * len(Event._fields))
@@ -152,7 +158,7 @@ class ReferenceCore:
 
     @property
     def tracks_prices(self) -> bool:
-        """Whether a TERMS or SET_MARK_PRICE was ever applied. Before, nothing waits, expires or is fired."""
+        """Whether a TERMS, SET_MARK_PRICE or SET_PHASE was ever applied. Before, nothing waits or has a phase."""
         return self._state.tracks_prices
 
     def snapshot(self) -> bytes:
@@ -208,8 +214,20 @@ class ReferenceCore:
         ]
 
     def activations_due(self) -> list[int]:
-        """The active symbols with fired orders that no command has activated yet, ascending."""
-        return [number for number, book in sorted(self._state.books.items()) if book.fired and book.symbol.active]
+        """The active symbols in continuous trading with fired orders that are not activated yet, ascending."""
+        return [
+            number
+            for number, book in sorted(self._state.books.items())
+            if book.fired and book.symbol.active and book.phase.phase == MarketPhase.CONTINUOUS
+        ]
+
+    def phases(self) -> list[SymbolPhase]:
+        """The symbols that are not in continuous trading, ascending."""
+        return [
+            SymbolPhase(number, book.phase.phase, book.phase.ends, book.auction_reference, book.symbol.active)
+            for number, book in sorted(self._state.books.items())
+            if book.phase.phase != MarketPhase.CONTINUOUS
+        ]
 
     def reference_prices(self) -> list[ReferencePrices]:
         """The symbols that have a reference price, ascending. The core knows them from the first TERMS on."""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.order import EngineOrderType
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
@@ -43,7 +44,12 @@ def execute(state: CoreState, order: BookOrder, emit: Emit, *, budget: int, flag
 
 
 def activate_fired(state: CoreState, book: SymbolBook, emit: Emit) -> None:
-    """Activate fired orders of a symbol in their order, at most ACTIVATIONS_MAX. Their trades may fire more."""
+    """Activate fired orders of a symbol in their order, at most ACTIVATIONS_MAX. Their trades may fire more.
+
+    They wait until the market is in continuous trading.
+    """
+    if book.phase.phase != MarketPhase.CONTINUOUS:
+        return
     for _ in range(ACTIVATIONS_MAX):
         fired = next(iter(book.fired.items()), None)
         if fired is None:

@@ -24,6 +24,7 @@ ORDER_TERMS = struct.Struct("<QBQ")
 WAITING_ORDER = struct.Struct("<QQIBBqqqqiiQBQBBBqqq")
 FIRED_ORDER = struct.Struct("<Qq")
 REFERENCE_PRICES = struct.Struct("<Iqq")
+PHASE = struct.Struct("<IBBqQ")
 
 _LOW = (1 << 64) - 1
 

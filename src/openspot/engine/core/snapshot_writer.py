@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from openspot.domain.market_phase import MarketPhase
 from openspot.engine.core.protocol import Symbol
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
 from openspot.engine.core.reference_state import Account, CoreState, FeeRates, RememberedTransfer
@@ -19,6 +20,7 @@ from openspot.engine.core.snapshot_records import (
     ORDER,
     ORDER_TERMS,
     OWNER_LINK,
+    PHASE,
     REFERENCE_PRICES,
     SYMBOL,
     TERMS,
@@ -88,6 +90,13 @@ def _terms_and_waiting(state: CoreState, books: list[SymbolBook]) -> Iterator[by
     yield COUNT_32.pack(len(priced))
     for book in priced:
         yield REFERENCE_PRICES.pack(book.symbol.symbol, book.last_price, book.mark_price)
+    phased = [book for book in books if book.phase.phase != MarketPhase.CONTINUOUS]
+    # States of before had none, so that their hashes stay.
+    if phased:
+        yield COUNT_32.pack(len(phased))
+    for book in phased:
+        phase = book.phase
+        yield PHASE.pack(book.symbol.symbol, phase.phase, phase.following, phase.price, phase.ends)
 
 
 def _symbol_record(symbol: Symbol) -> SymbolRecord:
