@@ -447,21 +447,47 @@ class ListSymbolsRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class AdminSymbol(_message.Message):
-    __slots__ = ("symbol", "symbol_id", "base_currency", "quote_currency", "active")
+    __slots__ = ("symbol", "symbol_id", "base_currency", "quote_currency", "active", "phase", "phase_ends_at")
     SYMBOL_FIELD_NUMBER: _ClassVar[int]
     SYMBOL_ID_FIELD_NUMBER: _ClassVar[int]
     BASE_CURRENCY_FIELD_NUMBER: _ClassVar[int]
     QUOTE_CURRENCY_FIELD_NUMBER: _ClassVar[int]
     ACTIVE_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    PHASE_ENDS_AT_FIELD_NUMBER: _ClassVar[int]
     symbol: str
     symbol_id: int
     base_currency: str
     quote_currency: str
     active: bool
-    def __init__(self, symbol: _Optional[str] = ..., symbol_id: _Optional[int] = ..., base_currency: _Optional[str] = ..., quote_currency: _Optional[str] = ..., active: _Optional[bool] = ...) -> None: ...
+    phase: str
+    phase_ends_at: int
+    def __init__(self, symbol: _Optional[str] = ..., symbol_id: _Optional[int] = ..., base_currency: _Optional[str] = ..., quote_currency: _Optional[str] = ..., active: _Optional[bool] = ..., phase: _Optional[str] = ..., phase_ends_at: _Optional[int] = ...) -> None: ...
 
 class ListSymbolsResponse(_message.Message):
     __slots__ = ("symbols",)
     SYMBOLS_FIELD_NUMBER: _ClassVar[int]
     symbols: _containers.RepeatedCompositeFieldContainer[AdminSymbol]
     def __init__(self, symbols: _Optional[_Iterable[_Union[AdminSymbol, _Mapping]]] = ...) -> None: ...
+
+class SetMarketPhaseRequest(_message.Message):
+    __slots__ = ("symbol", "phase", "seconds", "reason")
+    SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    SECONDS_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    symbol: str
+    phase: str
+    seconds: int
+    reason: str
+    def __init__(self, symbol: _Optional[str] = ..., phase: _Optional[str] = ..., seconds: _Optional[int] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class SetMarketPhaseResponse(_message.Message):
+    __slots__ = ("success", "error", "symbol")
+    SUCCESS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    success: bool
+    error: str
+    symbol: AdminSymbol
+    def __init__(self, success: _Optional[bool] = ..., error: _Optional[str] = ..., symbol: _Optional[_Union[AdminSymbol, _Mapping]] = ...) -> None: ...
