@@ -7,6 +7,7 @@ import type { Market, Ticker } from "../api/queries.ts";
 import { Change } from "./Change.tsx";
 import classes from "./MarketHeader.module.css";
 import { MarketList } from "./MarketList.tsx";
+import { MarketPhase } from "./MarketPhase.tsx";
 
 /** The market's name, which opens the list of all, and its figures of the last 24 hours. */
 export const MarketHeader = memo(function MarketHeader({
@@ -51,6 +52,7 @@ export const MarketHeader = memo(function MarketHeader({
         </span>
         <Change percent={ticker?.priceChangePercent ?? null} />
       </div>
+      {ticker?.phase && <MarketPhase ticker={ticker} places={places} unit={market?.baseAsset} />}
       <dl className={classes.figures}>
         {figures.map(([name, value, unit, digits]) => (
           <div key={name}>
