@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -9,8 +10,10 @@ import aiohttp
 import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
+from openspot.engine import phase_operator
 from openspot.engine.core.records import UNCROSS_STEPS_MAX
-from openspot.kit.settings import Settings
+from openspot.engine.settings import EngineSettings
+from openspot.kit.settings import Settings, as_part
 from tests.support.engine_client import EngineClient, order, running_engine
 from tests.support.engine_faults import (
     KILLED_AFTER_APPLY,
@@ -134,6 +137,16 @@ async def test_an_uncross_of_many_orders_is_cut_into_commands(engine: EngineClie
     await set_phase(engine, "continuous")
     await eventually(lambda: is_continuous(engine))
     assert {(await engine.find(request.order_id)).status for request in requests} == {"FILLED"}
+
+
+async def test_the_command_line_sets_and_lists_phases(engine: EngineClient, settings: Settings) -> None:
+    own = as_part(settings, EngineSettings)
+    line = await phase_operator.set_phase(own, "BTC-USD", "post-only", timedelta(hours=1), "a test")
+    assert line.startswith("BTC-USD is post-only until ")
+    assert line in await phase_operator.listed_phases(own)
+    for symbol, phase, fault in (("BTC-USD", "open", "PHASE"), ("NO-SUCH", "halted", "NO-SUCH")):
+        with pytest.raises(phase_operator.PhaseOperatorError, match=fault):
+            await phase_operator.set_phase(own, symbol, phase, timedelta(), "a test")
 
 
 async def test_a_restart_keeps_a_phase_and_when_it_ends(settings: Settings) -> None:

@@ -266,24 +266,25 @@ class Handlers:
         if not reason:
             raise FieldError("reason must say why the phase is set")
         try:
-            await self._listings.set_phase(request.symbol, phase, request.seconds)
+            present = await self._listings.set_phase(request.symbol, phase, request.seconds)
         except ListingError as error:
             raise FieldError(str(error), error.code) from error
         _log_change(
             caller, "set a phase", symbol=request.symbol, phase=phase.text, seconds=request.seconds, reason=reason
         )
-        return pb.SetMarketPhaseResponse(success=True, symbol=self._symbol(self._listings.symbol(request.symbol)))
+        return pb.SetMarketPhaseResponse(
+            success=True,
+            phase=MarketPhase(present.phase if present else MarketPhase.CONTINUOUS).text,
+            phase_ends_at=present.ends_ns // NANOSECONDS_PER_MS if present else 0,
+        )
 
     def _symbol(self, spec: SymbolSpec) -> pb.AdminSymbol:
-        phase = self._listings.phase(spec)
         return pb.AdminSymbol(
             symbol=spec.symbol,
             symbol_id=spec.symbol_id,
             base_currency=spec.base,
             quote_currency=spec.quote,
             active=spec.active,
-            phase=MarketPhase(phase.phase if phase else MarketPhase.CONTINUOUS).text,
-            phase_ends_at=phase.ends_ns // NANOSECONDS_PER_MS if phase else 0,
         )
 
     async def get_exchange_stats(

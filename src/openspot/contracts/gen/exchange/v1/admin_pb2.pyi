@@ -447,22 +447,18 @@ class ListSymbolsRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class AdminSymbol(_message.Message):
-    __slots__ = ("symbol", "symbol_id", "base_currency", "quote_currency", "active", "phase", "phase_ends_at")
+    __slots__ = ("symbol", "symbol_id", "base_currency", "quote_currency", "active")
     SYMBOL_FIELD_NUMBER: _ClassVar[int]
     SYMBOL_ID_FIELD_NUMBER: _ClassVar[int]
     BASE_CURRENCY_FIELD_NUMBER: _ClassVar[int]
     QUOTE_CURRENCY_FIELD_NUMBER: _ClassVar[int]
     ACTIVE_FIELD_NUMBER: _ClassVar[int]
-    PHASE_FIELD_NUMBER: _ClassVar[int]
-    PHASE_ENDS_AT_FIELD_NUMBER: _ClassVar[int]
     symbol: str
     symbol_id: int
     base_currency: str
     quote_currency: str
     active: bool
-    phase: str
-    phase_ends_at: int
-    def __init__(self, symbol: _Optional[str] = ..., symbol_id: _Optional[int] = ..., base_currency: _Optional[str] = ..., quote_currency: _Optional[str] = ..., active: _Optional[bool] = ..., phase: _Optional[str] = ..., phase_ends_at: _Optional[int] = ...) -> None: ...
+    def __init__(self, symbol: _Optional[str] = ..., symbol_id: _Optional[int] = ..., base_currency: _Optional[str] = ..., quote_currency: _Optional[str] = ..., active: _Optional[bool] = ...) -> None: ...
 
 class ListSymbolsResponse(_message.Message):
     __slots__ = ("symbols",)
@@ -483,11 +479,13 @@ class SetMarketPhaseRequest(_message.Message):
     def __init__(self, symbol: _Optional[str] = ..., phase: _Optional[str] = ..., seconds: _Optional[int] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class SetMarketPhaseResponse(_message.Message):
-    __slots__ = ("success", "error", "symbol")
+    __slots__ = ("success", "error", "phase", "phase_ends_at")
     SUCCESS_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
-    SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    PHASE_ENDS_AT_FIELD_NUMBER: _ClassVar[int]
     success: bool
     error: str
-    symbol: AdminSymbol
-    def __init__(self, success: _Optional[bool] = ..., error: _Optional[str] = ..., symbol: _Optional[_Union[AdminSymbol, _Mapping]] = ...) -> None: ...
+    phase: str
+    phase_ends_at: int
+    def __init__(self, success: _Optional[bool] = ..., error: _Optional[str] = ..., phase: _Optional[str] = ..., phase_ends_at: _Optional[int] = ...) -> None: ...
