@@ -75,6 +75,7 @@ def queries(core: MatchingCore) -> dict[str, object]:
         "order lists": core.order_lists(),
         "expiries": core.expiries(),
         "activations due": core.activations_due(),
+        "phases": core.phases(),
         "reference prices": core.reference_prices(),
         "symbols": symbols,
         "currencies": core.currencies(),

@@ -13,11 +13,19 @@ from typing import NamedTuple
 
 import pytest
 
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import AMOUNT_MAX
 from openspot.domain.order import TriggerKind
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.protocol import MatchingCore
-from openspot.engine.core.records import ACTIVATIONS_MAX, FLAG_ACTIVE, Command, CommandKind, CreateSymbol
+from openspot.engine.core.records import (
+    ACTIVATIONS_MAX,
+    FLAG_ACTIVE,
+    UNCROSS_STEPS_MAX,
+    Command,
+    CommandKind,
+    CreateSymbol,
+)
 from openspot.engine.core.reference import ReferenceCore
 from openspot.engine.core.selection import CoreUnavailableError, make_core
 from openspot.engine.core.snapshot_records import (
@@ -34,6 +42,7 @@ from openspot.engine.core.snapshot_records import (
     ORDER_LIST,
     ORDER_TERMS,
     OWNER_LINK,
+    PHASE,
     REFERENCE_PRICES,
     SYMBOL,
     TERMS,
@@ -90,6 +99,9 @@ REASONS = {
     "a fired order has no price that fired it",
     "a price has no symbol, or is repeated",
     "a reference price is out of range",
+    "a phase has no symbol, or is repeated",
+    "a phase is unknown",
+    "a phase breaks a rule",
     "a waiting order's trigger was reached",
     "a wrong number of orders waits for their list",
     "an order list breaks a rule",
@@ -168,6 +180,9 @@ def records_of(snapshot: bytes) -> list[Record]:
         ):
             for _ in range(add(count)[0]):
                 add(layout)
+    if found[-1].end < len(snapshot):
+        for _ in range(add(COUNT_32)[0]):
+            add(PHASE)
     if found[-1].end < len(snapshot):
         for _ in range(2 * add(COUNT_32)[0]):
             add(TERMS)
@@ -278,6 +293,20 @@ def _members(list_id: int, orders: list[tuple[int, int, int, int]], quantity: in
         )
 
 
+def auctions() -> Iterator[Command | CreateSymbol]:
+    """Markets in phases: one whose uncross is under way, one in an auction with an end, one halted."""
+    yield CreateSymbol(21, 0, 20, 21, 1, 1, 1, 1, 5, 5)
+    yield CreateSymbol(22, 0, 20, 21, 1, 1, 1, 1, 5, 5)
+    yield Command(CommandKind.DEPOSIT, symbol=20, account=21, amount=10**24)
+    yield Command(CommandKind.SET_PHASE, order_type=MarketPhase.HALTED, symbol=22)
+    yield Command(CommandKind.SET_PHASE, order_type=MarketPhase.AUCTION, symbol=20, amount=9)
+    yield Command(CommandKind.SET_PHASE, order_type=MarketPhase.AUCTION, symbol=21)
+    yield Command(CommandKind.PLACE, 1, 1, 0, 21, 0, 20_000, 20, 9, 2 * UNCROSS_STEPS_MAX, 9)
+    for order_id in range(20_001, 20_002 + UNCROSS_STEPS_MAX):
+        yield Command(CommandKind.PLACE, 2, 1, 0, 21, 0, order_id, 21, 8, 1)
+    yield Command(CommandKind.SET_PHASE, order_type=MarketPhase.CONTINUOUS, symbol=21)
+
+
 def damaged(seed: int, copies: int) -> Iterator[bytes]:
     """Damaged copies of the snapshot of a busy core; some are damaged twice.
 
@@ -288,7 +317,7 @@ def damaged(seed: int, copies: int) -> Iterator[bytes]:
     core = ReferenceCore()
     core.apply(generate(seed, 300))
     if seed % 3 == 1:
-        core.apply(b"".join(command.encode() for command in cascade()))
+        core.apply(b"".join(command.encode() for command in (*cascade(), *auctions())))
     if seed % 3 == 2:
         core.apply(b"".join(command.encode() for command in listed_orders()))
     if seed % 2:

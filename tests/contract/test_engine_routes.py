@@ -25,4 +25,5 @@ def test_the_engine_has_exactly_these_routes_and_none_for_the_history_of_trades(
         ("POST", "/exchange.v1.AdminService/{method}"),
         ("PUT", "/api/v1/admin/currencies/{currency}"),
         ("PUT", "/api/v1/admin/symbols/{symbol}"),
+        ("PUT", "/api/v1/admin/symbols/{symbol}/phase"),
     ]

@@ -10,12 +10,14 @@ from collections import Counter
 from dataclasses import dataclass
 
 from openspot.domain.fees import fee_amount
+from openspot.domain.market_phase import UNCROSSED_PHASES, MarketPhase
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE, BASIS_POINTS
 from openspot.domain.order import EngineOrderType, Side, StpMode, TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT, CoreBalance, MatchingCore, Symbol
 from openspot.engine.core.records import (
     COMMAND_SIZE,
+    EVENT_AUCTION,
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
@@ -39,6 +41,7 @@ from openspot.engine.core.snapshot_records import (
     MOVEMENT,
     ORDER_TERMS,
     OWNER_LINK,
+    PHASE,
     REFERENCE_PRICES,
     SEAL,
     TERMS,
@@ -132,6 +135,8 @@ class Auditor:
         """Movements that wait for their TRANSFER."""
         self._owners = LinkedOwners()
         self._triggers = WaitingAudit()
+        self._phases: dict[int, Event] = {}
+        """The PHASE event of each symbol that is not in continuous trading."""
         self._command_sequence = core.command_sequence
         self._event_sequence = core.event_sequence
         # A symbol of an order may be deleted later, so the symbols are looked up before each command.
@@ -156,12 +161,13 @@ class Auditor:
         taken = is_movement and result.status == ResultStatus.ACCEPTED
         self._waiting = self._waiting + 1 if taken else 0
         if isinstance(command, Command) and result.status != ResultStatus.REJECTED:
-            self._triggers.tracks |= command.kind in (CommandKind.TERMS, CommandKind.SET_MARK_PRICE)
+            self._triggers.tracks |= command.kind in _KINDS_THAT_TRACK
             if command.kind == CommandKind.SET_MARK_PRICE:
                 self._triggers.meet(command.symbol, command.price, by_mark=True)
         activates = self._activated_symbol(command, result)
         for event in events:
             self._follow(command, event)
+        activates = None if activates in self._phases else activates
         if isinstance(command, Command) and command.kind == CommandKind.TRANSFER:
             figures = [(event.quantity, event.remaining) for event in events]
             whole = [(len(events), following) for following in reversed(range(len(events)))]
@@ -195,6 +201,7 @@ class Auditor:
             (
                 *(COUNT_64.size + ORDER_TERMS.size * own, COUNT_64.size + WAITING_ORDER.size * len(triggers.waiters)),
                 *(COUNT_64.size + FIRED_ORDER.size * fired, COUNT_32.size + REFERENCE_PRICES.size * priced),
+                COUNT_32.size + PHASE.size * len(self._phases) if self._phases else 0,
             )
         )
 
@@ -214,10 +221,26 @@ class Auditor:
             return None if has_trigger else command.symbol
         return command.symbol if command.kind in (CommandKind.SET_MARK_PRICE, CommandKind.ACTIVATE) else None
 
+    def _enter_phase(self, command: Command, event: Event) -> None:
+        """Follow a PHASE event. Only a command of an operator, or the end of a phase, changes it."""
+        assert command.kind in (CommandKind.SET_PHASE, CommandKind.ADVANCE_PHASE)
+        if command.kind == CommandKind.ADVANCE_PHASE and event.order_type != MarketPhase.UNCROSSING:
+            before = self._phases[event.symbol]
+            is_over = 0 < before.maker_order_id <= command.timestamp
+            assert before.order_type == MarketPhase.UNCROSSING or is_over, "a phase ended too early"
+        if event.order_type == MarketPhase.CONTINUOUS:
+            self._phases.pop(event.symbol, None)
+        else:
+            self._phases[event.symbol] = event
+
+    def _phase_of(self, symbol: int) -> int:
+        return self._phases[symbol].order_type if symbol in self._phases else MarketPhase.CONTINUOUS
+
     def _forget_prices(self, symbol: int, result: Result) -> None:
         if result.status != ResultStatus.REJECTED:
             self._triggers.last.pop(symbol, None)
             self._triggers.mark.pop(symbol, None)
+            self._phases.pop(symbol, None)
 
     def _check_waiting(self) -> None:
         triggers = self._triggers
@@ -231,7 +254,9 @@ class Auditor:
         expiries = sorted((order.order_id, order.expiry) for order in self._orders.values() if order.expiry)
         assert self.core.expiries() == expiries
         active = {symbol.symbol for symbol in self.core.symbols() if symbol.active}
-        due = sorted(symbol for symbol, queue in triggers.queues.items() if queue and symbol in active)
+        due = sorted(
+            symbol for symbol, queue in triggers.queues.items() if queue and symbol in active - self._phases.keys()
+        )
         assert self.core.activations_due() == due, "a fired order is not handled, and nothing says so"
 
     def _check_sequences(self, command: Command | CreateSymbol, result: Result, events: list[Event]) -> None:
@@ -306,6 +331,8 @@ class Auditor:
                 assert event.amount > 0
                 self._totals[event.account, event.currency] -= event.amount
                 self._totals[event.maker_account, event.currency] += event.amount
+            case EventType.PHASE:
+                self._enter_phase(command, event)
             case EventType.REJECT:
                 assert command.kind == CommandKind.PLACE
                 assert event.code not in (ResultCode.SUCCESS, *range(60, 80))
@@ -354,7 +381,13 @@ class Auditor:
             if order.symbol.symbol == event.symbol and order.side == maker.side and order.remaining and not order.waits
         )
         assert min(opposite, key=lambda order: order.priority) is maker, "another order had priority"
-        assert event.price == maker.price, "a trade is at the resting price"
+        in_auction = self._phase_of(event.symbol) == MarketPhase.UNCROSSING
+        if in_auction:
+            assert event.price == self._phases[event.symbol].price, "an auction has one price"
+            assert maker.may_trade_at(event.price), "the maker's limit was broken"
+        else:
+            assert self._phase_of(event.symbol) == MarketPhase.CONTINUOUS, "a market traded in a phase that does not"
+            assert event.price == maker.price, "a trade is at the resting price"
         assert taker.may_trade_at(event.price), "the taker's limit was broken"
         assert event.quantity == min(taker.remaining, maker.remaining) > 0
         for order in (taker, maker):
@@ -365,6 +398,7 @@ class Auditor:
             EVENT_TAKER_COMPLETED * (taker.remaining == 0)
             | EVENT_MAKER_COMPLETED * (maker.remaining == 0)
             | EVENT_MAKER_REBATE * (event.maker_amount < 0)
+            | EVENT_AUCTION * in_auction
         )
         self._settle(event, taker, maker)
         self._triggers.meet(event.symbol, event.price, by_mark=False)
@@ -488,8 +522,11 @@ class Auditor:
                 for side in (Side.BUY, Side.SELL)
             )
             assert self.core.depth(symbol.symbol, 0) == (sorted(bids, reverse=True), sorted(asks))
-            if bids and asks:
+            if bids and asks and self._phase_of(symbol.symbol) in UNCROSSED_PHASES:
                 assert max(bids)[0] < min(asks)[0], "the book is crossed"
+
+
+_KINDS_THAT_TRACK = (CommandKind.TERMS, CommandKind.SET_MARK_PRICE, CommandKind.SET_PHASE)
 
 
 def _is_sized(command: Command) -> bool:

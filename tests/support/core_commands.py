@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
 from openspot.domain.order import EngineOrderType, Side, StpMode, TriggerKind
 from openspot.domain.symbol import SCALED_MAX
@@ -136,9 +137,13 @@ class CommandStream:
             self._expire,
             self._mark_price,
             self._activate,
+            self._set_phase,
+            self._advance_phase,
         )
         # Some streams know no terms, as the journals of before.
         self._weights = (66, 4, 7, 3, 6, 4, 4, 2, 3, 1, 3, 2, 8, *((0, 0, 0, 0) if seed % 4 == 0 else (30, 2, 6, 2)))
+        # A quarter of the streams knows phases, so that the others trade all the time.
+        self._weights += (6, 6) if seed % 4 == 3 else (0, 0)
         self._rest_of_run: list[Command] = []
 
     def next(self, core: MatchingCore) -> bytes:
@@ -416,6 +421,20 @@ class CommandStream:
     def _activate(self, core: MatchingCore) -> Command:
         due = core.activations_due()
         return self._command(CommandKind.ACTIVATE, symbol=self._random.choice(due or [self._market().symbol]))
+
+    def _set_phase(self, core: MatchingCore) -> Command:
+        """Mostly an auction or its end, so that much is uncrossed."""
+        phases = (*MarketPhase, MarketPhase.CONTINUOUS, MarketPhase.CONTINUOUS, MarketPhase.CONTINUOUS)
+        phase = self._random.choice((*phases, MarketPhase.AUCTION, MarketPhase.AUCTION, MarketPhase.AUCTION))
+        ends = self._random.choice((0, 0, self._time_ns, self._time_ns + self._random.randrange(1, 5_000_000)))
+        symbol = self._random.choice([row.symbol for row in core.phases()] or [self._market().symbol])
+        if self._random.random() < 0.4:
+            symbol = self._market().symbol
+        return self._command(CommandKind.SET_PHASE, symbol=symbol, order_type=phase, amount=ends)
+
+    def _advance_phase(self, core: MatchingCore) -> Command:
+        symbol = self._random.choice([row.symbol for row in core.phases()] or [self._market().symbol])
+        return self._command(CommandKind.ADVANCE_PHASE, symbol=symbol)
 
     def _fees(self) -> tuple[int, int]:
         if self._random.random() < 0.5:

@@ -11,8 +11,8 @@ What stands after `->` and after the dot is compared with what the core answered
 wrong answer shows as a difference of two texts. The rules of that writing:
 
 - SUCCESS, and any figure that is zero, is left out. A line of the world without `->` must be taken.
-- All trades, reduces, fired triggers and ends of lists of a command must stand below it. Events of another type must
-  stand there, all of that type, once one of them does.
+- All trades, reduces, fired triggers, phases and ends of lists of a command must stand below it. Events of another
+  type must stand there, all of that type, once one of them does.
 - Prices and quantities are scaled integers, `2^62+1` is one too. Amounts are decimals of the currency, or,
   with a trailing `u`, units of its 18th place.
 - `steps 4` bounds the walk of a FOK or of a budget through the book; it is a power of two.
@@ -30,11 +30,13 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TypeVar
 
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import amount_to_text, to_amount
 from openspot.domain.order import EngineOrderType, OrderListType, Side, StpMode, TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import (
+    EVENT_AUCTION,
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
@@ -72,7 +74,7 @@ _ARGUMENTS_OF_OPTION = {
 }
 _MONEY_KINDS = frozenset(range(CommandKind.DEPOSIT, CommandKind.ADJUST + 1))
 _ALWAYS_LISTED = frozenset(
-    {EventType.TRADE, EventType.REDUCE, EventType.TRIGGERED, EventType.LIST_ENDED, EventType.UNARMED}
+    {EventType.TRADE, EventType.REDUCE, EventType.TRIGGERED, EventType.PHASE, EventType.LIST_ENDED, EventType.UNARMED}
 )
 _FACT = re.compile(r"# spec: (.*)")
 _POWER = re.compile(r"(-?)(\d+)\^(\d+)([+-]\d+)?")
@@ -191,6 +193,7 @@ def _trade_words(event: Event, _: str) -> Iterator[str]:
         (EVENT_TAKER_COMPLETED, "taker-done"),
         (EVENT_MAKER_COMPLETED, "maker-done"),
         (EVENT_MAKER_REBATE, "rebate"),
+        (EVENT_AUCTION, "auction"),
     ):
         if event.flags & flag:
             yield word
@@ -243,6 +246,13 @@ def _triggered_words(event: Event, _: str) -> Iterator[str]:
     yield f"{event.order_id} {event.remaining} @ {event.price} at {event.maker_remaining} by {source} {event.amount}"
 
 
+def _phase_words(event: Event, _: str) -> Iterator[str]:
+    yield f"{_name(_SYMBOLS, event.symbol)} {MarketPhase(event.order_type).name}"
+    yield from _named(price=str(event.price), volume=str(event.amount), until=str(event.maker_order_id))
+    if event.order_type == MarketPhase.UNCROSSING:
+        yield f"then {MarketPhase(event.side).name}"
+
+
 def _reject_words(event: Event, code: str) -> Iterator[str]:
     yield f"{event.order_id} {code}"
 
@@ -272,6 +282,7 @@ _EVENT_WORDS: dict[EventType, Callable[[Event, str], Iterator[str]]] = {
     EventType.LISTED: _listed_words,
     EventType.LIST_ENDED: _list_words,
     EventType.UNARMED: _list_words,
+    EventType.PHASE: _phase_words,
 }
 
 
@@ -290,6 +301,7 @@ def _ask(core: MatchingCore, words: list[str]) -> str:
         "expiries": _ask_expiries,
         "due": _ask_due,
         "list": _ask_list,
+        "phases": _ask_phases,
     }
     return questions[question](core, *names)
 
@@ -365,6 +377,15 @@ def _ask_list(core: MatchingCore, list_id: str) -> str:
     return "none"
 
 
+def _ask_phases(core: MatchingCore) -> str:
+    rows = (
+        f"{_name(_SYMBOLS, row.symbol)} {MarketPhase(row.phase).name}"
+        + (f" until {row.ends_ns}" if row.ends_ns else "")
+        for row in core.phases()
+    )
+    return " ".join(rows) or "none"
+
+
 def _ask_account(core: MatchingCore, account: str) -> str:
     state = core.account(_number(_ACCOUNTS, account))
     if state is None:
@@ -417,8 +438,15 @@ def _command(words: list[str]) -> Command | CreateSymbol:
             return Command(kind, order_id=int(positional[0]))
         case CommandKind.SET_MARK_PRICE:
             return Command(kind, symbol=_number(_SYMBOLS, positional[0]), price=_number({}, positional[1]))
-        case CommandKind.ACTIVATE:
+        case CommandKind.ACTIVATE | CommandKind.ADVANCE_PHASE:
             return Command(kind, symbol=_number(_SYMBOLS, positional[0]))
+        case CommandKind.SET_PHASE:
+            return Command(
+                kind,
+                symbol=_number(_SYMBOLS, positional[0]),
+                order_type=_member(MarketPhase, positional[1]),
+                amount=_number({}, options.get("until", ["0"])[0]),
+            )
         case CommandKind.RELEASE | CommandKind.COMMIT if not positional:
             return with_reference(Command(kind), _number({}, options["ref"][0]))
         case CommandKind.MOVEMENT:
@@ -475,6 +503,8 @@ _KIND_OF_VERB = {
     "account": "CREATE_ACCOUNT",
     "fees": "SET_ACCOUNT_FEES",
     "mark-price": "SET_MARK_PRICE",
+    "phase": "SET_PHASE",
+    "advance": "ADVANCE_PHASE",
 }
 
 

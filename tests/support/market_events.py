@@ -1,5 +1,7 @@
 """Events of a bare core as the engine's stream tells them, for tests without an engine."""
 
+import msgspec
+
 from openspot.contracts.engine_events import (
     AcceptedEvent,
     EngineEvent,
@@ -13,6 +15,7 @@ from openspot.domain.order import EngineOrderType, Side
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import (
+    EVENT_AUCTION,
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
@@ -36,10 +39,25 @@ def scales_of(core: MatchingCore) -> dict[int, tuple[int, int]]:
     return {symbol.symbol: (symbol.base_scale_k, symbol.quote_scale_k) for symbol in core.symbols()}
 
 
-def events_of(core: MatchingCore, records: bytes) -> list[EngineEvent]:
-    """The events that can change a book, of the last command that `core` applied."""
+def events_of(core: MatchingCore, records: bytes, limits: dict[int, int]) -> list[EngineEvent]:
+    """The events that can change a book, of the last command that `core` applied.
+
+    `limits` are the scaled limits of orders by id. They are kept up to date here, beginning with an empty dict.
+    """
     scales = scales_of(core)
-    return [_event(event, *scales[event.symbol]) for event in decode_events(records) if event.type in _BOOK_EVENTS]
+    found = []
+    for event in decode_events(records):
+        if event.type not in _BOOK_EVENTS:
+            continue
+        if event.type not in (EventType.TRADE, EventType.REDUCE):
+            limits[event.order_id] = event.price
+        message = _event(event, *scales[event.symbol])
+        if event.flags & EVENT_AUCTION and isinstance(message, TradeEvent):
+            quote = scales[event.symbol][1]
+            taker, maker = (scaled_to_text(limits[number], quote) for number in (event.order_id, event.maker_order_id))
+            message = msgspec.structs.replace(message, taker_limit=taker, maker_limit=maker)
+        found.append(message)
+    return found
 
 
 def _event(event: Event, base: int, quote: int) -> EngineEvent:

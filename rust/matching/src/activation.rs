@@ -5,6 +5,7 @@
 
 use crate::amount::add;
 use crate::engine::Engine;
+use crate::market_phase::MarketPhase;
 use crate::matching::{IncomingOrder, flag};
 use crate::placement::{CheckedOrder, Conditions, check_price, check_quantity};
 use crate::records::{Command, CommandResult, Event, EventType, LISTED, TAKER_COMPLETED, WAITS};
@@ -140,6 +141,7 @@ impl Engine {
         command: &Command,
     ) -> Result<CommandResult, ResultCode> {
         let order = self.own_unlisted_waiting(index, command)?;
+        self.books.book(order.book).phase.phase.may_shrink()?;
         if command.quantity <= 0 {
             return Err(ResultCode::InvalidQuantity);
         }
@@ -194,6 +196,7 @@ impl Engine {
         if !book.active {
             return Err(ResultCode::SymbolInactive);
         }
+        book.phase.phase.may_enter_again()?;
         check_price(book, command.price)?;
         self.change_waiting(index, &order, command.price, order.quantity)
     }
@@ -207,6 +210,7 @@ impl Engine {
     ) -> Result<CommandResult, ResultCode> {
         let order = self.own_unlisted_waiting(index, command)?;
         let book = self.books.book(order.book);
+        book.phase.phase.may_shrink()?;
         let price = if command.price == 0 { order.limit() } else { command.price };
         let quantity = if command.quantity == 0 { order.quantity } else { command.quantity };
         check_quantity(book, quantity)?;
@@ -218,6 +222,7 @@ impl Engine {
             if !book.active {
                 return Err(ResultCode::SymbolInactive);
             }
+            book.phase.phase.may_enter_again()?;
             return self.change_waiting(index, &order, price, quantity);
         }
         let less = order.quantity - quantity;
@@ -320,10 +325,12 @@ impl Engine {
     }
 
     /// Arms lists and activates fired orders of a book in their order, at most [`ACTIVATIONS_MAX`] of both; lists first.
-    /// What this trades may fill and fire more.
+    /// What this trades may fill and fire more. They wait until the market is in continuous trading.
     #[inline]
     pub(crate) fn activate_fired(&mut self, book: u32) {
-        if self.waiting.queued != 0 || self.lists.queued() != 0 {
+        if (self.waiting.queued != 0 || self.lists.queued() != 0)
+            && self.books.book(book).phase.phase == MarketPhase::Continuous
+        {
             self.activate_queue(book);
         }
     }

@@ -6,7 +6,7 @@ use crate::matching::IncomingOrder;
 use crate::order::Order;
 use crate::placement::{check_price, check_quantity};
 use crate::records::{Command, CommandResult, Event, EventType};
-use crate::types::{AMOUNT_MAX, NIL, OrderType, ResultCode, Side, StpMode};
+use crate::types::{AMOUNT_MAX, NIL, ResultCode, Side, StpMode};
 
 impl Engine {
     /// The order that `command` names, and its index. Its owner must have sent the command, unless `anyone`
@@ -61,6 +61,7 @@ impl Engine {
             return self.reduce_waiting_by(waiting, command);
         }
         let (index, order) = self.own_unlisted_order(command)?;
+        self.books.book_of(order).phase.phase.may_shrink()?;
         if command.quantity <= 0 {
             return Err(ResultCode::InvalidQuantity);
         }
@@ -84,6 +85,7 @@ impl Engine {
         if !book.active {
             return Err(ResultCode::SymbolInactive);
         }
+        book.phase.phase.may_enter_again()?;
         check_price(book, command.price)?;
         let quantity = order.quantity;
         self.enter_again(index, command.price, quantity)
@@ -98,6 +100,7 @@ impl Engine {
         let (index, order) = self.own_unlisted_order(command)?;
         let (present_price, present_quantity) = (self.books.levels.at(order.level).price, order.quantity);
         let book = self.books.book_of(order);
+        book.phase.phase.may_shrink()?;
         let price = if command.price == 0 { present_price } else { command.price };
         let quantity = if command.quantity == 0 { present_quantity } else { command.quantity };
         check_quantity(book, quantity)?;
@@ -109,6 +112,7 @@ impl Engine {
             if !book.active {
                 return Err(ResultCode::SymbolInactive);
             }
+            book.phase.phase.may_enter_again()?;
             return self.enter_again(index, price, quantity);
         }
         let less = present_quantity - quantity;
@@ -140,7 +144,7 @@ impl Engine {
         }
         let limit_rank = side.opposite().rank(price);
         let order_type = order.terms.order_type();
-        if order_type == OrderType::PostOnly && book.side(side.opposite()).crosses(limit_rank) {
+        if book.must_rest(order_type) && book.side(side.opposite()).crosses(limit_rank) {
             return Err(ResultCode::PostOnlyWouldCross);
         }
         let (base_balance, quote_balance) = match side {

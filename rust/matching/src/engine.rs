@@ -2,7 +2,7 @@
 //!
 //! [`Engine::apply`] applies a command, returns its [`CommandResult`] and appends what happened to the events.
 //! The rules are `docs/protocol/matching.md`: orders in `terms`, `placement`, `matching`, `activation`,
-//! `amendments`, `list_placement`, `list_links` and `arming`, money in
+//! `amendments`, `list_placement`, `list_links`, `arming`, `phases` and `auction`, money in
 //! `transfers` and `movements`, accounts, currencies and symbols in `directory`. A command first checks everything and then
 //! changes the state, so a rejected command has changed nothing but the sequences.
 //! There is no clock, no IO and no thread here, and nothing panics but a broken invariant.
@@ -148,6 +148,8 @@ impl Engine {
             CommandKind::ListOrder => self.add_list_order(command),
             CommandKind::PlaceList => return self.place_list(command),
             CommandKind::CancelList => self.cancel_list(command),
+            CommandKind::SetPhase => self.set_phase(command),
+            CommandKind::AdvancePhase => self.advance_phase(command),
         }
         .unwrap_or_else(CommandResult::rejected)
     }

@@ -7,6 +7,7 @@
 use crate::amount::{add, subtract};
 use crate::engine::Engine;
 use crate::invariant::broken;
+use crate::market_phase::MarketPhase;
 use crate::records::{Event, EventType, MAKER_COMPLETED, MAKER_REBATE, TAKER_COMPLETED};
 use crate::types::{NIL, OrderType, ResultCode, Side, StpMode};
 
@@ -51,9 +52,13 @@ impl IncomingOrder {
 }
 
 impl Engine {
-    /// Matches `incoming` until nothing of it remains or no resting order satisfies its limit.
+    /// Matches `incoming` until nothing of it remains or no resting order satisfies its limit. In an auction nothing
+    /// matches: orders collect.
     #[inline]
     pub(crate) fn match_order(&mut self, incoming: &mut IncomingOrder) {
+        if self.books.book(incoming.book).phase.phase == MarketPhase::Auction {
+            return;
+        }
         let opposite = incoming.side.opposite();
         let prefetches = self.prefetcher().is_worthwhile();
         let mut prefetched_levels = 0;

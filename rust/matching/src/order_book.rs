@@ -2,8 +2,9 @@
 
 use crate::amount::{product, scaled};
 use crate::book_side::BookSide;
+use crate::market_phase::{MarketPhase, PhaseState};
 use crate::records::CreateSymbol;
-use crate::types::{AMOUNT_SCALE, BASIS_POINTS, SCALED_MAX, Side, fees_valid};
+use crate::types::{AMOUNT_SCALE, BASIS_POINTS, OrderType, SCALED_MAX, Side, fees_valid};
 
 /// A symbol and its book.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +49,8 @@ pub struct OrderBook {
     pub wake_low: i64,
     /// A trade at this price or above fires or moves a trigger.
     pub wake_high: i64,
+    /// The phase of the market.
+    pub phase: PhaseState,
     bids: BookSide,
     asks: BookSide,
     /// Resting orders on both sides.
@@ -88,6 +91,17 @@ impl OrderBook {
             wake_high: i64::MAX,
             ..Self::default()
         })
+    }
+
+    /// The price that decides between prices that are equal for an auction: the last trade, else the mark price.
+    pub(crate) fn auction_reference(&self) -> i64 {
+        if self.last_price == 0 { self.mark_price } else { self.last_price }
+    }
+
+    /// Whether no order may match on arrival: it must rest, or is rejected.
+    #[inline]
+    pub(crate) fn must_rest(&self, order_type: OrderType) -> bool {
+        order_type == OrderType::PostOnly || self.phase.phase == MarketPhase::PostOnly
     }
 
     /// The levels of `side`.

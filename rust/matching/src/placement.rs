@@ -10,7 +10,7 @@ use crate::records::{Command, CommandResult, Event, EventType, LISTED, ResultSta
 use crate::sizing::{Sizing, StepCount};
 use crate::terms::{check_terms, checked_trigger, expiry_of};
 use crate::types::{
-    AMOUNT_MAX, FLAG_BUDGET, FLAG_SLIDE, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode,
+    AMOUNT_MAX, FLAG_BUDGET, FLAG_SLIDE, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode, TriggerKind,
 };
 use crate::waiting::{Trigger, WaitingOrder};
 
@@ -196,6 +196,8 @@ impl Engine {
         // 3
         let book_index = self.active_book(command)?;
         let book = self.books.book(book_index);
+        let has_trigger = terms.is_some_and(|terms| terms.side != TriggerKind::None as u8);
+        book.phase.phase.may_enter(order_type, has_trigger)?;
         // 4
         let account_index = self.accounts.find_account(command.account);
         if account_index == NIL {
@@ -236,7 +238,7 @@ impl Engine {
         }
         let limit_rank = if has_limit { side.opposite().rank(price) } else { RANK_ANY };
         // 10
-        if order_type == OrderType::PostOnly && book.side(side.opposite()).crosses(limit_rank) {
+        if !has_trigger && book.must_rest(order_type) && book.side(side.opposite()).crosses(limit_rank) {
             return Err(ResultCode::PostOnlyWouldCross);
         }
         // 11

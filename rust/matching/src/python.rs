@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::engine::Engine;
+use crate::market_phase::MarketPhase;
 use crate::order::Order;
 use crate::order_book::OrderBook;
 use crate::records::{COMMAND_SIZE, Command, EVENT_SIZE, RESULT_SIZE};
@@ -286,11 +287,28 @@ impl RustCore {
             return Vec::new();
         }
         let due = waiting.books_with_queue().chain(lists.books_with_queue());
-        let due = due.map(|index| books.book(index)).filter(|book| book.active);
+        let due = due
+            .map(|index| books.book(index))
+            .filter(|book| book.active && book.phase.phase == MarketPhase::Continuous);
         let mut symbols: Vec<u32> = due.map(|book| book.symbol).collect();
         symbols.sort_unstable();
         symbols.dedup();
         symbols
+    }
+
+    /// The symbols that are not in continuous trading, ascending: phase, end, reference price, whether
+    /// they are active.
+    fn phases(&self) -> Vec<(u32, u8, u64, i64, bool)> {
+        let books = self.engine.books.books();
+        let phased = books.filter(|book| book.phase.phase != MarketPhase::Continuous);
+        let mut rows: Vec<_> = phased
+            .map(|book| {
+                let phase = book.phase;
+                (book.symbol, phase.phase as u8, phase.ends, book.auction_reference(), book.active)
+            })
+            .collect();
+        rows.sort_unstable();
+        rows
     }
 
     /// The symbols that have a reference price, ascending: last trade and mark, 0 if unknown.

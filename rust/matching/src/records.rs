@@ -23,6 +23,8 @@ pub const MAKER_REBATE: u8 = 4;
 pub const WAITS: u8 = 8;
 /// ACCEPTED, WAITING: the order is one of a list, so what its sender said stands in its LISTED.
 pub const LISTED: u8 = 16;
+/// Flag of a TRADE: an auction's, in which both orders rested.
+pub const AUCTION: u8 = 64;
 
 /// A decoded command. The meaning of each field depends on the kind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -213,6 +215,8 @@ pub enum EventType {
     ListEnded = 14,
     /// The exits of a list could not be placed for what its entry has filled.
     Unarmed = 15,
+    /// A market entered a phase, or got a price for its auction.
+    Phase = 10,
 }
 
 /// An event without its sequence and time. Fields that its type does not use are 0.

@@ -102,10 +102,7 @@ impl Engine {
             engine.accounts.balances.iter().all(|(_, balance)| balance.free() >= 0),
             "an account holds more than it owns",
         )?;
-        let crossed = |book: &OrderBook| {
-            let bid = engine.books.levels.at(book.side(Side::Buy).best()).price;
-            book.side(Side::Sell).crosses(Side::Sell.rank(bid))
-        };
+        let crossed = |book: &OrderBook| book.phase.phase.is_uncrossed() && engine.is_crossed(book);
         require(!engine.books.books().any(crossed), "a book is crossed")?;
         require(!engine.has_missed_trigger(), "a waiting order's trigger was reached")?;
         let mut comparison = Comparison { rest: bytes, equal: true };

@@ -1,6 +1,7 @@
 //! Restoring terms, waiting orders and reference prices from a snapshot (`restore`).
 
 use crate::engine::Engine;
+use crate::market_phase::{MarketPhase, PhaseState};
 use crate::records::Command;
 use crate::restore::{ORDER_SIZE, OrderFields, ReadOrder};
 use crate::snapshot_reader::{Reader, Record, RestoreError, require};
@@ -12,6 +13,8 @@ const ORDER_TERMS_SIZE: usize = 17;
 pub(crate) const WAITING_ORDER_SIZE: usize = ORDER_SIZE + 36;
 const FIRED_ORDER_SIZE: usize = 16;
 const REFERENCE_PRICES_SIZE: usize = 20;
+const PHASE_SIZE: usize = 22;
+const UNKNOWN_PHASE: RestoreError = RestoreError("a phase is unknown");
 
 impl Engine {
     /// Reads the parts that a core has from its first TERMS or `SET_MARK_PRICE` on.
@@ -35,6 +38,32 @@ impl Engine {
         for _ in 0..reader.count_32()? {
             self.read_reference_prices(&mut reader.record(REFERENCE_PRICES_SIZE)?)?;
         }
+        if !reader.rest.is_empty() {
+            for _ in 0..reader.count_32()? {
+                self.read_phase(&mut reader.record(PHASE_SIZE)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_phase(&mut self, record: &mut Record) -> Result<(), RestoreError> {
+        let book = self.books.find_book(record.u32());
+        let (phase, following) = (record.u8(), record.u8());
+        let (price, ends) = (record.i64(), record.u64());
+        let new = book != NIL && self.books.book(book).phase.phase == MarketPhase::Continuous;
+        require(new, "a phase has no symbol, or is repeated")?;
+        let phase = MarketPhase::from_record(phase).ok_or(UNKNOWN_PHASE)?;
+        let following = MarketPhase::from_record(following).ok_or(UNKNOWN_PHASE)?;
+        require(phase != MarketPhase::Continuous && following.is_uncrossed(), UNKNOWN_PHASE.0)?;
+        let allowed = if phase == MarketPhase::Uncrossing {
+            (0..=SCALED_MAX).contains(&price)
+                && price % self.books.book(book).tick == 0
+                && (ends == 0 || following != MarketPhase::Continuous)
+        } else {
+            (following, price) == (MarketPhase::Continuous, 0)
+        };
+        require(allowed, "a phase breaks a rule")?;
+        self.books.book_mut(book).phase = PhaseState { phase, following, ends, price };
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::engine::Engine;
 use crate::invariant::broken;
 use crate::lists::ListPart;
+use crate::market_phase::{MarketPhase, PhaseState};
 use crate::order_book::OrderBook;
 use crate::records::Command;
 use crate::types::Side;
@@ -111,11 +112,12 @@ impl Engine {
             sink.write(&account.to_le_bytes());
             sink.write(&owner.to_le_bytes());
         }
-        if self.tracks_prices {
-            self.write_terms_and_waiting(sink, &books);
-        }
         let parts = self.waiting_list_parts();
-        if !self.lists.is_empty() || !parts.is_empty() {
+        let has_lists = !self.lists.is_empty() || !parts.is_empty();
+        if self.tracks_prices {
+            self.write_terms_and_waiting(sink, &books, has_lists);
+        }
+        if has_lists {
             self.write_order_lists(sink, &books, parts);
         }
     }
@@ -157,7 +159,7 @@ impl Engine {
     }
 
     /// Writes the parts that a core has from its first TERMS or `SET_MARK_PRICE` on.
-    fn write_terms_and_waiting(&self, sink: &mut impl SnapshotSink, books: &[&OrderBook]) {
+    fn write_terms_and_waiting(&self, sink: &mut impl SnapshotSink, books: &[&OrderBook], has_lists: bool) {
         let terms = self.terms.until(self.command_sequence);
         sink.write(&u32::from(terms.is_some()).to_le_bytes());
         if let Some(terms) = terms {
@@ -187,6 +189,18 @@ impl Engine {
             sink.write(&book.symbol.to_le_bytes());
             sink.write(&book.last_price.to_le_bytes());
             sink.write(&book.mark_price.to_le_bytes());
+        }
+        let phased = || books.iter().filter(|book| book.phase.phase != MarketPhase::Continuous);
+        // States of before had neither phases nor lists, so that their hashes stay.
+        if has_lists || phased().next().is_some() {
+            sink.write(&count(phased().count()));
+        }
+        for book in phased() {
+            let PhaseState { phase, following, ends, price } = book.phase;
+            sink.write(&book.symbol.to_le_bytes());
+            sink.write(&[phase as u8, following as u8]);
+            sink.write(&price.to_le_bytes());
+            sink.write(&ends.to_le_bytes());
         }
     }
 

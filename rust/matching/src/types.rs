@@ -41,6 +41,8 @@ pub const ACTIVATIONS_MAX: usize = 32;
 pub const LIST_SIZE_MAX: usize = 3;
 /// LISTED: what the order's place in its list is multiplied with.
 pub const LISTED_PLACE: u32 = 256;
+/// Meetings of two orders of an auction in one command, at most.
+pub const UNCROSS_STEPS_MAX: usize = 256;
 /// Movements of one transfer, at most.
 pub const MOVEMENTS_MAX: usize = 32;
 
@@ -154,6 +156,20 @@ pub enum ResultCode {
     UnsupportedCommand = 90,
     /// The core holds as many orders as it can.
     EngineBusy = 92,
+    /// The market is halted.
+    PhaseHalted = 110,
+    /// The market takes no orders.
+    PhaseCancelOnly = 111,
+    /// The market takes only orders that rest or wait.
+    PhasePostOnly = 112,
+    /// The market is in an auction, which takes no orders that must match at once.
+    PhaseAuction = 113,
+    /// An auction of the market is being traded.
+    PhaseUncrossing = 114,
+    /// The phase cannot be set, or its end is out of range.
+    InvalidPhase = 115,
+    /// The phase has no end, or it is still to come.
+    PhaseNotOver = 116,
     /// The orders of a list do not fit together, or are too few or too many.
     InvalidOrderList = 120,
     /// A list has this id.
@@ -430,13 +446,17 @@ pub enum CommandKind {
     PlaceList = 31,
     /// Ends what is open of a list.
     CancelList = 32,
+    /// Lets a market enter a phase.
+    SetPhase = 27,
+    /// Ends a phase whose time is over, or goes on with an uncross.
+    AdvancePhase = 28,
 }
 
 impl CommandKind {
     /// The kind that `value` stands for in a record.
     #[must_use]
     pub fn from_record(value: u8) -> Option<Self> {
-        const KINDS: [CommandKind; 26] = [
+        const KINDS: [CommandKind; 28] = [
             CommandKind::Place,
             CommandKind::Cancel,
             CommandKind::Move,
@@ -463,6 +483,8 @@ impl CommandKind {
             CommandKind::SetMarkPrice,
             CommandKind::Activate,
             CommandKind::Amend,
+            CommandKind::SetPhase,
+            CommandKind::AdvancePhase,
         ];
         match value {
             30 => Some(Self::ListOrder),

@@ -4,7 +4,19 @@ import os
 
 import typer
 
-from openspot.cli import archive, backup, custody, engine, market_data, operation, platform, providers, repairs, users
+from openspot.cli import (
+    archive,
+    backup,
+    custody,
+    engine,
+    market_data,
+    markets,
+    operation,
+    platform,
+    providers,
+    repairs,
+    users,
+)
 from openspot.cli.common import fail, running_settings
 from openspot.market_data.command import commands as price_commands
 from openspot.up.bus_command import app as bus_app
@@ -38,3 +50,4 @@ app.add_typer(price_app, name="price")
 app.add_typer(owners_app, name="owners")
 app.add_typer(bus_app, name="bus")
 app.add_typer(market_data.market_data_app, name="market-data")
+app.add_typer(markets.market_app, name="market")

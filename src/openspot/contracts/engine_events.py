@@ -134,7 +134,11 @@ class UnarmedEvent(ListEvent, tag="unarmed", frozen=True):
 
 
 class TradeEvent(StreamMessage, tag="trade", frozen=True):
-    """One fill. A rebate has `maker_is_rebate` and negative `maker_fee_amount` and `maker_fee_bps`."""
+    """One fill. A rebate has `maker_is_rebate` and negative `maker_fee_amount` and `maker_fee_bps`.
+
+    In an auction both orders rested: `price` is the auction's, and each order has a limit of its own, `taker_limit` and
+    `maker_limit`, which are there only then.
+    """
 
     seq: int
     timestamp: int
@@ -159,6 +163,29 @@ class TradeEvent(StreamMessage, tag="trade", frozen=True):
     maker_fee_bps: int
     maker_is_rebate: bool
     fee_currency: str
+    taker_limit: str | UnsetType = UNSET
+    maker_limit: str | UnsetType = UNSET
+
+
+class PhaseEvent(StreamMessage, tag="phase", frozen=True):
+    """A market entered a phase, or got the price of its auction.
+
+    `phase` is the text of a domain.market_phase.MarketPhase, `ends_at` when it ends (milliseconds since 1970), 0 for
+    never. `reference_price` decides between prices that are equal for an auction, "0" if there is none. Of uncrossing,
+    `following` is the phase that comes next, `price` that of the auction and `volume` what it trades; else they are
+    empty.
+    """
+
+    seq: int
+    timestamp: int
+    symbol: str
+    phase: str
+    ends_at: int
+    tick_size: str
+    reference_price: str
+    following: str
+    price: str
+    volume: str
 
 
 class ReduceEvent(OrderStreamEvent, tag="reduce", frozen=True):
@@ -251,6 +278,7 @@ EngineEvent = (
     | ListedEvent
     | ListEndedEvent
     | UnarmedEvent
+    | PhaseEvent
 )
 StreamEntry = Hello | SkippedEvents | EngineEvent
 

@@ -103,6 +103,21 @@ class ResultCode(IntEnum):
     """The participant has as many open orders on the symbol as the engine's setting allows."""
     DUPLICATE_CLIENT_ORDER_ID = 97
     """Another open order of the account has the client order id, and the order asked that none has."""
+    # The market's phase (docs/protocol/matching.md, Phases)
+    PHASE_HALTED = 110
+    """The market is halted: orders can only be cancelled."""
+    PHASE_CANCEL_ONLY = 111
+    """The market takes no orders; its open orders can be cancelled and made smaller."""
+    PHASE_POST_ONLY = 112
+    """The market takes post-only orders and orders with a trigger, and nothing else."""
+    PHASE_AUCTION = 113
+    """The market is in an auction, which takes no orders that must match at once."""
+    PHASE_UNCROSSING = 114
+    """An auction of the market is being traded, which takes a moment."""
+    INVALID_PHASE = 115
+    """The phase cannot be set, or its end is out of range."""
+    PHASE_NOT_OVER = 116
+    """The market's phase has no end, or it is still to come."""
     # Order lists
     INVALID_ORDER_LIST = 120
     """The orders of a list do not fit together, or are too few or too many for its type."""

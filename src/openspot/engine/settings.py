@@ -5,10 +5,17 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
-from openspot.kit.settings import TOKEN_SECRET_LENGTH_MIN, Generated, Port, address_for_clients, own_url
+from openspot.kit.settings import (
+    TOKEN_SECRET_LENGTH_MIN,
+    Generated,
+    OrderRulesSettings,
+    Port,
+    address_for_clients,
+    own_url,
+)
 
 
-class EngineSettings(EngineConnectionSettings):
+class EngineSettings(EngineConnectionSettings, OrderRulesSettings):
     """All settings of the matching engine."""
 
     engine_grpc_port: Port = Field(default=9090, description="Matching engine: gRPC")

@@ -46,7 +46,10 @@ class _AccountTotals(msgspec.Struct, frozen=True):
 
 
 class EngineMarket(msgspec.Struct, rename="camel", frozen=True):
-    """A symbol's specification. Fees in basis points; a negative maker fee is a rebate."""
+    """A symbol's specification. Fees in basis points; a negative maker fee is a rebate.
+
+    `phase` is the text of a domain.market_phase.MarketPhase, `phase_ends_at` in milliseconds since 1970, 0 for never.
+    """
 
     symbol: str
     symbol_id: int
@@ -59,6 +62,9 @@ class EngineMarket(msgspec.Struct, rename="camel", frozen=True):
     taker_fee: int
     maker_fee: int
     active: bool = True
+    phase: str = "continuous"
+    phase_ends_at: int = 0
+    phase_reference: str = "0"
 
 
 class EngineBook(msgspec.Struct, rename="camel", frozen=True):

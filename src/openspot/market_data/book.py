@@ -4,7 +4,7 @@ The book is level 2: it knows levels, not orders. Two facts about orders it must
 them: the price at which an order rests (a MOVED event names only the new one), and which orders never rest (IOC, FOK).
 
 While a command's events are applied, the book may be crossed: an order that matches at once is entered whole, and then
-shrinks trade by trade. `is_whole` is false then, and the book is not shown.
+shrinks trade by trade. `is_whole` is false then, and the book is not shown. In an auction it is crossed for longer.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -110,7 +110,7 @@ class PublishedBook:
     def is_whole(self) -> bool:
         """Whether the book may be shown: no event contradicts it, and no command is under way.
 
-        While the best bid reaches the best ask, the command under way has more events.
+        While the best bid reaches the best ask, the command under way has more events, or an auction collects orders.
         """
         bid, ask = self.bids.best, self.asks.best
         return self._is_sound and (bid is None or ask is None or bid < ask)
@@ -182,7 +182,11 @@ class PublishedBook:
             return
         quantity = amount_of(event.quantity)
         makers = self.asks if event.taker_side == _BUY else self.bids
-        makers.change(amount_of(event.price), -quantity)
+        makers.change(amount_of(event.maker_limit or event.price), -quantity)
+        if event.taker_limit:
+            # An auction's: both orders rested.
+            self._side(event.taker_side).change(amount_of(event.taker_limit), -quantity)
+            return
         if taker is not None:
             self._side(event.taker_side).change(taker, -quantity)
         elif not is_immediate:

@@ -32,7 +32,7 @@ from openspot.market_data.fair_price_store import FairPriceStore
 from openspot.market_data.fair_price_work import OPERATOR_S, RECORD_S, TICK_S, FairPriceWork
 from openspot.market_data.lag import Lag
 from openspot.market_data.mark_prices import MarkPrices
-from openspot.market_data.markets import EventOutcome, Markets, publishable
+from openspot.market_data.markets import EventOutcome, Markets, phase_of, publishable
 from openspot.market_data.metrics import EVENTS, LAG, PUBLISHED, REBASED, SEQUENCE
 from openspot.market_data.owner_link_sync import OwnerLinkSync
 from openspot.market_data.recorder import Recorder
@@ -218,6 +218,8 @@ class LeaderSession:
         self._recorder.note_changed(await self._sources.store.newest_candles())
         for market in await self._sources.queries.markets():
             self.markets.set_base(market.symbol, await self._base_of(market.symbol))
+            phase = phase_of(market.phase, market.phase_ends_at, market.tick_size, market.phase_reference)
+            self.markets.set_phase(market.symbol, phase)
         await self.fair_prices.load(self._position, [market.symbol for market in self.markets.all()])
         self._is_loaded = True
         await self._publish_books()

@@ -5,7 +5,7 @@ says whether the market's book needs a new base.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -13,11 +13,14 @@ from openspot.contracts.engine_events import (
     AcceptedEvent,
     EngineEvent,
     MovedEvent,
+    PhaseEvent,
     ReduceEvent,
     TradeEvent,
     TriggeredEvent,
 )
 from openspot.contracts.messages import MarketTradeEvent, OrderBookEvent, TickerEvent
+from openspot.domain.auction import clearing_of
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import amount_to_text, text_to_amount
 from openspot.domain.order_book import BookContradictionError
 from openspot.market_data.book import BookBase, BookEvent, PublishedBook
@@ -41,6 +44,16 @@ class EventOutcome(NamedTuple):
     contradiction: str | None = None
 
 
+class MarketPhaseState(NamedTuple):
+    """The phase of a market: its text, when it ends (milliseconds since 1970, 0 for never), and for the price of an
+    auction the tick and the reference price, as amounts."""
+
+    phase: str = MarketPhase.CONTINUOUS.text
+    ends_at: int = 0
+    tick: int = 1
+    reference: int = 0
+
+
 class MarketState:
     """One market."""
 
@@ -49,7 +62,34 @@ class MarketState:
         self.book = book
         self.day = history.day
         self.last_trade = history.last_trade
+        self._phase = MarketPhaseState()
+        self._phase_sequence = 0
         self._ticker: TickerEvent | None = None
+
+    def set_phase(self, phase: MarketPhaseState, sequence: int = 0) -> None:
+        """The market's phase, as of an event."""
+        self._phase, self._phase_sequence = phase, max(sequence, self._phase_sequence)
+        # Other figures may be as they were.
+        self._ticker = None
+
+    @property
+    def _sequence(self) -> int:
+        return max(self.book.sequence, self.last_trade, self._phase_sequence)
+
+    def _phase_figures(self) -> dict[str, Any]:
+        """The fields of PhaseFigures; none in continuous trading."""
+        phase = self._phase
+        if phase.phase == MarketPhase.CONTINUOUS.text:
+            return {}
+        figures: dict[str, Any] = {"phase": phase.phase, "phase_ends_at": phase.ends_at or None}
+        if phase.phase == MarketPhase.AUCTION.text:
+            book = self.book
+            clearing = clearing_of(
+                book.bids.priced_levels(), book.asks.priced_levels(), tick=phase.tick, reference=phase.reference
+            )
+            figures["indicative_price"] = clearing and amount_to_text(clearing.price)
+            figures["indicative_quantity"] = clearing and amount_to_text(clearing.volume)
+        return figures
 
     def ticker(self, now_ms: int) -> TickerEvent:
         """The ticker at `now_ms`."""
@@ -58,7 +98,7 @@ class MarketState:
         bid, ask = self.book.best_bid, self.book.best_ask
         return TickerEvent(
             symbol=self.symbol,
-            seq=max(self.book.sequence, self.last_trade),
+            seq=self._sequence,
             last_price=figures.last,
             bid_price=None if bid is None else amount_to_text(bid),
             ask_price=None if ask is None else amount_to_text(ask),
@@ -70,16 +110,13 @@ class MarketState:
             price_change=figures.change,
             price_change_percent=figures.change_percent,
             timestamp=now_ms,
+            **self._phase_figures(),
         )
 
     def changed_ticker(self, now_ms: int) -> TickerEvent | None:
         """The ticker at `now_ms`; None if it equals the last one that this method returned."""
         before = self._ticker
-        if (
-            before is not None
-            and before.seq == max(self.book.sequence, self.last_trade)
-            and before.timestamp // MINUTE_MS == now_ms // MINUTE_MS
-        ):
+        if before is not None and before.seq == self._sequence and before.timestamp // MINUTE_MS == now_ms // MINUTE_MS:
             return None
         self._ticker = self.ticker(now_ms)
         return None if before is not None and _says_the_same(before, self._ticker) else self._ticker
@@ -116,6 +153,8 @@ class Markets:
 
     def apply(self, event: EngineEvent) -> EventOutcome | None:
         """Apply the next event. Returns None if it does no more than change a book."""
+        if isinstance(event, PhaseEvent):
+            self._enter_phase(event)
         if type(event) not in _BOOK_EVENTS:
             return None
         changing = cast(BookEvent, event)
@@ -129,6 +168,16 @@ class Markets:
         except BookContradictionError as error:
             return EventOutcome(market.symbol, trade, f"event {event.seq}: {error}")
         return None if trade is None else EventOutcome(market.symbol, trade)
+
+    def set_phase(self, symbol: str, phase: MarketPhaseState) -> None:
+        """The phase of a market that has begun, as the engine says it."""
+        self._markets[symbol].set_phase(phase)
+
+    def _enter_phase(self, event: PhaseEvent) -> None:
+        market = self._markets.get(event.symbol)
+        if market is None:
+            market = self._begin_market(event.symbol, BookBase(event.seq - 1, event.timestamp, (), ()))
+        market.set_phase(phase_of(event.phase, event.ends_at, event.tick_size, event.reference_price), event.seq)
 
     def _begin_market(self, symbol: str, base: BookBase) -> MarketState:
         history = self._histories.pop(symbol, None) or MarketHistory(RollingDay(), 0)
@@ -148,6 +197,11 @@ class Markets:
             side="buy" if event.taker_side == "buy" else "sell",
             timestamp=event.timestamp,
         )
+
+
+def phase_of(phase: str, ends_at: int, tick_size: str, reference_price: str) -> MarketPhaseState:
+    """The phase in the engine's texts."""
+    return MarketPhaseState(phase, ends_at, text_to_amount(tick_size), text_to_amount(reference_price))
 
 
 def publishable(markets: Iterable[MarketState]) -> list[OrderBookEvent]:

@@ -3136,7 +3136,8 @@ export interface components {
          *     The price of a limit order may be `deviationBpsMax` basis points from the reference, and `slippageBpsMax` is the
          *     most that a market order may have as `maxSlippageBps`. `priceReference` says what the reference is: the last trade,
          *     or the fair price, which `referencePrice` shows. Around a fair price that is not good the present deviation is
-         *     wider than usual. `rules` are the rules of orders (`GET /settings/trading`).
+         *     wider than usual. `rules` are the rules of orders (`GET /settings/trading`). `phase` says what the market takes
+         *     (docs/guides/order-rules.md), and `phaseEndsAt` when continuous trading begins again, in milliseconds since 1970.
          */
         Market: {
             symbol: string;
@@ -3162,6 +3163,9 @@ export interface components {
             referencePrice: string | null;
             /** @enum {string} */
             rules: "specification" | "complete";
+            /** @enum {string} */
+            phase: "continuous" | "halted" | "cancel-only" | "post-only" | "auction" | "uncrossing";
+            phaseEndsAt: number | null;
         };
         /**
          * MarketFairPrice
@@ -4181,6 +4185,8 @@ export interface components {
          * Ticker
          * @description The best prices of a market, its last price, and the figures of the last 24 hours.
          *
+         *     A market that is not in continuous trading also has its `phase`, when that ends, and what an auction would trade.
+         *
          *     The 24 hours begin with a whole minute, so they are up to 59,999 ms longer. Where nothing traded, prices are null
          *     and volumes 0. `timestamp` is in milliseconds since 1970.
          */
@@ -4199,6 +4205,11 @@ export interface components {
             priceChange: string | null;
             priceChangePercent: string | null;
             timestamp: number;
+            /** @enum {string} */
+            phase?: "halted" | "cancel-only" | "post-only" | "auction" | "uncrossing";
+            phaseEndsAt?: number | null;
+            indicativePrice?: string | null;
+            indicativeQuantity?: string | null;
         };
         /**
          * TierResponse

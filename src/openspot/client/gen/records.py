@@ -202,7 +202,8 @@ class Market(Record, frozen=True):
     The price of a limit order may be `deviation_bps_max` basis points from the reference, and `slippage_bps_max` is the
     most that a market order may have as `maxSlippageBps`. `price_reference` says what the reference is: the last trade,
     or the fair price, which `reference_price` shows. Around a fair price that is not good the present deviation is
-    wider than usual. `rules` are the rules of orders (`GET /settings/trading`).
+    wider than usual. `rules` are the rules of orders (`GET /settings/trading`). `phase` says what the market takes
+    (docs/guides/order-rules.md), and `phase_ends_at` when continuous trading begins again, in milliseconds since 1970.
     """
 
     symbol: str
@@ -224,6 +225,8 @@ class Market(Record, frozen=True):
     price_reference: str
     reference_price: Decimal | None
     rules: str
+    phase: str
+    phase_ends_at: int | None
 
 
 class OrderBook(Record, frozen=True):
@@ -266,6 +269,8 @@ class Candle(Record, frozen=True):
 class Ticker(Record, frozen=True):
     """The best prices of a market, its last price, and the figures of the last 24 hours.
 
+    A market that is not in continuous trading also has its `phase`, when that ends, and what an auction would trade.
+
     The 24 hours begin with a whole minute, so they are up to 59,999 ms longer. Where nothing traded, prices are None
     and volumes 0. `timestamp` is in milliseconds since 1970.
     """
@@ -282,6 +287,10 @@ class Ticker(Record, frozen=True):
     price_change: Decimal | None
     price_change_percent: Decimal | None
     timestamp: int
+    phase: str | None = None
+    phase_ends_at: int | None = None
+    indicative_price: Decimal | None = None
+    indicative_quantity: Decimal | None = None
 
 
 class AssetPrice(Record, frozen=True):

@@ -8,6 +8,7 @@ engine.
 from typing import Annotated, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from openspot.contracts.messages.message import Count, DecimalText, Message, listed
 from openspot.contracts.messages.reply import RefusableReply
@@ -54,8 +55,24 @@ class MarketTradeEvent(Message, frozen=True):
     timestamp: Count
 
 
-class Ticker(Message, frozen=True):
+class PhaseFigures(Message, frozen=True, kw_only=True):
+    """The phase of a market. All of it is left out in continuous trading.
+
+    `phase_ends_at` is when continuous trading begins again, in milliseconds since 1970, null if no end is set. In an
+    auction `indicative_price` and `indicative_quantity` are what it would trade now, null while nothing would. The book
+    is not published while it is crossed.
+    """
+
+    phase: Annotated[str, listed("halted", "cancel-only", "post-only", "auction", "uncrossing")] | UnsetType = UNSET
+    phase_ends_at: Count | UnsetType | None = UNSET
+    indicative_price: DecimalText | UnsetType | None = UNSET
+    indicative_quantity: DecimalText | UnsetType | None = UNSET
+
+
+class Ticker(PhaseFigures, frozen=True):
     """The best prices of a market, its last price, and the figures of the last 24 hours.
+
+    A market that is not in continuous trading also has its `phase`, when that ends, and what an auction would trade.
 
     The 24 hours begin with a whole minute, so they are up to 59,999 ms longer. Where nothing traded, prices are null
     and volumes 0. `timestamp` is in milliseconds since 1970.

@@ -9,11 +9,15 @@ from typing import NamedTuple
 
 from openspot.contracts.engine_events import TradeEvent
 from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
+from openspot.domain.market_phase import PHASE_OF_TEXT, SETTABLE_PHASES, MarketPhase
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
+from openspot.domain.symbol import SymbolSpec
 from openspot.engine.admin import fields
 from openspot.engine.admin.authority import AdminSession, Authority
 from openspot.engine.admin.errors import AdminError, FieldError
+from openspot.engine.admin.listing_routes import listings_of
+from openspot.engine.admin.listings import ListingError
 from openspot.engine.admin.order_list import OrderList
 from openspot.engine.admin.participant_changes import ParticipantChanges
 from openspot.engine.admin.reports import Reports
@@ -22,10 +26,13 @@ from openspot.engine.core.records import decode_results
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import UNKNOWN_ACCOUNT
 from openspot.engine.state.participants import ParticipantProfile
+from openspot.engine.transport.schemas import PHASE_SECONDS_MAX
+from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.log import get_logger
 
 log = get_logger("admin")
 
+_SETTABLE = tuple(phase.text for phase in sorted(SETTABLE_PHASES))
 _ORDER_ID_MAX = 2**64 - 1
 _ORDER_ID_DIGITS_MAX = 20
 
@@ -54,6 +61,7 @@ class Handlers:
         self._orders = OrderList(engine)
         self._trades = TradeIndex(engine)
         self._reports = Reports(engine, self._orders)
+        self._listings = listings_of(engine)
 
     # Sessions
 
@@ -247,17 +255,36 @@ class Handlers:
     async def list_symbols(self, request: pb.ListSymbolsRequest, caller: Caller) -> pb.ListSymbolsResponse:
         """All symbols in order of their numbers."""
         specs = sorted(self._machine.directory.symbols.values(), key=lambda spec: spec.symbol_id)
-        return pb.ListSymbolsResponse(
-            symbols=[
-                pb.AdminSymbol(
-                    symbol=spec.symbol,
-                    symbol_id=spec.symbol_id,
-                    base_currency=spec.base,
-                    quote_currency=spec.quote,
-                    active=spec.active,
-                )
-                for spec in specs
-            ]
+        return pb.ListSymbolsResponse(symbols=[self._symbol(spec) for spec in specs])
+
+    async def set_market_phase(self, request: pb.SetMarketPhaseRequest, caller: Caller) -> pb.SetMarketPhaseResponse:
+        """Let a market enter a phase, for some seconds or until the next change."""
+        phase = PHASE_OF_TEXT[fields.one_of("phase", request.phase, _SETTABLE)]
+        if request.seconds > PHASE_SECONDS_MAX:
+            raise FieldError(f"seconds must be at most {PHASE_SECONDS_MAX}")
+        reason = fields.reason(request.reason)
+        if not reason:
+            raise FieldError("reason must say why the phase is set")
+        try:
+            present = await self._listings.set_phase(request.symbol, phase, request.seconds)
+        except ListingError as error:
+            raise FieldError(str(error), error.code) from error
+        _log_change(
+            caller, "set a phase", symbol=request.symbol, phase=phase.text, seconds=request.seconds, reason=reason
+        )
+        return pb.SetMarketPhaseResponse(
+            success=True,
+            phase=MarketPhase(present.phase if present else MarketPhase.CONTINUOUS).text,
+            phase_ends_at=present.ends_ns // NANOSECONDS_PER_MS if present else 0,
+        )
+
+    def _symbol(self, spec: SymbolSpec) -> pb.AdminSymbol:
+        return pb.AdminSymbol(
+            symbol=spec.symbol,
+            symbol_id=spec.symbol_id,
+            base_currency=spec.base,
+            quote_currency=spec.quote,
+            active=spec.active,
         )
 
     async def get_exchange_stats(

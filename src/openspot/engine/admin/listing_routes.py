@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import Path
 from starlette.responses import Response
 
+from openspot.domain.market_phase import PHASE_OF_TEXT
 from openspot.engine.admin.listings import ListingError, Listings
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import Currency
@@ -15,6 +16,7 @@ from openspot.engine.transport.schemas import (
     CurrencyBody,
     CurrencyChange,
     CurrencyResponse,
+    PhaseBody,
     SymbolBody,
     SymbolChange,
     SymbolResponse,
@@ -23,6 +25,9 @@ from openspot.http.errors import HttpError
 from openspot.http.policy import Access, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
+from openspot.kit.log import get_logger
+
+log = get_logger("listings")
 
 SymbolPath = Annotated[str, Path(description="The symbol, for example BTC-USD")]
 CurrencyPath = Annotated[str, Path(description="The currency, for example BTC")]
@@ -58,7 +63,7 @@ def symbol_routes(engine: Engine, listings: Listings) -> Router:
     @router.get("", _READ, response=list[SymbolResponse], summary="All symbols")
     async def list_symbols() -> Response:
         specs = sorted(engine.machine.directory.symbols.values(), key=lambda spec: spec.symbol_id)
-        return json_response([symbol_view(spec) for spec in specs])
+        return json_response([symbol_view(spec, listings.phase(spec)) for spec in specs])
 
     @router.post(
         "", _CHANGE, status=201, response=SymbolResponse, refusals={409: "the symbol or its number exists"},
@@ -70,7 +75,8 @@ def symbol_routes(engine: Engine, listings: Listings) -> Router:
     @router.get("/{symbol}", _READ, response=SymbolResponse, refusals=unknown, summary="One symbol")
     async def get_symbol(symbol: SymbolPath) -> Response:
         with _not_found():
-            return json_response(symbol_view(listings.symbol(symbol)))
+            spec = listings.symbol(symbol)
+        return json_response(symbol_view(spec, listings.phase(spec)))
 
     async def change_symbol(symbol: SymbolPath, body: SymbolChange) -> Response:
         with _not_found():
@@ -83,6 +89,18 @@ def symbol_routes(engine: Engine, listings: Listings) -> Router:
             name=f"{method.lower()}_symbol",
             summary="Change a symbol's fees, or deactivate it: it then takes no orders",
         )(change_symbol)  # fmt: skip
+
+    @router.put(
+        "/{symbol}/phase", _CHANGE, response=SymbolResponse,
+        refusals=unknown | {409: "an auction of the symbol is being traded"},
+        summary="Let a market enter a phase: halt it, hold an auction, go on trading",
+    )  # fmt: skip
+    async def set_phase(symbol: SymbolPath, body: PhaseBody) -> Response:
+        with _not_found():
+            spec = listings.symbol(symbol)
+        await listings.set_phase(symbol, PHASE_OF_TEXT[body.phase], body.seconds)
+        log.info("set a phase", symbol=symbol, phase=body.phase, seconds=body.seconds, reason=body.reason)
+        return json_response(symbol_view(spec, listings.phase(spec)))
 
     @router.delete(
         "/{symbol}", _CHANGE, response=SymbolResponse, refusals=unknown | {409: "the symbol has open orders"},
@@ -142,7 +160,12 @@ def currency_routes(engine: Engine, listings: Listings) -> Router:
     return router
 
 
+def listings_of(engine: Engine) -> Listings:
+    """The symbols and currencies of an engine."""
+    return Listings(engine.machine, engine.intake, has_phases=engine.settings.has_complete_rules)
+
+
 def admin_routers(engine: Engine) -> list[Router]:
     """The routes of symbols and currencies."""
-    listings = Listings(engine.machine, engine.intake)
+    listings = listings_of(engine)
     return [symbol_routes(engine, listings), currency_routes(engine, listings)]

@@ -6,9 +6,11 @@ This file checks names, and the core checks numbers.
 import asyncio
 from dataclasses import replace
 
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import MoneyError, to_scaled
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec, specification_error
+from openspot.engine.core.protocol import SymbolPhase
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol, decode_results
 from openspot.engine.intake.command_intake import CommandIntake
 from openspot.engine.intake.refusal import IntakeRefusal
@@ -26,9 +28,12 @@ class ListingError(IntakeRefusal):
 class Listings:
     """The symbols and currencies of one engine. All methods raise ListingError, IntakeRefusal, EngineStoppedError."""
 
-    def __init__(self, machine: StateMachine, intake: CommandIntake) -> None:
+    def __init__(self, machine: StateMachine, intake: CommandIntake, *, has_phases: bool) -> None:
+        """Without `has_phases`, markets stay in continuous trading."""
+        self._core = machine.core
         self._directory = machine.directory
         self._intake = intake
+        self._has_phases = has_phases
         self._turn = asyncio.Lock()
 
     # Currencies
@@ -163,6 +168,29 @@ class Listings:
             known = self.symbol(name)
             await self._carry_out(Command(CommandKind.DELETE_SYMBOL, symbol=known.symbol_id), (), name)
             return known
+
+    # Phases
+
+    def phase(self, spec: SymbolSpec) -> SymbolPhase | None:
+        """The phase of a symbol; None in continuous trading."""
+        return next((row for row in self._core.phases() if row.symbol == spec.symbol_id), None)
+
+    async def set_phase(self, name: str, phase: MarketPhase, seconds: int) -> SymbolPhase | None:
+        """Let a market enter a phase, for `seconds`, or until the next change if they are 0."""
+        if not self._has_phases:
+            raise ListingError(
+                ResultCode.UNSUPPORTED_COMMAND, "phase: it can be set under OPENSPOT_RULES=complete only"
+            )
+        async with self._turn:
+            known = self.symbol(name)
+            outcome = await self._intake.set_phase(name, phase, seconds)
+            (result,) = decode_results(outcome.results)
+            if result.code == ResultCode.INVALID_PHASE:
+                raise ListingError(ResultCode.INVALID_PHASE, "seconds: continuous trading has no end")
+            if result.code != ResultCode.SUCCESS:
+                code = ResultCode(result.code)
+                raise ListingError(code, f"{name}: {code.name}")
+            return self.phase(known)
 
     async def _carry_out(self, command: Command | CreateSymbol, note: Note, subject: str) -> None:
         outcome = await self._intake.submit(command, note)

@@ -81,6 +81,20 @@ class CoreOrderList(NamedTuple):
     planned_exits: tuple[int, ...]
 
 
+class SymbolPhase(NamedTuple):
+    """A symbol that is not in continuous trading.
+
+    `phase` is a MarketPhase, `ends_ns` when it ends (nanoseconds since 1970), or 0, `reference` the price that an
+    auction is near to among equal ones, or 0, and `active` whether the symbol is.
+    """
+
+    symbol: int
+    phase: int
+    ends_ns: int
+    reference: int
+    active: bool
+
+
 class CoreBalance(NamedTuple):
     """One account's money in one currency, in amount units (18 places).
 
@@ -168,7 +182,7 @@ class MatchingCore(Protocol):
 
     @property
     def tracks_prices(self) -> bool:
-        """Whether a TERMS or SET_MARK_PRICE was ever applied. Before, nothing waits, expires or is fired."""
+        """Whether a TERMS, SET_MARK_PRICE or SET_PHASE was ever applied. Before, nothing waits or has a phase."""
         ...
 
     def snapshot(self) -> bytes:
@@ -216,7 +230,14 @@ class MatchingCore(Protocol):
         ...
 
     def activations_due(self) -> list[int]:
-        """The active symbols with fired orders or filled entries that no command has seen to yet, ascending."""
+        """The active symbols in continuous trading with fired orders or filled entries that no command has seen to yet.
+
+        Ascending.
+        """
+        ...
+
+    def phases(self) -> list[SymbolPhase]:
+        """The symbols that are not in continuous trading, ascending."""
         ...
 
     def reference_prices(self) -> list[ReferencePrices]:

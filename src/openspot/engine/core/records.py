@@ -55,6 +55,8 @@ The fields that each kind reads (the others are zero):
     PLACE_LIST       order_id = the list's id, order_type = OrderListType: places the run of orders directly before it,
                      all or none
     CANCEL_LIST      order_id = the list's id; account = the owner, or 0 for an administrator; symbol, or 0 for any
+    SET_PHASE        symbol, order_type = MarketPhase, amount = when the phase ends (ns since 1970), or 0
+    ADVANCE_PHASE    symbol: ends a phase whose time is over, or goes on trading an auction
 
 A reference is 128 bits (a digest of an external text), in price (low half) and quantity (high half). Zero means
 none: then the core does not remember the transfer.
@@ -102,6 +104,8 @@ LISTED_PLACE = 256
 FOK_STEPS_EXPONENT = 12
 """The flags of every PLACE that the engine makes: a FOK is tested against 4,096 levels or orders at most. Journals of
 before have 0 there."""
+UNCROSS_STEPS_MAX = 256
+"""How often two orders of an auction meet in one command. The rest waits for the next one."""
 _LOW = (1 << 64) - 1
 
 
@@ -137,6 +141,8 @@ class CommandKind(IntEnum):
     LIST_ORDER = 30
     PLACE_LIST = 31
     CANCEL_LIST = 32
+    SET_PHASE = 27
+    ADVANCE_PHASE = 28
 
 
 class ResultStatus(IntEnum):
@@ -157,6 +163,7 @@ class EventType(IntEnum):
     WAITING: an order with a trigger passed every check, and waits. TRIGGERED: its trigger has fired.
     LISTED: an order of a list passed every check. LIST_ENDED: the orders of a list no longer depend on each other.
     UNARMED: the exits of a list could not be placed for a quantity that its entry has filled.
+    PHASE: a market entered a phase, or got a price for its auction.
     """
 
     ACCEPTED = 1
@@ -171,6 +178,7 @@ class EventType(IntEnum):
     LISTED = 13
     LIST_ENDED = 14
     UNARMED = 15
+    PHASE = 10
 
 
 EVENT_TAKER_COMPLETED = 1
@@ -181,6 +189,8 @@ EVENT_WAITS = 8
 """REDUCE, MOVED: the order waits for its trigger, or to be armed, so no book changes."""
 EVENT_LISTED = 16
 """ACCEPTED, WAITING: the order is one of a list, so what its sender said stands in its LISTED."""
+EVENT_AUCTION = 64
+"""TRADE: an auction's. Both orders rested, each at a limit of its own, and `price` is the auction's."""
 
 
 class Command(NamedTuple):
@@ -259,6 +269,9 @@ class Event(NamedTuple):
     of the total; RESERVE and RELEASE do not change the total, so `amount` is the amount held or released.
     TRANSFER: `account` pays `amount` of `currency` to `maker_account`; `order_id` and `maker_order_id` = the
     reference as above, `quantity` = how many movements the transfer has, `remaining` = how many follow this one.
+    PHASE: `order_type` = the MarketPhase, `maker_order_id` = when it ends, or 0, `quantity` = the reference price of an
+    auction, or 0. UNCROSSING: `side` = the MarketPhase that follows, `price` = the price of the auction, `amount` = the
+    scaled quantity that it trades.
     """
 
     type: int

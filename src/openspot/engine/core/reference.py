@@ -3,8 +3,8 @@
 It is short and simple on purpose. The Rust core must return the same bytes for every command; where the two
 differ, docs/protocol/matching.md decides. The rules are in reference_terms.py, reference_placement.py,
 reference_triggers.py, reference_execution.py, reference_matching.py, reference_lists.py, reference_list_links.py,
-reference_arming.py, reference_amendments.py, reference_transfers.py, reference_movements.py and reference_directory.py,
-with one function for each kind of command over the state in
+reference_arming.py, reference_amendments.py, reference_phases.py, reference_auction.py, reference_transfers.py,
+reference_movements.py and reference_directory.py, with one function for each kind of command over the state in
 reference_state.py. This file turns records into calls and back, and answers queries.
 """
 
@@ -12,12 +12,14 @@ import hashlib
 from collections.abc import Callable
 from functools import partial
 
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core import reference_amendments as amendments
 from openspot.engine.core import reference_directory as directory
 from openspot.engine.core import reference_execution as execution
 from openspot.engine.core import reference_lists as lists
 from openspot.engine.core import reference_movements as movements
+from openspot.engine.core import reference_phases as phases
 from openspot.engine.core import reference_transfers as transfers
 from openspot.engine.core.protocol import (
     AccountSettings,
@@ -29,6 +31,7 @@ from openspot.engine.core.protocol import (
     ReferencePrices,
     RestingOrder,
     Symbol,
+    SymbolPhase,
     WaitingOrder,
 )
 from openspot.engine.core.records import (
@@ -88,6 +91,8 @@ _HANDLERS: dict[int, Callable[[CoreState, Command, Emit], CommandResult]] = {
     CommandKind.LIST_ORDER: lists.add_list_order,
     CommandKind.PLACE_LIST: lists.place_list,
     CommandKind.CANCEL_LIST: lists.cancel_list,
+    CommandKind.SET_PHASE: phases.set_phase,
+    CommandKind.ADVANCE_PHASE: phases.advance_phase,
 }
 _UNUSABLE = "the core is unusable since a command found its state broken: end the process and replay"
 _BLANK_EVENT = Event(*[0] * len(Event._fields))
@@ -158,7 +163,7 @@ class ReferenceCore:
 
     @property
     def tracks_prices(self) -> bool:
-        """Whether a TERMS or SET_MARK_PRICE was ever applied. Before, nothing waits, expires or is fired."""
+        """Whether a TERMS, SET_MARK_PRICE or SET_PHASE was ever applied. Before, nothing waits or has a phase."""
         return self._state.tracks_prices
 
     def snapshot(self) -> bytes:
@@ -218,11 +223,22 @@ class ReferenceCore:
         ]
 
     def activations_due(self) -> list[int]:
-        """The active symbols with fired orders or filled entries that no command has seen to yet, ascending."""
+        """The active symbols in continuous trading with fired orders or filled entries that no command has seen to yet.
+
+        Ascending.
+        """
         return [
             number
             for number, book in sorted(self._state.books.items())
-            if (book.fired or book.arming) and book.symbol.active
+            if (book.fired or book.arming) and book.symbol.active and book.phase.phase == MarketPhase.CONTINUOUS
+        ]
+
+    def phases(self) -> list[SymbolPhase]:
+        """The symbols that are not in continuous trading, ascending."""
+        return [
+            SymbolPhase(number, book.phase.phase, book.phase.ends, book.auction_reference, book.symbol.active)
+            for number, book in sorted(self._state.books.items())
+            if book.phase.phase != MarketPhase.CONTINUOUS
         ]
 
     def reference_prices(self) -> list[ReferencePrices]:

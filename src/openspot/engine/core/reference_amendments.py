@@ -12,6 +12,7 @@ from openspot.engine.core.reference_execution import activate_fired
 from openspot.engine.core.reference_list_links import end_list
 from openspot.engine.core.reference_matching import emit_order, match_order, reduce_resting
 from openspot.engine.core.reference_order_list import OrderList
+from openspot.engine.core.reference_phases import check_may_enter_again, check_may_shrink
 from openspot.engine.core.reference_state import CommandResult, CoreState, Emit, require, require_found
 from openspot.engine.core.reference_triggers import Waiter
 
@@ -33,8 +34,10 @@ def cancel(state: CoreState, command: Command, emit: Emit) -> CommandResult:
 def reduce(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Reduce an order, which keeps its place in the queue."""
     order = _own_order(state, command)
+    book = state.books[order.symbol]
+    check_may_shrink(book)
     require(command.quantity > 0, ResultCode.INVALID_QUANTITY)
-    lot = state.books[order.symbol].symbol.lot
+    lot = book.symbol.lot
     require(command.quantity % lot == 0, ResultCode.INVALID_QUANTITY_STEP)
     quantity = min(command.quantity, order.remaining)
     reduce_resting(state, order, quantity, ResultCode.REDUCED_BY_USER, emit)
@@ -46,6 +49,7 @@ def move(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     order = _own_order(state, command)
     book = state.books[order.symbol]
     require(book.symbol.active, ResultCode.SYMBOL_INACTIVE)
+    check_may_enter_again(book)
     check_price(book, command.price)
     return _enter_again(state, order, command.price, order.quantity, emit)
 
@@ -58,6 +62,7 @@ def amend(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """
     order = _own_order(state, command)
     book, waiter = state.books[order.symbol], state.waiting.get(order.order_id)
+    check_may_shrink(book)
     limit = waiter.limit if waiter else order.price
     price, quantity = command.price or limit, command.quantity or order.quantity
     require(0 < quantity <= SCALED_MAX, ResultCode.INVALID_QUANTITY)
@@ -66,6 +71,7 @@ def amend(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     check_price(book, price)
     if price != limit or quantity > order.quantity:
         require(book.symbol.active, ResultCode.SYMBOL_INACTIVE)
+        check_may_enter_again(book)
         return _enter_again(state, order, price, quantity, emit)
     less = order.quantity - quantity
     if less:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS
 from openspot.domain.order import EngineOrderType, Side
 from openspot.engine.core.protocol import DepthLevel, RestingOrder, Symbol
@@ -77,6 +78,20 @@ class BookOrder:
         )
 
 
+@dataclass(slots=True)
+class PhaseState:
+    """The phase of a market.
+
+    `ends` is when it ends, in nanoseconds since 1970, or 0. Of UNCROSSING, `following` is the phase that comes next, to
+    which `ends` belongs, and `price` that of the auction, or 0 until it is calculated.
+    """
+
+    phase: MarketPhase = MarketPhase.CONTINUOUS
+    ends: int = 0
+    following: MarketPhase = MarketPhase.CONTINUOUS
+    price: int = 0
+
+
 class QueuedSide:
     """The bids or the asks of a symbol."""
 
@@ -133,6 +148,7 @@ class SymbolBook:
         """The price of the last trade since the core remembers prices; 0 if there was none."""
         self.mark_price = 0
         """The mark price; 0 if there was none."""
+        self.phase = PhaseState()
         self.fired: dict[int, int] = {}
         """The orders that wait for their activation, in its order: order id → the price that fired it."""
         self.arming: dict[int, OrderList] = {}
@@ -143,6 +159,17 @@ class SymbolBook:
     def reference_price(self, *, by_mark: bool) -> int:
         """The last or the mark price, 0 if it is unknown."""
         return self.mark_price if by_mark else self.last_price
+
+    @property
+    def auction_reference(self) -> int:
+        """The price that decides between prices that are equal for an auction: the last trade, else the mark price."""
+        return self.last_price or self.mark_price
+
+    @property
+    def is_crossed(self) -> bool:
+        """Whether the best bid reaches the best ask."""
+        bid, ask = self.bids.best(), self.asks.best()
+        return bid is not None and ask is not None and bid.price >= ask.price
 
     def own_side(self, order: BookOrder) -> QueuedSide:
         """The side where `order` rests."""

@@ -1,5 +1,6 @@
 """The reference core's checks of an order that several commands share (docs/protocol/matching.md, PLACE)."""
 
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import AMOUNT_MAX
 from openspot.domain.order import EngineOrderType
 from openspot.domain.result_code import ResultCode
@@ -20,7 +21,11 @@ def check_notional(book: SymbolBook, limit: int, quantity: int) -> None:
 
 
 def check_post_only(book: SymbolBook, order: BookOrder) -> None:
-    """Reject a POST_ONLY order that would match at once, even against an order of its own account."""
+    """Reject a POST_ONLY order that would match at once, even against an order of its own account.
+
+    In the phase of that name, no order may match.
+    """
     best = book.opposite_side(order).best()
     would_match = best is not None and order.may_trade_at(best.price)
-    require(order.order_type != EngineOrderType.POST_ONLY or not would_match, ResultCode.POST_ONLY_WOULD_CROSS)
+    must_rest = order.order_type == EngineOrderType.POST_ONLY or book.phase.phase == MarketPhase.POST_ONLY
+    require(not (must_rest and would_match), ResultCode.POST_ONLY_WOULD_CROSS)

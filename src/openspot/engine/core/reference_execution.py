@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.order import EngineOrderType
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
@@ -47,8 +48,10 @@ def execute(state: CoreState, order: BookOrder, emit: Emit, *, budget: int, flag
 def activate_fired(state: CoreState, book: SymbolBook, emit: Emit) -> None:
     """Arm lists and activate fired orders of a symbol in their order, at most ACTIVATIONS_MAX of both.
 
-    Lists come first. What this trades may fill and fire more.
+    Lists come first. What this trades may fill and fire more. All wait until the market is in continuous trading.
     """
+    if book.phase.phase != MarketPhase.CONTINUOUS:
+        return
     for _ in range(ACTIVATIONS_MAX):
         unarmed = next(iter(book.arming.values()), None)
         fired = next(iter(book.fired.items()), None)

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.order import Side, StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT
 from openspot.engine.core.records import (
+    EVENT_AUCTION,
     EVENT_LISTED,
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
@@ -32,9 +34,15 @@ class Execution:
 
 
 def match_order(state: CoreState, incoming: BookOrder, emit: Emit) -> Execution:
-    """Trade against the opposite side by priority until nothing remains or the limit allows no more."""
+    """Trade against the opposite side by priority until nothing remains or the limit allows no more.
+
+    In an auction nothing matches: orders collect.
+    """
     execution = Execution()
-    opposite = state.books[incoming.symbol].opposite_side(incoming)
+    book = state.books[incoming.symbol]
+    if book.phase.phase == MarketPhase.AUCTION:
+        return execution
+    opposite = book.opposite_side(incoming)
     mode = state.stp_mode_of(incoming)
     owner = state.owner_of(incoming.account)
     while incoming.remaining:
@@ -107,17 +115,22 @@ def reduce_incoming(order: BookOrder, quantity: int, reason: ResultCode, executi
     emit_reduce(emit, order, quantity, reason)
 
 
-def _prevent_self_trade(
-    state: CoreState, mode: StpMode, incoming: BookOrder, resting: BookOrder, execution: Execution, emit: Emit
-) -> None:
-    """Reduce the two orders of one owner as the incoming account's mode says (facts A2.6-12 to A2.6-16)."""
+def removals(mode: StpMode, incoming: BookOrder, resting: BookOrder) -> tuple[int, int, ResultCode]:
+    """How much the resting and the incoming order of one owner lose instead of a trade, and the reason."""
     smaller = min(incoming.remaining, resting.remaining)
-    from_resting, from_incoming, reason = {
+    return {
         StpMode.CANCEL_RESTING: (resting.remaining, 0, ResultCode.STP_CANCEL_RESTING),
         StpMode.CANCEL_INCOMING: (0, incoming.remaining, ResultCode.STP_CANCEL_INCOMING),
         StpMode.CANCEL_BOTH: (resting.remaining, incoming.remaining, ResultCode.STP_CANCEL_BOTH),
         StpMode.DECREMENT_AND_CANCEL: (smaller, smaller, ResultCode.STP_DECREMENT),
     }[mode]
+
+
+def _prevent_self_trade(
+    state: CoreState, mode: StpMode, incoming: BookOrder, resting: BookOrder, execution: Execution, emit: Emit
+) -> None:
+    """Reduce the two orders of one owner as the incoming account's mode says (facts A2.6-12 to A2.6-16)."""
+    from_resting, from_incoming, reason = removals(mode, incoming, resting)
     if from_resting:
         reduce_resting(state, resting, from_resting, reason, emit)
     if from_incoming:
@@ -126,16 +139,28 @@ def _prevent_self_trade(
 
 def _trade(state: CoreState, taker: BookOrder, maker: BookOrder, execution: Execution, emit: Emit) -> None:
     """Fill two orders against each other at the resting price (fact A1-01) and charge both fees."""
-    book = state.books[taker.symbol]
     price, quantity = maker.price, min(taker.remaining, maker.remaining)
+    state.reduce_order(maker, quantity)
+    taker.remaining -= quantity
+    execution.filled += quantity
+    execution.notional += state.books[taker.symbol].notional(price, quantity)
+    settle_trade(state, taker, maker, price, quantity, emit)
+
+
+def settle_trade(
+    state: CoreState, taker: BookOrder, maker: BookOrder, price: int, quantity: int, emit: Emit, flags: int = 0
+) -> None:
+    """Pay for a trade by which both orders were reduced already, charge both fees, and emit TRADE.
+
+    `flags` are those that do not follow from the orders.
+    """
+    book = state.books[taker.symbol]
     notional, base_amount = book.notional(price, quantity), book.base_amount(quantity)
     # Limits a rebate to the taker's fee, so that the fee account never pays.
     maker_fee_bps = max(maker.maker_fee_bps, -taker.taker_fee_bps)
     taker_fee = book.fee(price, quantity, taker.taker_fee_bps)
     maker_fee = book.fee(price, quantity, maker_fee_bps)
 
-    state.reduce_order(maker, quantity)
-    taker.remaining -= quantity
     base, quote = book.symbol.base, book.symbol.quote
     buyer, seller = (taker, maker) if taker.side == Side.BUY else (maker, taker)
     state.credit(buyer.account, base, base_amount)
@@ -145,10 +170,8 @@ def _trade(state: CoreState, taker: BookOrder, maker: BookOrder, execution: Exec
     state.credit(taker.account, quote, -taker_fee)
     state.credit(maker.account, quote, -maker_fee)
     state.credit(FEE_ACCOUNT, quote, taker_fee + maker_fee)
-    execution.filled += quantity
-    execution.notional += notional
 
-    flags = EVENT_MAKER_REBATE if maker_fee < 0 else 0
+    flags |= EVENT_MAKER_REBATE if maker_fee < 0 else 0
     flags |= 0 if taker.remaining else EVENT_TAKER_COMPLETED
     flags |= 0 if maker.remaining else EVENT_MAKER_COMPLETED
     emit(
@@ -172,6 +195,9 @@ def _trade(state: CoreState, taker: BookOrder, maker: BookOrder, execution: Exec
         maker_amount=maker_fee,
     )
     follow_change(state, maker, quantity, emit, traded=True)
+    if flags & EVENT_AUCTION:
+        # The taker rested, too.
+        follow_change(state, taker, quantity, emit, traded=True)
     if state.tracks_prices:
         book.last_price = price
         fire(book, list(state.waiting.values()), price, by_mark=False)

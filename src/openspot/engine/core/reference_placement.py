@@ -15,6 +15,7 @@ from openspot.engine.core.reference_book import BookOrder, SymbolBook
 from openspot.engine.core.reference_checks import check_notional, check_post_only, check_price
 from openspot.engine.core.reference_execution import activate_fired, execute
 from openspot.engine.core.reference_matching import emit_accepted
+from openspot.engine.core.reference_phases import check_may_enter
 from openspot.engine.core.reference_sizing import affordable_quantity, steps_of
 from openspot.engine.core.reference_state import (
     Account,
@@ -80,6 +81,8 @@ def checked_order(
     require(is_new, ResultCode.DUPLICATE_ORDER_ID)
     book = require_found(state.books.get(command.symbol), ResultCode.INVALID_SYMBOL)
     require(book.symbol.active, ResultCode.SYMBOL_INACTIVE)
+    has_trigger = terms is not None and terms.side != TriggerKind.NONE
+    check_may_enter(book, command.order_type, has_trigger=has_trigger)
     account = require_found(state.accounts.get(command.account), ResultCode.RISK_NSF)
     require(account.active, ResultCode.PARTICIPANT_INACTIVE)
     require(0 < command.quantity <= SCALED_MAX, ResultCode.INVALID_QUANTITY)
@@ -106,12 +109,13 @@ def checked_order(
         require(order.remaining > 0, ResultCode.RISK_NSF)
     needed = _needed_funds(book, order, budget=command.amount if has_budget else None)
     require(entry is not None or free >= needed, ResultCode.RISK_NSF)
-    check_post_only(book, order)
+    if not has_trigger:
+        check_post_only(book, order)
     if has_budget and order.has_limit:
         order.remaining = affordable_quantity(state, order, command.amount, steps_of(command.flags))
         require(order.remaining > 0, ResultCode.BUDGET_NOT_FILLABLE)
         order.quantity = order.remaining
-    if terms is None or terms.side == TriggerKind.NONE:
+    if terms is None or not has_trigger:
         return order, None
     trigger = checked_trigger(book, terms, entry.expected_price if entry else 0)
     return order, Waiter(order, trigger, command.flags)

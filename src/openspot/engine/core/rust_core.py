@@ -15,6 +15,7 @@ from openspot.engine.core.protocol import (
     ReferencePrices,
     RestingOrder,
     Symbol,
+    SymbolPhase,
     WaitingOrder,
 )
 
@@ -59,6 +60,10 @@ class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
     def expiries(self) -> list[OrderExpiry]:
         """The open orders that expire, by ascending order id."""
         return [OrderExpiry._make(row) for row in super().expiries()]
+
+    def phases(self) -> list[SymbolPhase]:
+        """The symbols that are not in continuous trading, ascending."""
+        return [SymbolPhase._make(row) for row in super().phases()]
 
     def reference_prices(self) -> list[ReferencePrices]:
         """The symbols that have a reference price, ascending. The core knows them from the first TERMS on."""

@@ -4,12 +4,13 @@ import struct
 from collections.abc import Collection
 from typing import Any
 
+from openspot.domain.market_phase import UNCROSSED_PHASES, MarketPhase
 from openspot.domain.money import AMOUNT_MAX
 from openspot.domain.order import Side, StpMode, TriggerKind
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.protocol import FEE_ACCOUNT
 from openspot.engine.core.records import TERMS_FLAGS, Command, CommandKind
-from openspot.engine.core.reference_book import BookOrder, SymbolBook
+from openspot.engine.core.reference_book import BookOrder, PhaseState, SymbolBook
 from openspot.engine.core.reference_checks import check_price
 from openspot.engine.core.reference_directory import fees_valid
 from openspot.engine.core.reference_state import CoreState, FeeRates, Rejected
@@ -20,6 +21,7 @@ from openspot.engine.core.snapshot_records import (
     COUNT_64,
     FIRED_ORDER,
     ORDER_TERMS,
+    PHASE,
     REFERENCE_PRICES,
     TERMS,
     WAITING_ORDER,
@@ -139,6 +141,9 @@ def read_terms_and_waiting(state: CoreState, reader: RecordReader) -> None:
         _read_fired_order(state, *reader.take(FIRED_ORDER))
     for _ in range(reader.count(COUNT_32)):
         _read_reference_prices(state, *reader.take(REFERENCE_PRICES))
+    if reader.has_more:
+        for _ in range(reader.count(COUNT_32)):
+            _read_phase(state, *reader.take(PHASE))
 
 
 def read_waiting_command(reader: RecordReader, kind: CommandKind) -> Command:
@@ -215,3 +220,18 @@ def _read_reference_prices(state: CoreState, symbol: int, last_price: int, mark_
     in_range = all(0 <= price <= SCALED_MAX for price in (last_price, mark_price))
     require_content(in_range and (last_price, mark_price) != (0, 0), "a reference price is out of range")
     book.last_price, book.mark_price = last_price, mark_price
+
+
+def _read_phase(state: CoreState, symbol: int, phase: int, following: int, price: int, ends: int) -> None:
+    book = state.books.get(symbol)
+    if book is None or book.phase.phase != MarketPhase.CONTINUOUS:
+        raise not_a_snapshot("a phase has no symbol, or is repeated")
+    is_known = MarketPhase.CONTINUOUS < phase <= max(MarketPhase) and following in UNCROSSED_PHASES
+    require_content(is_known, "a phase is unknown")
+    if phase == MarketPhase.UNCROSSING:
+        is_allowed = 0 <= price <= SCALED_MAX and price % book.symbol.tick == 0
+        is_allowed = is_allowed and (ends == 0 or following != MarketPhase.CONTINUOUS)
+    else:
+        is_allowed = (following, price) == (MarketPhase.CONTINUOUS, 0)
+    require_content(is_allowed, "a phase breaks a rule")
+    book.phase = PhaseState(MarketPhase(phase), ends, MarketPhase(following), price)

@@ -5,12 +5,12 @@ docs/protocol/snapshot.md. At the end it writes the state again, which must give
 the same checks in the same order (rust/matching/src/restore.rs), so both report the same reason.
 """
 
+from openspot.domain.market_phase import UNCROSSED_PHASES
 from openspot.domain.money import AMOUNT_MAX
 from openspot.domain.order import RESTING_TYPES, StpMode
 from openspot.domain.transfer import MOVEMENTS_MAX
 from openspot.engine.core.protocol import FEE_ACCOUNT, Symbol
 from openspot.engine.core.records import CommandKind
-from openspot.engine.core.reference_book import SymbolBook
 from openspot.engine.core.reference_directory import add_symbol
 from openspot.engine.core.reference_state import (
     Account,
@@ -100,7 +100,8 @@ def read_snapshot(snapshot: bytes) -> CoreState:
         read_order_lists(state, reader)
     covered = all(account.free(currency) >= 0 for account in state.accounts.values() for currency in account.held)
     require_content(covered, "an account holds more than it owns")
-    require_content(not any(_is_crossed(book) for book in state.books.values()), "a book is crossed")
+    crossed = any(book.is_crossed and book.phase.phase in UNCROSSED_PHASES for book in state.books.values())
+    require_content(not crossed, "a book is crossed")
     require_content(not has_missed_trigger(state), "a waiting order's trigger was reached")
     require_content(write_state(state) == state_bytes, "it is not in canonical form")
     return state
@@ -193,8 +194,3 @@ def _read_owner_link(state: CoreState, account: int, owner: int) -> None:
 def _movement(record: MovementRecord) -> PendingMovement:
     amount = join_halves(record.amount_low, record.amount_high)
     return PendingMovement(record.source, record.destination, record.currency, amount)
-
-
-def _is_crossed(book: SymbolBook) -> bool:
-    bid, ask = book.bids.best(), book.asks.best()
-    return bid is not None and ask is not None and bid.price >= ask.price

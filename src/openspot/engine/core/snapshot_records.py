@@ -26,6 +26,7 @@ FIRED_ORDER = struct.Struct("<Qq")
 REFERENCE_PRICES = struct.Struct("<Iqq")
 ORDER_LIST = struct.Struct("<QBQIQqBB")
 LIST_MEMBER = struct.Struct("<Q")
+PHASE = struct.Struct("<IBBqQ")
 
 _LOW = (1 << 64) - 1
 

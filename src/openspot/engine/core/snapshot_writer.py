@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from openspot.domain.market_phase import MarketPhase
 from openspot.engine.core.protocol import Symbol
 from openspot.engine.core.records import Command
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
@@ -23,6 +24,7 @@ from openspot.engine.core.snapshot_records import (
     ORDER_LIST,
     ORDER_TERMS,
     OWNER_LINK,
+    PHASE,
     REFERENCE_PRICES,
     SYMBOL,
     TERMS,
@@ -63,14 +65,15 @@ def write_state(state: CoreState) -> bytes:
     if state.owners or state.tracks_prices:
         parts.append(COUNT_32.pack(len(state.owners)))
         parts += [OWNER_LINK.pack(*link) for link in sorted(state.owners.items())]
+    has_lists = bool(state.lists or state.waiting_list_parts())
     if state.tracks_prices:
-        parts += _terms_and_waiting(state, books)
-    if state.lists or state.waiting_list_parts():
+        parts += _terms_and_waiting(state, books, has_lists=has_lists)
+    if has_lists:
         parts += _order_lists(state, books)
     return b"".join(parts)
 
 
-def _terms_and_waiting(state: CoreState, books: list[SymbolBook]) -> Iterator[bytes]:
+def _terms_and_waiting(state: CoreState, books: list[SymbolBook], *, has_lists: bool) -> Iterator[bytes]:
     terms = state.terms_until(state.command_sequence)
     yield COUNT_32.pack(terms is not None)
     if terms is not None:
@@ -94,6 +97,13 @@ def _terms_and_waiting(state: CoreState, books: list[SymbolBook]) -> Iterator[by
     yield COUNT_32.pack(len(priced))
     for book in priced:
         yield REFERENCE_PRICES.pack(book.symbol.symbol, book.last_price, book.mark_price)
+    phased = [book for book in books if book.phase.phase != MarketPhase.CONTINUOUS]
+    # States of before had neither phases nor lists, so that their hashes stay.
+    if phased or has_lists:
+        yield COUNT_32.pack(len(phased))
+    for book in phased:
+        phase = book.phase
+        yield PHASE.pack(book.symbol.symbol, phase.phase, phase.following, phase.price, phase.ends)
 
 
 def _order_lists(state: CoreState, books: list[SymbolBook]) -> Iterator[bytes]:

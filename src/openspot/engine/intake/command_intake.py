@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.domain.order import RESTING_TYPES, EngineOrderType, Side
 from openspot.domain.result_code import ResultCode
@@ -43,6 +44,7 @@ from openspot.engine.intake.transfers import MovementRequest, checked_transfer
 from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
 from openspot.engine.state.order_memory import ORDER_ID, SYMBOL, WAITS, OpenOrders, add_open, may_stay
 from openspot.engine.state.state_machine import StateMachine
+from openspot.kit.clock import NANOSECONDS_PER_MS
 
 ORDER_ID_LENGTH_MAX = 64
 METADATA_LENGTH_MAX = 4096
@@ -302,6 +304,17 @@ class CommandIntake:
         if spec is None:
             raise IntakeRefusal(ResultCode.INVALID_SYMBOL)
         return self.submit(Command(CommandKind.SET_MARK_PRICE, symbol=spec.symbol_id, price=price), ())
+
+    def set_phase(self, symbol: str, phase: MarketPhase, seconds: int) -> asyncio.Future[CommandOutcome]:
+        """Let a market enter a phase, for `seconds` from now, or for good if they are 0.
+
+        Raises IntakeRefusal (INVALID_SYMBOL, ENGINE_BUSY), EngineStoppedError.
+        """
+        spec = self._machine.directory.symbols.get(symbol)
+        if spec is None:
+            raise IntakeRefusal(ResultCode.INVALID_SYMBOL)
+        ends = self._sequencer.now() + seconds * 1000 * NANOSECONDS_PER_MS if seconds else 0
+        return self.submit(Command(CommandKind.SET_PHASE, symbol=spec.symbol_id, order_type=phase, amount=ends), ())
 
     def _symbol(self, text: str) -> int:
         """The number of a symbol, UNKNOWN_SYMBOL if there is none. 0, which means any symbol, for an empty text."""

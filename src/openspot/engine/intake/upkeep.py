@@ -1,6 +1,7 @@
-"""The commands that the engine sends itself: it activates fired orders, and ends orders whose time is over.
+"""The commands that the engine sends itself: it activates fired orders, ends orders whose time is over, and moves
+markets from phase to phase (phase_upkeep.py).
 
-Both go through the journal as every other command, so a replay gives the same state without this. A batch of them is
+All go through the journal as every other command, so a replay gives the same state without this. A batch of them is
 bounded, and commands of others come between two batches.
 """
 
@@ -9,6 +10,7 @@ import heapq
 from collections.abc import Callable
 
 from openspot.engine.core.records import Command, CommandKind, EventType, decode_events
+from openspot.engine.intake.phase_upkeep import PhaseUpkeep
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError, Sequencer
 from openspot.engine.state.state_machine import AppliedBatch, StateMachine
 from openspot.kit.clock import NANOSECONDS_PER_MS
@@ -29,11 +31,13 @@ class Upkeep:
         self._expiries = [(expiry.time_ns, expiry.order_id) for expiry in machine.core.expiries()]
         heapq.heapify(self._expiries)
         self._activating = False
+        self._phases = PhaseUpkeep(machine, sequencer, self._send)
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
         """Begin with what the journal left to do."""
         self._activate()
+        self._phases.note()
         self._set_timer()
 
     def note(self, applied: AppliedBatch) -> None:
@@ -41,9 +45,11 @@ class Upkeep:
         if self._machine.core.tracks_prices:
             self._note_expiries(applied)
             self._activate()
+            self._phases.note()
 
     def close(self) -> None:
         """Send nothing more."""
+        self._phases.close()
         if self._timer is not None:
             self._timer.cancel()
 

@@ -20,6 +20,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore
 from openspot.engine.core.records import (
     COMMAND_SIZE,
+    EVENT_AUCTION,
     EVENT_LISTED,
     EVENT_MAKER_COMPLETED,
     EVENT_SIZE,
@@ -43,7 +44,7 @@ from openspot.engine.state.directory import (
     place_of,
 )
 from openspot.engine.state.event_batch import EventBatch
-from openspot.engine.state.order_memory import CANCELLED, FILLED_END, ORDER_ID, REJECTED, WAITS, OrderMemory
+from openspot.engine.state.order_memory import CANCELLED, FILLED_END, ORDER_ID, PRICE, REJECTED, WAITS, OrderMemory
 from openspot.engine.state.participants import FOLLOWED_KINDS, Participants
 from openspot.engine.state.totals import Totals
 
@@ -184,7 +185,10 @@ class StateMachine:
                     orders.accept(engine_order_id, price, quantity)
             elif kind == _TRADE:
                 if add:
-                    add((entries[engine_order_id][ORDER_ID], entries[maker_id][ORDER_ID]))
+                    taker, maker = entries[engine_order_id], entries[maker_id]
+                    # The price of an auction says nothing about the limits, which books need.
+                    limits = (str(taker[PRICE]), str(maker[PRICE])) if flags & EVENT_AUCTION else ()
+                    add((taker[ORDER_ID], maker[ORDER_ID], *limits))
                 if symbol not in trades:
                     trades[symbol] = deque(maxlen=RECENT_TRADES_MAX)
                 trades[symbol].append(records[position : position + EVENT_SIZE])

@@ -12,6 +12,7 @@ from openspot.contracts.engine_events import (
     ListedEvent,
     ListEndedEvent,
     MovedEvent,
+    PhaseEvent,
     ReduceEvent,
     RejectEvent,
     TradeEvent,
@@ -22,11 +23,13 @@ from openspot.contracts.engine_events import (
     symbol_of,
 )
 from openspot.domain.ids import trade_id
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import amount_to_text, scaled_to_text
 from openspot.domain.order import EngineOrderType, OrderListType, Side, TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.core.records import (
+    EVENT_AUCTION,
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
@@ -76,6 +79,7 @@ class EventRenderer:
             EventType.LISTED: self._listed,
             EventType.LIST_ENDED: self._list_ended,
             EventType.UNARMED: self._unarmed,
+            EventType.PHASE: self._phase,
         }
 
     def messages(self, batch: EventBatch) -> list[bytes]:
@@ -137,6 +141,8 @@ class EventRenderer:
             maker_fee_bps=event.maker_fee_bps,
             maker_is_rebate=bool(event.flags & EVENT_MAKER_REBATE),
             fee_currency=quote,
+            taker_limit=_scaled_text(int(texts[2]), price_scale) if event.flags & EVENT_AUCTION else msgspec.UNSET,
+            maker_limit=_scaled_text(int(texts[3]), price_scale) if event.flags & EVENT_AUCTION else msgspec.UNSET,
         )
 
     def _reduce(self, event: Event, texts: Note) -> ReduceEvent:
@@ -282,6 +288,22 @@ class EventRenderer:
             fired_price=_scaled_text(event.amount, price_scale),
         )
 
+    def _phase(self, event: Event, texts: Note) -> PhaseEvent:
+        symbol, price_scale, quantity_scale, _ = self._scales(event)
+        uncrosses = event.order_type == MarketPhase.UNCROSSING
+        return PhaseEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            symbol=symbol,
+            phase=MarketPhase(event.order_type).text,
+            ends_at=event.maker_order_id // NANOSECONDS_PER_MS,
+            tick_size=_scaled_text(self._tick(event), price_scale),
+            reference_price=_scaled_text(event.quantity, price_scale),
+            following=MarketPhase(event.side).text if uncrosses else "",
+            price=_scaled_text(event.price, price_scale) if uncrosses else "",
+            volume=_scaled_text(event.amount, quantity_scale) if uncrosses else "",
+        )
+
     def _balance(self, event: Event, texts: Note) -> BalanceEvent:
         return BalanceEvent(
             seq=event.sequence,
@@ -308,6 +330,10 @@ class EventRenderer:
             asset=self._directory.currency_text(event.currency),
             amount=amount_to_text(event.amount),
         )
+
+    def _tick(self, event: Event) -> int:
+        spec = self._directory.symbol(event.symbol)
+        return spec.tick if spec else 1
 
     def _scales(self, event: Event) -> tuple[str, int, int, str]:
         """(symbol, scale of prices, scale of quantities, quote currency); scales of 1 for an unknown symbol."""

@@ -10,8 +10,11 @@ from fastapi import Path, Query
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from openspot.domain.market_phase import MarketPhase
+from openspot.domain.money import scaled_to_text
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
+from openspot.engine.core.protocol import SymbolPhase
 from openspot.engine.core.records import CommandKind
 from openspot.engine.engine import Engine
 from openspot.engine.intake.refusal import IntakeRefusal
@@ -77,9 +80,9 @@ def http_error(code: ResultCode, message: str) -> HttpError:
     return HttpError(status, message, code.name)
 
 
-def symbol_view(spec: SymbolSpec) -> dict[str, Any]:
-    """The response for a symbol (fact A2.5-02)."""
-    return {
+def symbol_view(spec: SymbolSpec, phase: SymbolPhase | None = None) -> dict[str, Any]:
+    """The response for a symbol (fact A2.5-02), and for its phase, if it has another than continuous trading."""
+    view: dict[str, Any] = {
         "symbol": spec.symbol,
         "symbolId": spec.symbol_id,
         "baseCurrency": spec.base,
@@ -92,6 +95,11 @@ def symbol_view(spec: SymbolSpec) -> dict[str, Any]:
         "makerFee": spec.maker_fee_bps,
         "active": spec.active,
     }
+    if phase is not None:
+        view["phase"] = MarketPhase(phase.phase).text
+        view["phaseEndsAt"] = phase.ends_ns // NANOSECONDS_PER_MS
+        view["phaseReference"] = scaled_to_text(phase.reference, spec.quote_scale_k)
+    return view
 
 
 def market_routes(engine: Engine) -> Router:
@@ -101,7 +109,8 @@ def market_routes(engine: Engine) -> Router:
     @router.get("/markets", PUBLIC, response=list[SymbolResponse], summary="The specifications of all symbols")
     async def list_markets() -> Response:
         specs = sorted(engine.machine.directory.symbols.values(), key=lambda spec: spec.symbol_id)
-        return json_response([symbol_view(spec) for spec in specs])
+        phases = {row.symbol: row for row in engine.machine.core.phases()}
+        return json_response([symbol_view(spec, phases.get(spec.symbol_id)) for spec in specs])
 
     @router.get(
         "/marketdata/orderbook/{symbol}", PUBLIC, response=OrderBookResponse, refusals={404: "no such symbol"},

@@ -22,6 +22,7 @@ from openspot.http.validation import (
 )
 
 ID_MAX = 2**31 - 1
+PHASE_SECONDS_MAX = 30 * 86_400
 
 Identifier = Annotated[int, Field(ge=1, le=ID_MAX), NoBoolean]
 CurrencyName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
@@ -85,6 +86,16 @@ class SymbolBody(Body):
         return self
 
 
+class PhaseBody(Body):
+    """A phase of a market, and why it enters it. `seconds` later continuous trading begins; 0: with the next change."""
+
+    model_config = example({"phase": "auction", "seconds": 300, "reason": "a wrong price was published"})
+
+    phase: Literal["continuous", "halted", "cancel-only", "post-only", "auction"]
+    seconds: Annotated[int, Field(ge=0, le=PHASE_SECONDS_MAX), NoBoolean] = 0
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
 class SymbolChange(Body):
     """The new values of a symbol. What is not given stays as it is. A symbol that is not `active` takes no orders."""
 
@@ -107,6 +118,13 @@ class SymbolResponse(ResponseBody):
     taker_fee: int
     maker_fee: int
     active: bool
+    phase: Annotated[
+        str | None, Field(description="Left out in continuous trading, and so are the two that follow")
+    ] = None
+    phase_ends_at: Annotated[int | None, Field(description="Milliseconds since 1970; 0: no end is set")] = None
+    phase_reference: Annotated[DecimalText | None, Field(description="What an auction's price is near to; 0: none")] = (
+        None
+    )
 
 
 class CurrencyResponse(ResponseBody):

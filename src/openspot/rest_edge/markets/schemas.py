@@ -15,7 +15,8 @@ class Market(Message, frozen=True):
     The price of a limit order may be `deviation_bps_max` basis points from the reference, and `slippage_bps_max` is the
     most that a market order may have as `maxSlippageBps`. `price_reference` says what the reference is: the last trade,
     or the fair price, which `reference_price` shows. Around a fair price that is not good the present deviation is
-    wider than usual. `rules` are the rules of orders (`GET /settings/trading`).
+    wider than usual. `rules` are the rules of orders (`GET /settings/trading`). `phase` says what the market takes
+    (docs/guides/order-rules.md), and `phase_ends_at` when continuous trading begins again, in milliseconds since 1970.
     """
 
     symbol: str
@@ -37,6 +38,10 @@ class Market(Message, frozen=True):
     price_reference: Annotated[str, listed("last_trade", "fair_price")] = "last_trade"
     reference_price: DecimalText | None = None
     rules: Annotated[str, listed("specification", "complete")] = "specification"
+    phase: Annotated[str, listed("continuous", "halted", "cancel-only", "post-only", "auction", "uncrossing")] = (
+        "continuous"
+    )
+    phase_ends_at: Count | None = None
 
 
 class MarketFairPrice(Message, frozen=True):

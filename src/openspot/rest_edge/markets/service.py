@@ -189,6 +189,8 @@ class MarketService:
             specification.quote_scale_k,
             price_reference=PriceReference.LAST_TRADE if self._bands is None else PriceReference.FAIR_PRICE,
             rules=self._rules,
+            phase=specification.phase,
+            phase_ends_at=specification.phase_ends_at or None,
         )
         limits = self._limits.get(specification.symbol)
         if limits is None:

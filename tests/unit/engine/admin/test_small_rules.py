@@ -10,7 +10,7 @@ from openspot.engine.admin.reports import utilisation_percent
 
 
 def test_every_method_of_the_protocol_has_its_handler() -> None:
-    assert len(METHODS) == 17
+    assert len(METHODS) == 18
     assert all(callable(getattr(Handlers, snake_case(method))) for method in METHODS)
     assert snake_case("GetExchangeStats") == "get_exchange_stats"
 

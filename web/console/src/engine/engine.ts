@@ -45,6 +45,8 @@ export interface Engine {
     change: { active?: boolean; takerFee?: number; makerFee?: number },
   ) => Promise<void>;
   deleteSymbol: (name: string) => Promise<void>;
+  /** Let a market enter a phase, for some seconds, or until the next change if they are 0. */
+  setPhase: (symbol: string, phase: string, seconds: number, reason: string) => Promise<void>;
   currencies: (signal: AbortSignal) => Promise<Currency[]>;
   createCurrency: (currency: NewCurrency) => Promise<void>;
   changeCurrency: (name: string, change: { name: string; places: number }) => Promise<void>;
@@ -103,6 +105,10 @@ export function connectEngine(url: string): Engine {
     },
     deleteSymbol: async (name) => {
       await http("DELETE", `/symbols/${name}`);
+    },
+    async setPhase(symbol, phase, seconds, reason) {
+      const answer = await admin.setMarketPhase({ symbol, phase, seconds, reason });
+      if (!answer.success) throw new RefusedError(answer.error);
     },
     currencies: async (signal) => readCurrencies(await http("GET", "/currencies", undefined, signal)),
     createCurrency: async (currency) => {

@@ -18,6 +18,38 @@ export interface SymbolSpec {
   /** Basis points; negative is a rebate. */
   makerFee: number;
   active: boolean;
+  /** What the market takes; the engine leaves it out in continuous trading. */
+  phase?: string;
+  /** Milliseconds since 1970; 0 or left out: no end is set. */
+  phaseEndsAt?: number;
+}
+
+/** The phases that can be set, in the words of the engine, each with what the market takes. */
+export const PHASES: readonly { phase: string; title: string; description: string }[] = [
+  { phase: "continuous", title: "Continuous trading", description: "Orders match as they come." },
+  {
+    phase: "auction",
+    title: "Auction",
+    description: "Limit orders collect without matching. When it ends, they trade at one price.",
+  },
+  {
+    phase: "post-only",
+    title: "Post-only",
+    description: "Only post-only orders and stops come in. Nothing trades.",
+  },
+  {
+    phase: "cancel-only",
+    title: "Cancel-only",
+    description: "No order comes in. Open ones can be cancelled and made smaller.",
+  },
+  { phase: "halted", title: "Halted", description: "No order comes in. Open ones can be cancelled." },
+];
+export const PHASE_MINUTES_MAX = 30 * 24 * 60;
+
+/** The title of a symbol's phase. */
+export function phaseTitle(phase: string | undefined): string {
+  const known = PHASES.find((each) => each.phase === (phase ?? "continuous"));
+  return known?.title ?? (phase === "uncrossing" ? "Auction being traded" : (phase ?? ""));
 }
 
 export interface Currency {
@@ -43,7 +75,10 @@ export interface NewCurrency {
   places: number;
 }
 
-const SYMBOL_SHAPE: Record<keyof SymbolSpec, "string" | "number" | "boolean"> = {
+const SYMBOL_SHAPE: Record<
+  Exclude<keyof SymbolSpec, "phase" | "phaseEndsAt">,
+  "string" | "number" | "boolean"
+> = {
   symbol: "string",
   symbolId: "number",
   baseCurrency: "string",

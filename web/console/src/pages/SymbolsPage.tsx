@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import {
   CheckCircleIcon,
+  ClockIcon,
   ListUnorderedIcon,
   PencilIcon,
   PlusIcon,
@@ -17,10 +18,11 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { formatCount } from "#lib/counts.ts";
 import { compareDecimals } from "#lib/decimal.ts";
 import { arrange, useUrlState } from "#lib/urlState.ts";
-import type { SymbolSpec } from "../engine/markets.ts";
+import { phaseTitle, type SymbolSpec } from "../engine/markets.ts";
 import { useSymbols } from "../engine/queries.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { ActiveState } from "../parts/badges.tsx";
+import { MarketPhaseDialog } from "../parts/MarketPhaseDialog.tsx";
 import { DeleteSymbolDialog, SymbolFeesDialog, SymbolStateDialog } from "../parts/symbolDialogs.tsx";
 
 const COLUMNS: readonly Column<SymbolSpec>[] = [
@@ -78,10 +80,11 @@ const COLUMNS: readonly Column<SymbolSpec>[] = [
     compare: (a, b) => a.makerFee - b.makerFee,
   },
   { id: "state", title: "State", cell: (row) => <ActiveState active={row.active} /> },
+  { id: "phase", title: "Phase", cell: (row) => phaseTitle(row.phase) },
 ];
 
 interface Dialog {
-  kind: "fees" | "state" | "delete";
+  kind: "fees" | "state" | "phase" | "delete";
   symbol: SymbolSpec;
 }
 
@@ -138,6 +141,11 @@ export function SymbolsPage() {
               onClick: () => setDialog({ kind: "state", symbol }),
             },
             {
+              label: "Change phase…",
+              icon: <ClockIcon />,
+              onClick: () => setDialog({ kind: "phase", symbol }),
+            },
+            {
               label: "Delete…",
               icon: <TrashIcon />,
               danger: true,
@@ -148,6 +156,7 @@ export function SymbolsPage() {
       </Card>
       {dialog?.kind === "fees" && <SymbolFeesDialog symbol={dialog.symbol} onClose={close} />}
       {dialog?.kind === "state" && <SymbolStateDialog symbol={dialog.symbol} onClose={close} />}
+      {dialog?.kind === "phase" && <MarketPhaseDialog symbol={dialog.symbol} onClose={close} />}
       {dialog?.kind === "delete" && <DeleteSymbolDialog symbol={dialog.symbol} onClose={close} />}
     </>
   );

@@ -53,6 +53,23 @@ const CODES: Readonly<Record<string, Words>> = {
     "The order would have traded at once",
     "It is post-only, so it was not placed. Choose a price that meets no order of the other side.",
   ],
+  PHASE_HALTED: [
+    "The market is halted",
+    "It takes no orders until the operator lets it go on. Yours can be cancelled.",
+  ],
+  PHASE_CANCEL_ONLY: [
+    "The market takes no orders now",
+    "Open orders can be cancelled and made smaller. Try again once it trades.",
+  ],
+  PHASE_POST_ONLY: [
+    "The market takes only post-only orders now",
+    "Switch post-only on, or try again once it trades.",
+  ],
+  PHASE_AUCTION: [
+    "The market is in an auction",
+    "It takes limit orders that stay. They trade at one price when it ends.",
+  ],
+  PHASE_UNCROSSING: ["An auction is being traded", "That takes a moment. Send the order again."],
   DUPLICATE_CLIENT_ORDER_ID: [
     "An open order has this reference",
     "Choose another reference, or cancel the order that has it.",

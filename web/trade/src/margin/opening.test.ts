@@ -24,6 +24,8 @@ const market: Market = {
   slippageBpsMax: null,
   priceReference: "last_trade",
   rules: "specification",
+  phase: "continuous",
+  phaseEndsAt: null,
   referencePrice: null,
 };
 const account: MarginAccount = {

@@ -7,6 +7,7 @@ import { compareDecimals, formatDecimal, placesOf } from "#lib/decimal.ts";
 import type { Market, Ticker } from "../api/queries.ts";
 import { Change } from "./Change.tsx";
 import classes from "./MarketHeader.module.css";
+import { MarketPhase } from "./MarketPhase.tsx";
 
 const load = () => import("./MarketList.tsx").then(({ MarketList }) => ({ default: MarketList }));
 /** Loaded when it is opened. */
@@ -55,6 +56,7 @@ export const MarketHeader = memo(function MarketHeader({
         </span>
         <Change percent={ticker?.priceChangePercent ?? null} />
       </div>
+      {ticker?.phase && <MarketPhase ticker={ticker} places={places} unit={market?.baseAsset} />}
       <dl className={classes.figures}>
         {figures.map(([name, value, unit, digits]) => (
           <div key={name}>

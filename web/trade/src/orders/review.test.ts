@@ -24,6 +24,8 @@ const market: Market = {
   priceReference: "last_trade",
   referencePrice: null,
   rules: "complete",
+  phase: "continuous",
+  phaseEndsAt: null,
 };
 const level = (price: string, quantity: string) => ({
   price,

@@ -21,7 +21,7 @@ from connectrpc.protocol import ProtocolType
 from connectrpc.server import ConnectASGIApplication, ConnectWSGIApplication, DEFAULT_READ_MAX_BYTES, Endpoint, EndpointSync
 from pyqwest import Client, SyncClient
 
-from .admin_pb2 import ActivateParticipantRequest, AdjustBalanceRequest, AdjustBalanceResponse, CancelOrderAdminRequest, CancelOrderAdminResponse, CreateParticipantRequest, DeactivateParticipantRequest, GetExchangeStatsRequest, GetExchangeStatsResponse, GetParticipantRequest, ListBalancesRequest, ListBalancesResponse, ListOrdersRequest, ListOrdersResponse, ListParticipantsRequest, ListParticipantsResponse, ListRiskMetricsRequest, ListRiskMetricsResponse, ListSymbolsRequest, ListSymbolsResponse, ListTradesRequest, ListTradesResponse, LoginRequest, LoginResponse, LogoutRequest, LogoutResponse, ParticipantResponse, UpdateStpModeRequest, ValidateTokenRequest, ValidateTokenResponse
+from .admin_pb2 import ActivateParticipantRequest, AdjustBalanceRequest, AdjustBalanceResponse, CancelOrderAdminRequest, CancelOrderAdminResponse, CreateParticipantRequest, DeactivateParticipantRequest, GetExchangeStatsRequest, GetExchangeStatsResponse, GetParticipantRequest, ListBalancesRequest, ListBalancesResponse, ListOrdersRequest, ListOrdersResponse, ListParticipantsRequest, ListParticipantsResponse, ListRiskMetricsRequest, ListRiskMetricsResponse, ListSymbolsRequest, ListSymbolsResponse, ListTradesRequest, ListTradesResponse, LoginRequest, LoginResponse, LogoutRequest, LogoutResponse, ParticipantResponse, SetMarketPhaseRequest, SetMarketPhaseResponse, UpdateStpModeRequest, ValidateTokenRequest, ValidateTokenResponse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping
@@ -39,7 +39,7 @@ _GZIP_COMPRESSION = GzipCompression()
 
 class AdminService(Protocol):
     """
-    Administration of the engine: the sixteen methods of fact B4.4-32, and Logout.
+    Administration of the engine: the sixteen methods of fact B4.4-32, Logout and SetMarketPhase.
     All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
     ends the session of its token. A refused change returns success = false and an error that names the field; a list
     with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
@@ -93,6 +93,9 @@ class AdminService(Protocol):
         raise ConnectError(Code.UNIMPLEMENTED, 'Not implemented')
 
     async def list_symbols(self, request: ListSymbolsRequest, ctx: RequestContext[ListSymbolsRequest, ListSymbolsResponse], /) -> ListSymbolsResponse:
+        raise ConnectError(Code.UNIMPLEMENTED, 'Not implemented')
+
+    async def set_market_phase(self, request: SetMarketPhaseRequest, ctx: RequestContext[SetMarketPhaseRequest, SetMarketPhaseResponse], /) -> SetMarketPhaseResponse:
         raise ConnectError(Code.UNIMPLEMENTED, 'Not implemented')
 
 
@@ -296,6 +299,17 @@ class AdminServiceASGIApplication(ConnectASGIApplication[AdminService]):
                     ),
                     function=svc.list_symbols,
                 ),
+                "/exchange.v1.AdminService/SetMarketPhase": Endpoint.unary(
+                    method=MethodInfo(
+                        name="SetMarketPhase",
+                        service_name="exchange.v1.AdminService",
+                        input=SetMarketPhaseRequest,
+                        output=SetMarketPhaseResponse,
+                        idempotency_level=IdempotencyLevel.UNKNOWN,
+                        stream_type=StreamType.UNARY,
+                    ),
+                    function=svc.set_market_phase,
+                ),
             },
             interceptors=interceptors,
             read_max_bytes=read_max_bytes,
@@ -311,7 +325,7 @@ class AdminServiceASGIApplication(ConnectASGIApplication[AdminService]):
 
 class AdminServiceClient(ConnectClient):
     """
-    Administration of the engine: the sixteen methods of fact B4.4-32, and Logout.
+    Administration of the engine: the sixteen methods of fact B4.4-32, Logout and SetMarketPhase.
     All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
     ends the session of its token. A refused change returns success = false and an error that names the field; a list
     with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
@@ -680,10 +694,30 @@ class AdminServiceClient(ConnectClient):
             headers=headers,
             timeout_ms=timeout_ms,
         )
+    async def set_market_phase(
+        self,
+        request: SetMarketPhaseRequest,
+        *,
+        headers: Headers | Mapping[str, str] | None = None, 
+        timeout_ms: int | None = None,
+    ) -> SetMarketPhaseResponse:
+        return await self.execute_unary(
+            request=request,
+            method=MethodInfo(
+                name="SetMarketPhase",
+                service_name="exchange.v1.AdminService",
+                input=SetMarketPhaseRequest,
+                output=SetMarketPhaseResponse,
+                idempotency_level=IdempotencyLevel.UNKNOWN,
+                stream_type=StreamType.UNARY,
+            ),
+            headers=headers,
+            timeout_ms=timeout_ms,
+        )
 
 class AdminServiceSync(Protocol):
     """
-    Administration of the engine: the sixteen methods of fact B4.4-32, and Logout.
+    Administration of the engine: the sixteen methods of fact B4.4-32, Logout and SetMarketPhase.
     All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
     ends the session of its token. A refused change returns success = false and an error that names the field; a list
     with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
@@ -737,6 +771,9 @@ class AdminServiceSync(Protocol):
         raise ConnectError(Code.UNIMPLEMENTED, 'Not implemented')
 
     def list_symbols(self, request: ListSymbolsRequest, ctx: RequestContext[ListSymbolsRequest, ListSymbolsResponse], /) -> ListSymbolsResponse:
+        raise ConnectError(Code.UNIMPLEMENTED, 'Not implemented')
+
+    def set_market_phase(self, request: SetMarketPhaseRequest, ctx: RequestContext[SetMarketPhaseRequest, SetMarketPhaseResponse], /) -> SetMarketPhaseResponse:
         raise ConnectError(Code.UNIMPLEMENTED, 'Not implemented')
 
 
@@ -938,6 +975,17 @@ class AdminServiceWSGIApplication(ConnectWSGIApplication):
                     ),
                     function=service.list_symbols,
                 ),
+                "/exchange.v1.AdminService/SetMarketPhase": EndpointSync.unary(
+                    method=MethodInfo(
+                        name="SetMarketPhase",
+                        service_name="exchange.v1.AdminService",
+                        input=SetMarketPhaseRequest,
+                        output=SetMarketPhaseResponse,
+                        idempotency_level=IdempotencyLevel.UNKNOWN,
+                        stream_type=StreamType.UNARY,
+                    ),
+                    function=service.set_market_phase,
+                ),
             },
             interceptors=interceptors,
             read_max_bytes=read_max_bytes,
@@ -953,7 +1001,7 @@ class AdminServiceWSGIApplication(ConnectWSGIApplication):
 
 class AdminServiceClientSync(ConnectClientSync):
     """
-    Administration of the engine: the sixteen methods of fact B4.4-32, and Logout.
+    Administration of the engine: the sixteen methods of fact B4.4-32, Logout and SetMarketPhase.
     All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
     ends the session of its token. A refused change returns success = false and an error that names the field; a list
     with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
@@ -1316,6 +1364,26 @@ class AdminServiceClientSync(ConnectClientSync):
                 service_name="exchange.v1.AdminService",
                 input=ListSymbolsRequest,
                 output=ListSymbolsResponse,
+                idempotency_level=IdempotencyLevel.UNKNOWN,
+                stream_type=StreamType.UNARY,
+            ),
+            headers=headers,
+            timeout_ms=timeout_ms,
+        )
+    def set_market_phase(
+        self,
+        request: SetMarketPhaseRequest,
+        *,
+        headers: Headers | Mapping[str, str] | None = None, 
+        timeout_ms: int | None = None,
+    ) -> SetMarketPhaseResponse:
+        return self.execute_unary(
+            request=request,
+            method=MethodInfo(
+                name="SetMarketPhase",
+                service_name="exchange.v1.AdminService",
+                input=SetMarketPhaseRequest,
+                output=SetMarketPhaseResponse,
                 idempotency_level=IdempotencyLevel.UNKNOWN,
                 stream_type=StreamType.UNARY,
             ),

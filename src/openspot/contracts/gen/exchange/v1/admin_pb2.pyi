@@ -465,3 +465,27 @@ class ListSymbolsResponse(_message.Message):
     SYMBOLS_FIELD_NUMBER: _ClassVar[int]
     symbols: _containers.RepeatedCompositeFieldContainer[AdminSymbol]
     def __init__(self, symbols: _Optional[_Iterable[_Union[AdminSymbol, _Mapping]]] = ...) -> None: ...
+
+class SetMarketPhaseRequest(_message.Message):
+    __slots__ = ("symbol", "phase", "seconds", "reason")
+    SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    SECONDS_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    symbol: str
+    phase: str
+    seconds: int
+    reason: str
+    def __init__(self, symbol: _Optional[str] = ..., phase: _Optional[str] = ..., seconds: _Optional[int] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class SetMarketPhaseResponse(_message.Message):
+    __slots__ = ("success", "error", "phase", "phase_ends_at")
+    SUCCESS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    PHASE_ENDS_AT_FIELD_NUMBER: _ClassVar[int]
+    success: bool
+    error: str
+    phase: str
+    phase_ends_at: int
+    def __init__(self, success: _Optional[bool] = ..., error: _Optional[str] = ..., phase: _Optional[str] = ..., phase_ends_at: _Optional[int] = ...) -> None: ...

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class AdminServiceStub:
-    """Administration of the engine: the sixteen methods of fact B4.4-32, and Logout.
+    """Administration of the engine: the sixteen methods of fact B4.4-32, Logout and SetMarketPhase.
     All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
     ends the session of its token. A refused change returns success = false and an error that names the field; a list
     with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
@@ -123,10 +123,15 @@ class AdminServiceStub:
                 request_serializer=exchange_dot_v1_dot_admin__pb2.ListSymbolsRequest.SerializeToString,
                 response_deserializer=exchange_dot_v1_dot_admin__pb2.ListSymbolsResponse.FromString,
                 _registered_method=True)
+        self.SetMarketPhase = channel.unary_unary(
+                '/exchange.v1.AdminService/SetMarketPhase',
+                request_serializer=exchange_dot_v1_dot_admin__pb2.SetMarketPhaseRequest.SerializeToString,
+                response_deserializer=exchange_dot_v1_dot_admin__pb2.SetMarketPhaseResponse.FromString,
+                _registered_method=True)
 
 
 class AdminServiceServicer:
-    """Administration of the engine: the sixteen methods of fact B4.4-32, and Logout.
+    """Administration of the engine: the sixteen methods of fact B4.4-32, Logout and SetMarketPhase.
     All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
     ends the session of its token. A refused change returns success = false and an error that names the field; a list
     with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
@@ -234,6 +239,12 @@ class AdminServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SetMarketPhase(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AdminServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -322,6 +333,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     request_deserializer=exchange_dot_v1_dot_admin__pb2.ListSymbolsRequest.FromString,
                     response_serializer=exchange_dot_v1_dot_admin__pb2.ListSymbolsResponse.SerializeToString,
             ),
+            'SetMarketPhase': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetMarketPhase,
+                    request_deserializer=exchange_dot_v1_dot_admin__pb2.SetMarketPhaseRequest.FromString,
+                    response_serializer=exchange_dot_v1_dot_admin__pb2.SetMarketPhaseResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'exchange.v1.AdminService', rpc_method_handlers)
@@ -331,7 +347,7 @@ def add_AdminServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AdminService:
-    """Administration of the engine: the sixteen methods of fact B4.4-32, and Logout.
+    """Administration of the engine: the sixteen methods of fact B4.4-32, Logout and SetMarketPhase.
     All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
     ends the session of its token. A refused change returns success = false and an error that names the field; a list
     with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
@@ -786,6 +802,33 @@ class AdminService:
             '/exchange.v1.AdminService/ListSymbols',
             exchange_dot_v1_dot_admin__pb2.ListSymbolsRequest.SerializeToString,
             exchange_dot_v1_dot_admin__pb2.ListSymbolsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetMarketPhase(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/exchange.v1.AdminService/SetMarketPhase',
+            exchange_dot_v1_dot_admin__pb2.SetMarketPhaseRequest.SerializeToString,
+            exchange_dot_v1_dot_admin__pb2.SetMarketPhaseResponse.FromString,
             options,
             channel_credentials,
             insecure,

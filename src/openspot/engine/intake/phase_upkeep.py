@@ -1,0 +1,58 @@
+"""The commands by which the engine itself moves markets on: the end of a phase, and the rest of an uncross."""
+
+import asyncio
+from collections.abc import Callable
+
+from openspot.domain.market_phase import MarketPhase
+from openspot.engine.core.records import Command, CommandKind
+from openspot.engine.intake.sequencer import Sequencer
+from openspot.engine.state.state_machine import StateMachine
+from openspot.kit.clock import NANOSECONDS_PER_MS
+
+SLEEP_MAX_S = 60.0
+
+Send = Callable[[list[Command], Callable[[], None]], None]
+"""Submits commands, and calls the function once they are applied."""
+
+
+class PhaseUpkeep:
+    """Sends ADVANCE_PHASE for each market that is due. Belongs to the engine's event loop.
+
+    One is under way for each market at most, so commands of others come between two parts of an uncross.
+    """
+
+    def __init__(self, machine: StateMachine, sequencer: Sequencer, send: Send) -> None:
+        self._machine = machine
+        self._sequencer = sequencer
+        self._send = send
+        self._under_way: set[int] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def note(self) -> None:
+        """Something was applied: advance what is due, and wait for what comes next."""
+        self.close()
+        rows = [row for row in self._machine.core.phases() if row.active and row.symbol not in self._under_way]
+        if not rows:
+            return
+        now = self._sequencer.now()
+        due = {row.symbol for row in rows if row.phase == MarketPhase.UNCROSSING or 0 < row.ends_ns <= now}
+        if due:
+            self._under_way |= due
+            self._send(
+                [Command(CommandKind.ADVANCE_PHASE, symbol=symbol) for symbol in sorted(due)],
+                lambda: self._advanced(due),
+            )
+        ends = [row.ends_ns for row in rows if row.symbol not in due and row.ends_ns]
+        if ends:
+            wait_s = (min(ends) - now) / NANOSECONDS_PER_MS / 1000
+            self._timer = asyncio.get_running_loop().call_later(min(wait_s, SLEEP_MAX_S), self.note)
+
+    def close(self) -> None:
+        """Wait for nothing more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _advanced(self, symbols: set[int]) -> None:
+        self._under_way -= symbols
+        self.note()
