@@ -18,6 +18,7 @@ from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import RESULT_SIZE
 from openspot.engine.core.selection import make_core
 from openspot.engine.intake.command_intake import CommandIntake
+from openspot.engine.intake.order_lists import ListIntake
 from openspot.engine.intake.seed import seed_commands
 from openspot.engine.intake.sequencer import CommandOutcome
 from openspot.engine.state.directory import Note
@@ -101,6 +102,7 @@ class SimulatedEngine:
         self._renderer = EventRenderer(self.machine.directory, EPOCH)
         engine: Any = self
         self.intake = engine.intake = CommandIntake(self.machine, engine)
+        self.list_intake = ListIntake(self.machine, engine, self.intake)
         self.methods = FrameMethods(engine)
 
     # What the door and the services ask of a sequencer

@@ -101,7 +101,6 @@ DESCRIPTOR = Descriptor(
         reads=(
             "orders",
             "trades",
-            "ledger_accounts",
             "ledger_entries",
             "custody_deposits",
             "custody_withdrawals",
