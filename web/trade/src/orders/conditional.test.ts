@@ -25,6 +25,8 @@ const market: Market = {
   priceReference: "last_trade",
   referencePrice: null,
   rules: "complete",
+  phase: "continuous",
+  phaseEndsAt: null,
 };
 const facts: Facts = { market, book: null, lastPrice: "100", available: { base: "2", quote: "1000" } };
 const draft: ConditionalDraft = { ...EMPTY_DRAFT, type: "stop_market", stopPrice: "110", amount: "1" };
