@@ -10,9 +10,9 @@ from tests.support.console import Console
 from tests.support.operator import Operator, OperatorError
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _traders(operator: Operator) -> None:
-    """Two participants."""
+    """Two participants, once for the platform of the folder: other tests may run between those of this file."""
     for name in ("alice", "bob"):
         operator.create(name)
 

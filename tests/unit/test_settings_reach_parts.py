@@ -374,7 +374,7 @@ async def test_an_order_for_a_position_may_slip_by_the_setting_and_the_funds_suf
 def session_of(**settings: Any) -> LeaderSession:
     around: Any = SimpleNamespace(
         settings=MarketDataSettings(**settings), store=AsyncMock(), fair_price_store=None, commands=None,
-        clock=lambda: 0, check=lambda: None, token=1, position=None,
+        queries=None, clock=lambda: 0, check=lambda: None, token=1, position=None,
     )  # fmt: skip
     return LeaderSession(around, around, around)
 

@@ -5,7 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from openspot.http.brand import COLOURS, SURFACES, Brand, BrandError, BrandLink, LegalText, contrast, read_brand
+from openspot.http.brand import (
+    COLOURS,
+    SURFACES,
+    Brand,
+    BrandError,
+    BrandLink,
+    BrandSettings,
+    LegalText,
+    contrast,
+    read_brand,
+)
 
 TOKENS = Path(__file__).parents[3] / "web/lib/theme/tokens.ts"
 LOGO = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
@@ -73,6 +83,12 @@ def test_a_fault_is_refused_with_its_place_and_reason(
 ) -> None:
     with pytest.raises(BrandError, match=reason):
         read_brand(folder_with(tmp_path, **{file: content}))
+
+
+def test_the_setting_names_the_folder(tmp_path: Path) -> None:
+    folder_with(tmp_path, **{"brand.toml": 'name = "Example"'})
+    assert BrandSettings(brand_folder=str(tmp_path)).brand.name == "Example"
+    assert BrandSettings().brand == Brand()
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
