@@ -18,6 +18,7 @@ import { returned, useExchange } from "../api/client.ts";
 import { explainIfAny } from "../api/messages.ts";
 import { useSession } from "../api/session.ts";
 import { PageLink } from "../parts/PageLink.tsx";
+import classes from "./PlainPage.module.css";
 
 type Shown = { kind: "new" } | { kind: "change" | "delete"; alert: PriceAlert };
 
@@ -93,7 +94,7 @@ export default function AlertsPage() {
   const close = () => setShown(null);
   const create = () => setShown({ kind: "new" });
   return (
-    <>
+    <div className={classes.page}>
       <PageHeader
         title="Price alerts"
         actions={
@@ -135,7 +136,7 @@ export default function AlertsPage() {
       {shown?.kind === "new" && <AlertDialog onClose={close} />}
       {shown?.kind === "change" && <AlertDialog alert={shown.alert} onClose={close} />}
       {shown?.kind === "delete" && <DeleteDialog alert={shown.alert} onClose={close} />}
-    </>
+    </div>
   );
 }
 

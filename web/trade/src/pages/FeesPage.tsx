@@ -9,7 +9,7 @@ import { explainIfAny } from "../api/messages.ts";
 import { type Market, type Network, useMarkets, useNetworks } from "../api/queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
-import classes from "./PublicPage.module.css";
+import classes from "./PlainPage.module.css";
 
 type PaymentFee = Schemas["PaymentFeeResponse"];
 

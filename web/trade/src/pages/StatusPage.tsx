@@ -9,7 +9,7 @@ import { UnreachableError } from "../api/errors.ts";
 import { explainIfAny } from "../api/messages.ts";
 import { useLink } from "../api/live.ts";
 import { FUNCTIONS, type FunctionState, readStatus, summary } from "../status/status.ts";
-import classes from "./PublicPage.module.css";
+import classes from "./PlainPage.module.css";
 
 const READ_MS = 10_000;
 
