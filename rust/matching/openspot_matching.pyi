@@ -85,11 +85,16 @@ class RustCore:
         """(order_id, time) of each open order that expires, ascending."""
 
     def activations_due(self) -> list[int]:
-        """The active symbols in continuous trading with fired orders or filled entries that no command has seen to yet, ascending."""
+        """The active symbols in continuous trading with fired orders or filled entries that no command has seen to.
+
+        Ascending.
+        """
 
     def phases(self) -> Sequence[tuple[int, int, int, int, bool]]:
-        """(symbol, phase, end, reference_price, active) of each symbol that is not in continuous trading, ascending. The end is in
-        nanoseconds since 1970, 0 for none."""
+        """(symbol, phase, end, reference_price, active) of each symbol that is not in continuous trading, ascending.
+
+        The end is in nanoseconds since 1970, 0 for none.
+        """
 
     def reference_prices(self) -> Sequence[tuple[int, int, int]]:
         """(symbol, last_price, mark_price) of each symbol that has one of them, ascending; 0 is unknown."""
