@@ -181,6 +181,13 @@ def operator(platform: ChildPlatform) -> Iterator[Operator]:
     client.close()
 
 
+@pytest.fixture(scope="package")
+def participants(operator: Operator) -> None:
+    """Alice and Bob. Funds alone would make them, too, but without a password."""
+    for name in ("alice", "bob"):
+        operator.create(name)
+
+
 _markets = itertools.count(1)
 
 

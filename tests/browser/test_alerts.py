@@ -12,7 +12,7 @@ from tests.support.trading_screen import Exchange, NewWindow, Trader
 
 
 @pytest.fixture
-def book(operator: Operator, market: str) -> str:
+def book(operator: Operator, market: str, participants: None) -> str:
     """A market in which a trade can be made."""
     operator.fund("alice", **{market.split("-")[0]: "10"})
     operator.fund("bob", USD="1000")

@@ -8,15 +8,13 @@ from tests.support.operator import Operator
 from tests.support.trading_screen import NewWindow
 from tests.support.waiting import stretched
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.proof, pytest.mark.usefixtures("participants")]
 
 
 def test_an_operator_holds_an_auction_and_the_trading_screen_says_what_it_would_trade(
     console: Console, operator: Operator, market: str, new_window: NewWindow
 ) -> None:
     for name in ("alice", "bob"):
-        if name not in [row["participantId"] for row in operator.call("ListParticipants")["participants"]]:
-            operator.create(name)
         operator.fund(name, USD="1000", **{market.split("-")[0]: "100"})
     console.open("/symbols", "Symbols")
     row = console.row("Symbols", market)

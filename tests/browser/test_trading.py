@@ -9,12 +9,7 @@ from openspot.up.child_platform import ChildPlatform
 from tests.support.console import Console
 from tests.support.operator import Operator, OperatorError
 
-
-@pytest.fixture(scope="package", autouse=True)
-def _traders(operator: Operator) -> None:
-    """Two participants, once for the platform of the folder: other tests may run between those of this file."""
-    for name in ("alice", "bob"):
-        operator.create(name)
+pytestmark = pytest.mark.usefixtures("participants")
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ OF_THE_SERVER = {
     b'"name":"positions","created":"2026-01-01T00:00:00Z","config":{},"delivered":{"stream_seq":1}}',
     "an acknowledgement that is confirmed": b"",
 }
-ONLY_READ = {"GetFairPrices", "GetTickers"}
-"""Requests without a field that must be there. They change nothing."""
+ONLY_READ = {"GetFairPrices", "GetTickers", "PhaseFigures"}
+"""Requests without a field that must be there, and what tickers have in common. They change nothing."""
 
 
 def taken() -> Iterator[type[Message]]:
