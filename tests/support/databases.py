@@ -20,13 +20,23 @@ DECLARE
 BEGIN
     SELECT string_agg(oid::regclass::text, ', ') INTO filled
     FROM pg_class
-    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
-        AND relname <> 'alembic_version' AND pg_relation_size(oid) > 0;
+    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'alembic_version' AND (
+        pg_relation_size(oid) > 0
+        -- The numbers of a table begin again only with the table locked: a service of the test before may still write.
+        OR EXISTS (
+            SELECT FROM pg_depend JOIN pg_sequence ON seqrelid = objid
+            WHERE refobjid = pg_class.oid AND deptype = 'i' AND pg_sequence_last_value(seqrelid) IS NOT NULL
+        )
+    );
     IF filled IS NOT NULL THEN
         EXECUTE 'TRUNCATE ' || filled || ' RESTART IDENTITY CASCADE';
     END IF;
-    FOR sequence IN SELECT schemaname, sequencename FROM pg_sequences WHERE last_value IS NOT NULL LOOP
-        EXECUTE format('ALTER SEQUENCE %I.%I RESTART', sequence.schemaname, sequence.sequencename);
+    FOR sequence IN
+        SELECT seqrelid::regclass AS name FROM pg_sequence
+        WHERE pg_sequence_last_value(seqrelid) IS NOT NULL
+            AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = seqrelid AND deptype = 'i')
+    LOOP
+        EXECUTE format('ALTER SEQUENCE %s RESTART', sequence.name);
     END LOOP;
 END $$
 """
