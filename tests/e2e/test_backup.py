@@ -73,10 +73,10 @@ def test_a_platform_is_backed_up_and_restored_by_commands_that_are_killed_and_re
     environment = other._environment | given
     for _ in range(KILLS):
         killed = command(environment, "restore", killed_after_s=chance.uniform(0.5, 6))
-        if killed.returncode == 0:
+        assert killed.returncode in (0, -9), killed
+        if target.exists():
+            # All of it appears at once, so what is there is whole, also if the command was killed a moment later.
             break
-        assert killed.returncode == -9, killed
-        assert not target.exists()
     else:
         restored = command(environment, "restore")
         assert restored.returncode == 0, restored

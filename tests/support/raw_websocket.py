@@ -156,7 +156,7 @@ class _Member(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
-        transport.write(HANDSHAKE % b"")
+        transport.write(HANDSHAKE % (b"/", b""))
 
     def data_received(self, data: bytes) -> None:
         if not self.replied.done():
