@@ -10,7 +10,12 @@ export function percentOfRate(apr: string): string {
   return value === null ? apr : `${formatDecimal(scaledText(multiplyScaled(value, PERCENT)))} %`;
 }
 
+/** Basis points as a figure in percent: 25 → "0.25". */
+export function percentFigure(bps: number): string {
+  return formatDecimal(scaledText((BigInt(bps) * ONE) / 100n));
+}
+
 /** Basis points in percent: 25 → "0.25 %". */
 export function percentOfBps(bps: number): string {
-  return `${formatDecimal(scaledText((BigInt(bps) * ONE) / 100n))} %`;
+  return `${percentFigure(bps)} %`;
 }

@@ -14,6 +14,7 @@ import {
 } from "react";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { percentFigure, percentOfBps } from "#lib/rates.ts";
 import { scaledText } from "#lib/scaled.ts";
 import { Link } from "wouter";
 import { useLink } from "../api/live.ts";
@@ -319,6 +320,5 @@ function rounded(value: bigint): string {
 }
 
 function feeText({ makerFee, takerFee }: Market): string {
-  const percent = (bps: number) => formatDecimal(scaledText(BigInt(bps) * 10n ** 16n));
-  return `${percent(makerFee)}–${percent(takerFee)} %`;
+  return `${percentFigure(makerFee)}–${percentOfBps(takerFee)}`;
 }
