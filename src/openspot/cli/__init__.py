@@ -11,6 +11,7 @@ from openspot.cli import (
     engine,
     market_data,
     markets,
+    monitoring,
     operation,
     platform,
     providers,
@@ -37,6 +38,7 @@ app.add_typer(operation.app)
 app.add_typer(archive.archive_app, name="archive")
 app.add_typer(backup.backup_app, name="backup")
 app.command()(backup.restore)
+app.command("monitoring")(monitoring.monitoring)
 app.add_typer(repairs.ledger_app, name="ledger")
 app.add_typer(repairs.positions_app, name="positions")
 app.add_typer(engine.engine_app, name="engine")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from prometheus_client import Counter, Gauge
+from prometheus_client import Counter, Gauge, Histogram
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
@@ -33,6 +33,13 @@ RESPONSES = Counter("openspot_http_responses_total", "Responses by status", ["st
 THROTTLED = Counter("openspot_http_throttled_total", "Requests refused by a throttle")
 FAULTS = Counter("openspot_http_faults_total", "Requests that ended in a fault of the service itself")
 IN_FLIGHT = Gauge("openspot_http_in_flight", "Requests that are being worked on")
+SECONDS = Histogram(
+    "openspot_http_seconds",
+    "Time of a request until its response, health and metrics left out; a fault is a status from 500 on",
+    ["outcome"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
+)
+ANSWERED, FAULT = SECONDS.labels("answered"), SECONDS.labels("fault")
 
 SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"x-content-type-options", b"nosniff"),
@@ -104,6 +111,7 @@ class Pipeline:
         context = RequestContext(self._next_request_id(), scope, receive, self._limits.body)
         scope[SCOPE_KEY] = context
         reserved = False
+        is_timed = True
         self._in_flight += 1
         try:
             context.read_head()
@@ -114,6 +122,7 @@ class Pipeline:
                 await self._identify(context)
                 await self._pass_throttle(context, PUBLIC.throttle)
                 raise
+            is_timed = route.policy.throttle is not ThrottleClass.EXEMPT
             context.takes_body = route.body is BodyKind.JSON
             context.parameters = parameters
             if self._in_flight > self._limits.requests_max:
@@ -136,8 +145,11 @@ class Pipeline:
         finally:
             self._in_flight -= 1
             self._count(context.status)
+            seconds = time.perf_counter() - began
+            if is_timed:
+                (FAULT if context.status >= 500 else ANSWERED).observe(seconds)
             if reserved and self._audit is not None:
-                self._audit.record(_audit_record(context, time.perf_counter() - began))
+                self._audit.record(_audit_record(context, seconds))
 
     async def caller_of(self, scope: Scope) -> Identity:
         """Whose credential a scope carries. Raises HttpError (401) if it carries no valid one."""

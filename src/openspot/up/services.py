@@ -97,12 +97,17 @@ def enabled(settings: Settings) -> dict[str, Process]:
     return {name: process for name, process in SERVICES.items() if process.is_enabled(settings)}
 
 
+def metrics_addresses(settings: Settings) -> dict[str, str]:
+    """Where each process of `openspot up` serves /ready and /metrics, by its name."""
+    return {
+        name: "http://" + address_for_clients(process.listening_host(settings), process.ready_port(settings))
+        for name, process in enabled(settings).items()
+    }
+
+
 def health_addresses(settings: Settings) -> str:
-    """The value of OPENSPOT_WATCHED_SERVICES: where each process of `openspot up` serves /ready and /metrics."""
-    return ",".join(
-        f"{process.title}=http://" + address_for_clients(process.listening_host(settings), process.ready_port(settings))
-        for process in enabled(settings).values()
-    )
+    """The value of OPENSPOT_WATCHED_SERVICES: the same addresses by title."""
+    return ",".join(f"{SERVICES[name].title}={address}" for name, address in metrics_addresses(settings).items())
 
 
 TOLD: dict[str, Callable[[Any], str]] = {

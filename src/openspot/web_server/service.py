@@ -16,6 +16,7 @@ from openspot.web_server.console_routes import console_routes
 from openspot.web_server.custody_gateway import CustodyGateway
 from openspot.web_server.health_report import HealthReporter
 from openspot.web_server.operators import Operators
+from openspot.web_server.outcomes import show_outcomes
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.settings import WebServerSettings
@@ -40,6 +41,7 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
     async with ServiceFrame("web", settings, stop) as frame:
         client = await frame.enter(aiohttp.ClientSession())
         reconciliation = Reconciliation(settings.data_dir)
+        show_outcomes(settings.data_dir)
         frame.at_end(reconciliation.stop)
         # Longer than a service needs that asks another: it replies itself that it waited too long.
         wait_s = settings.request_timeout_s * 3

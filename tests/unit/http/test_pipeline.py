@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -143,6 +144,23 @@ async def test_own_exceptions_are_translated_and_faults_show_nothing() -> None:
     reply = await ask(Service().app, "GET", "/things/broken/other")
     assert (reply.status, reply.json["message"]) == (500, "internal error")
     assert b"secret detail" not in reply.body
+
+
+async def test_times_of_requests_are_counted_by_outcome_and_without_health() -> None:
+    def counted() -> tuple[float, ...]:
+        name = "openspot_http_seconds_count"
+        return tuple(REGISTRY.get_sample_value(name, {"outcome": kind}) or 0 for kind in ("answered", "fault"))
+
+    answered, faults = counted()
+    app = Service().app
+    for path in ("/things/lamp", "/nothing", "/things/broken/own"):
+        await ask(app, "GET", path, headers=BEARER)
+    assert counted() == (answered + 3, faults)
+    await ask(app, "GET", "/things/broken/other")
+    assert counted() == (answered + 3, faults + 1)
+    for path in ("/health", "/ready", "/metrics"):
+        await ask(app, "GET", path)
+    assert counted() == (answered + 3, faults + 1)
 
 
 async def test_a_body_is_read_only_where_the_route_takes_one() -> None:

@@ -1,0 +1,61 @@
+"""The metrics of the newest comparison and the newest backup are what the files of the data directory say."""
+
+import json
+import math
+from pathlib import Path
+
+import msgspec
+import pytest
+from prometheus_client import REGISTRY
+
+from openspot.backup.create import LAST
+from openspot.reconcile.records import Difference
+from openspot.reconcile.report import ReconcileReport, keep_outcome
+from openspot.web_server.outcomes import BACKUP_FILE, show_outcomes
+
+
+def figure(name: str) -> float:
+    value = REGISTRY.get_sample_value(f"openspot_{name}")
+    assert value is not None
+    return value
+
+
+def test_without_files_there_is_no_figure(tmp_path: Path) -> None:
+    show_outcomes(tmp_path)
+    for name in ("reconcile_differences", "reconcile_time_seconds", "backup_time_seconds"):
+        assert math.isnan(figure(name))
+
+
+def test_the_differences_are_those_of_the_newest_comparison(tmp_path: Path) -> None:
+    show_outcomes(tmp_path)
+    report = ReconcileReport(
+        epoch="e", first_sequence=1, engine_sequence=9, rows_sequence=9, settled_sequence=9, caught_up=True, accounts=2,
+        orders=1, trades=1, entries=4, adjustments=0, seconds=0.1, unnamed=3,
+        differences=[Difference("order", "o1", "filled", "1", "2", "")],
+    )  # fmt: skip
+    keep_outcome(tmp_path, report)
+    assert figure("reconcile_differences") == 4
+    assert figure("reconcile_time_seconds") == json.loads((tmp_path / "reconcile.json").read_bytes())["at"] / 1000
+    keep_outcome(tmp_path, msgspec.structs.replace(report, differences=[], unnamed=0))
+    assert figure("reconcile_differences") == 0
+
+
+def test_a_comparison_that_failed_shows_no_differences_but_its_time(tmp_path: Path) -> None:
+    show_outcomes(tmp_path)
+    keep_outcome(tmp_path, "the engine does not answer")
+    assert math.isnan(figure("reconcile_differences"))
+    assert figure("reconcile_time_seconds") > 0
+
+
+def test_the_time_of_the_newest_backup_is_shown(tmp_path: Path) -> None:
+    show_outcomes(tmp_path)
+    (tmp_path / BACKUP_FILE).write_text(json.dumps({"name": "b", "takenAt": "x", "time": 1234.5}), "utf-8")
+    assert figure("backup_time_seconds") == 1234.5
+    assert BACKUP_FILE == LAST
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"at": "then"}', b'{"at": 1, "report": null}'])
+def test_a_file_that_cannot_be_read_shows_no_figure(tmp_path: Path, content: bytes) -> None:
+    show_outcomes(tmp_path)
+    (tmp_path / "reconcile.json").write_bytes(content)
+    assert math.isnan(figure("reconcile_differences"))
