@@ -15,13 +15,13 @@ LIMIT = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "0.5",
 
 def refusal_of(body: bytes) -> HttpError:
     with pytest.raises(HttpError) as caught:
-        read_order(body).check_rules(are_complete=False, now_ms=0)
+        read_order(body, are_complete=False).check_rules(are_complete=False, now_ms=0)
     assert caught.value.status_code == 400
     return caught.value
 
 
 def read(fields: Any) -> OrderBody:
-    return read_order(json.dumps(fields).encode())
+    return read_order(json.dumps(fields).encode(), are_complete=True)
 
 
 @pytest.mark.parametrize(
@@ -35,14 +35,14 @@ def read(fields: Any) -> OrderBody:
 )
 def test_json_numbers_keep_every_digit(literal: str, exact: str) -> None:
     body = json.dumps(LIMIT | {"quantity": "@"}).replace('"@"', literal).encode()
-    assert read_order(body).quantity == exact
+    assert read_order(body, are_complete=True).quantity == exact
     assert read(LIMIT | {"quantity": literal}).quantity == exact
 
 
 @pytest.mark.parametrize(("literal", "exact"), [("1e-18", "0.000000000000000001"), ("12e2", "1200"), ("1.5E1", "15")])
 def test_an_exponent_is_taken_in_a_json_number_and_refused_in_a_text(literal: str, exact: str) -> None:
     body = json.dumps(LIMIT | {"quantity": "@"}).replace('"@"', literal).encode()
-    assert read_order(body).quantity == exact
+    assert read_order(body, are_complete=True).quantity == exact
     refusal = refusal_of(json.dumps(LIMIT | {"quantity": literal}).encode())
     assert refusal.message == ["quantity is not a plain decimal number such as 0.015"]
 

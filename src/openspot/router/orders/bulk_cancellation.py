@@ -9,6 +9,7 @@ from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.contracts.messages import CancelOpenOrders, CancelOpenOrdersReply
 from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
 from openspot.domain.order import Side
+from openspot.domain.order_list import LIST_ORDERS_MAX
 from openspot.domain.result_code import ResultCode
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineAmbiguousError, EngineError
@@ -83,4 +84,7 @@ class BulkCancellation:
         if cancelled:
             last = response.orders[-1].sequence
             await self._lookup.awaited_row(cancelled[-1], lambda row: row.last_sequence >= last)
+            # The engine lists what it was told to cancel. The cancel of an order of a list has ended the others.
+            first = response.orders[0].sequence - LIST_ORDERS_MAX
+            cancelled += await self._lookup.ended_with_lists(cancelled, first, last)
         return CancelOpenOrdersReply(True, tuple(cancelled), response.more_remain)
