@@ -6,6 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from openspot.contracts.gen.exchange.v1 import accounts_pb2
 from openspot.contracts.messages import SendNotification
 from openspot.kit.settings import Settings
 from tests.integration.router.test_order_path_absent import Trading, trading_on
@@ -48,7 +49,9 @@ async def shown(trading: Trading, list_id: str, *states: str) -> dict[str, Any]:
     trading.rest.as_user("alice")
 
     async def with_them() -> dict[str, Any] | None:
-        found = (await trading.rest("GET", f"/orders/lists/{list_id}")).body
+        reply = await trading.rest("GET", f"/orders/lists/{list_id}")
+        assert reply.status == 200, reply.body
+        found = reply.body
         return found if [state_of(order) for order in found["orders"]] == list(states) else None
 
     return await eventually(with_them)
@@ -98,7 +101,7 @@ async def test_a_bracket_is_placed_armed_by_its_fills_and_ended_by_its_stop(trad
     assert "ARMED" in reasons
     ended = [event.reason for event in trading.heard.orders("orders.cancelled.alice")]
     assert ended == ["LIST_EXIT_TRIGGERED"]
-    # The order that goes on alone is one like any other: it can be amended, and cancelled with what is left of the list.
+    # The order that goes on alone is one like any other: it can be amended, and goes with what is left of its list.
     stop = fired["orders"][2]["orderId"]
     amended = await trading.rest("PATCH", f"/orders/{stop}", {"quantity": "2"})
     assert (amended.status, amended.body["remainingQuantity"]) == (200, "2"), amended.body
@@ -179,7 +182,7 @@ async def test_a_repeated_list_is_placed_once_and_another_one_under_its_id_is_re
     assert again.body["listId"] == first.body["listId"]
     assert [order["orderId"] for order in again.body["orders"]] == [order["orderId"] for order in first.body["orders"]]
     other = await place(trading, bracket("2", clientListId="mine"))
-    assert (other.status, other.code, other.details) == (
+    assert (other.status, other.code, other.body["details"]) == (
         409, "DUPLICATE_CLIENT_LIST_ID", {"listId": first.body["listId"]},
     )  # fmt: skip
     of_bob = await place(trading, body, "bob")
@@ -232,7 +235,10 @@ async def test_lists_and_their_orders_are_found_by_their_owner_alone(trading: Tr
         ),
         (listed("oto", ENTRY | {"stopPrice": "5"}, PROFIT), "stopPrice must not be given for a limit order"),
         (listed("oto", ENTRY, STOP | {"stopPrice": None}), "orders.1.stopPrice is required for a stop_limit order"),
-        (listed("oco", PROFIT | {"clientOrderId": "a"}, STOP | {"clientOrderId": "a"}), "orders.1.clientOrderId is that"),
+        (
+            listed("oco", PROFIT | {"clientOrderId": "a"}, STOP | {"clientOrderId": "a"}),
+            "orders.1.clientOrderId is that of another order of the list",
+        ),
         (oco(clientListId="é"), "clientListId has characters that are not allowed"),
         (oco(stopPrice="5"), "property stopPrice should not exist"),
     ],
@@ -251,14 +257,18 @@ async def test_a_list_that_breaks_a_rule_of_the_market_is_refused_whole(trading:
     far = await place(trading, listed("bracket", ENTRY, PROFIT, STOP | {"price": "50"}, quantity="1"))
     assert (far.status, far.code) == (400, "ORDER_LIST_REJECTED")
     assert far.message.startswith("price 50 deviates from the price of its trigger 95")
-    assert far.details["failedOrder"] == 3
+    assert far.body["details"]["failedOrder"] == 3
     poor = await place(trading, oco("5000"))
-    assert (poor.status, poor.details["failedOrder"]) == (400, 1)
+    assert (poor.status, poor.body["details"]["failedOrder"]) == (400, 1)
     assert poor.message.startswith("quantity 5000 is above") or "insufficient BTC" in poor.message
     would_fill = await place(trading, listed("bracket", ENTRY, PROFIT | {"price": "99"}, STOP, quantity="1"))
-    assert (would_fill.status, would_fill.code, would_fill.details["failedOrder"]) == (400, "LIST_EXIT_WOULD_FILL", 2)
+    assert (would_fill.status, would_fill.code, would_fill.body["details"]["failedOrder"]) == (
+        400,
+        "LIST_EXIT_WOULD_FILL",
+        2,
+    )
     for refused in (far, would_fill):
-        gone = await shown(trading, refused.details["listId"], *(
+        gone = await shown(trading, refused.body["details"]["listId"], *(
             f"rejected {state} 0" for state in ("active", "planned", "planned")
         ))  # fmt: skip
         assert gone["status"] == "rejected"
@@ -289,7 +299,10 @@ async def test_an_exit_that_cannot_be_armed_is_told_to_the_user(trading: Trading
     placed = await place(trading, listed("oto", {"side": "sell", "type": "limit", "price": "100"}, stop, quantity="2"))
     assert placed.status == 201, placed.body
     balance = (await trading.engine.balances("alice"))["USD"]
-    await trading.engine.withdraw("alice", "USD", balance.total)
+    request = accounts_pb2.ReserveWithdrawalRequest(
+        participant_id="alice", currency="USD", amount=balance.available, reference="withdrawal"
+    )
+    assert (await trading.engine.accounts.ReserveWithdrawal(request)).success
     await trading.place("bob", quantity="1")
     gone = await shown(trading, placed.body["listId"], "cancelled active 0", "cancelled planned 0")
     assert gone["orders"][0]["filledQuantity"] == "1"

@@ -76,6 +76,7 @@ class OrderListService:
             earlier = await self._earlier(user_id, list_id, order_ids)
             if earlier is not None:
                 return _outcome_of(earlier)
+        self._noted(reply.orders)
         raise _submit_refusal(list_id, reply)
 
     async def get(self, user_id: str, list_id: str) -> OrderList:
