@@ -50,16 +50,32 @@ def test_an_exponent_is_taken_in_a_json_number_and_refused_in_a_text(literal: st
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"color": "red"}, "property color should not exist"),
-        ({"symbol": "BTCUSD"}, "symbol must have the format <BASE>-<QUOTE>, for example BTC-USD"),
-        ({"symbol": 7}, "symbol must have the format <BASE>-<QUOTE>, for example BTC-USD"),
-        ({"side": "hold"}, "side must be one of 'buy' or 'sell'"),
         (
             {"type": "iceberg"},
             "type must be one of 'limit', 'market', 'stop_limit', "
             "'stop_market', 'take_profit_limit', 'take_profit_market', 'trailing_stop_limit' or 'trailing_stop_market'",
         ),
         ({"timeInForce": "day"}, "timeInForce must be one of 'gtc', 'ioc', 'fok' or 'gtd'"),
+    ],
+)
+def test_the_complete_rules_name_all_their_words(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(HttpError) as refusal:
+        read(LIMIT | change)
+    assert refusal.value.message == [message]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"color": "red"}, "property color should not exist"),
+        ({"symbol": "BTCUSD"}, "symbol must have the format <BASE>-<QUOTE>, for example BTC-USD"),
+        ({"symbol": 7}, "symbol must have the format <BASE>-<QUOTE>, for example BTC-USD"),
+        ({"side": "hold"}, "side must be one of 'buy' or 'sell'"),
+        (
+            {"type": "iceberg"},
+            "type must be one of 'limit', 'market', 'stop_limit' or 'stop_market'",
+        ),
+        ({"timeInForce": "day"}, "timeInForce must be one of 'gtc', 'ioc' or 'fok'"),
         ({"quantity": "-1"}, "quantity must be greater than 0"),
         ({"quantity": "0"}, "quantity must be greater than 0"),
         ({"quantity": "-0.000"}, "quantity must be greater than 0"),
