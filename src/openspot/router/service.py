@@ -145,7 +145,13 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
         cancellation = Cancellation(
             specs=symbols.specs, lookup=lookup, recent_orders=recent_orders, engine=engine, clock=system_clock
         )
-        bulk = BulkCancellation(lookup=lookup, recent_orders=recent_orders, engine=engine, clock=system_clock)
+        bulk = BulkCancellation(
+            lookup=lookup,
+            recent_orders=recent_orders,
+            engine=engine,
+            clock=system_clock,
+            has_lists=settings.has_complete_rules,
+        )
 
         queue = subjects.ORDER_ROUTER_QUEUE
         await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, submission.submit, SubmitOrderReply.refused)

@@ -9,6 +9,7 @@ import pytest
 from openspot.contracts.gen.exchange.v1 import accounts_pb2
 from openspot.contracts.messages import SendNotification
 from openspot.kit.settings import Settings
+from openspot.reconcile.rebuild import rebuild
 from tests.integration.router.test_order_path_absent import Trading, trading_on
 from tests.support.rest_client import Reply
 from tests.support.waiting import eventually
@@ -210,7 +211,8 @@ async def test_lists_and_their_orders_are_found_by_their_owner_alone(trading: Tr
     of_list = await trading.rest("GET", f"/orders?listId={ids[0]}")
     assert {order["listRole"] for order in of_list.body} == {"entry", "take_profit", "stop_loss"}
     trading.rest.as_user("bob")
-    assert (await trading.rest("GET", f"/orders/lists/{ids[0]}")).status == 404
+    hidden = await trading.rest("GET", f"/orders/lists/{ids[0]}")
+    assert (hidden.status, hidden.code) == (404, "ORDER_LIST_NOT_FOUND")
     assert (await trading.rest("DELETE", f"/orders/lists/{ids[0]}")).status == 404
     assert (await trading.rest("GET", f"/orders?listId={ids[0]}")).body == []
     await shown(trading, ids[0], "open active 3", "open planned 3", "open planned 3")
@@ -291,6 +293,32 @@ async def test_an_entry_at_the_market_arms_its_exits_in_the_reply(trading: Tradi
     assert placed.body["orders"][0]["fee"] != "0"
     alone = await place(trading, listed("oto", entry | {"timeInForce": "fok"}, STOP, quantity="5"))
     assert [state_of(order) for order in alone.body["orders"]] == ["cancelled active 0", "cancelled planned 0"]
+
+
+async def test_the_rows_of_lists_are_made_again_from_the_events(trading: Trading, settings: Settings) -> None:
+    await trading.place("bob", side="sell", quantity="1")
+    armed = (await place(trading, bracket())).body["listId"]
+    await shown(trading, armed, "partially_filled active 2", "open active 1", "open active 1")
+    cancelled = (await place(trading, bracket("1", clientListId="gone"))).body["listId"]
+    await trading.rest("DELETE", f"/orders/lists/{cancelled}")
+    refused = await place(trading, listed("bracket", ENTRY, PROFIT | {"price": "99"}, STOP))
+    await shown(trading, refused.body["details"]["listId"], *(
+        f"rejected {state} 0" for state in ("active", "planned", "planned")
+    ))  # fmt: skip
+    rows = "SELECT * FROM orders WHERE list_id IS NOT NULL ORDER BY order_id"
+    before = [tuple(row) for row in await eventually(lambda: _all_of(trading.pool, rows, 9))]
+    await trading.pool.execute("TRUNCATE trades, orders")
+    # What was never given to the engine has no events: all nine orders of these lists were.
+    rebuilt = await rebuild(settings, is_plan=False)
+    assert rebuilt.problems == []
+    assert [tuple(row) for row in await trading.pool.fetch(rows)] == before
+    again = await rebuild(settings, is_plan=True)
+    assert again.counts["order row"] == 0
+
+
+async def _all_of(pool: asyncpg.Pool, query: str, count: int) -> list[Any]:
+    rows = await pool.fetch(query)
+    return rows if len(rows) == count else []
 
 
 async def test_an_exit_that_cannot_be_armed_is_told_to_the_user(trading: Trading) -> None:

@@ -968,6 +968,7 @@ class TradingSettings(Record, frozen=True):
     `rules` are the specification's or the complete ones. A time in force that is not listed is stored and changes
     nothing. `trigger_sources` are the prices that can fire a stop; empty: there are no stops.
     `self_trade_prevention_modes` are those that an order may choose; empty: the account's mode applies.
+    `order_list_types` are the lists that can be placed; empty: there are none.
     `client_order_ids_unique`: no two open orders of an account have the same `clientOrderId`. `fills_max` is how many
     fills the reply to a placement lists; 0: none.
     """
@@ -980,6 +981,7 @@ class TradingSettings(Record, frozen=True):
     post_only_modes: list[str]
     quote_quantity_sides: list[str]
     self_trade_prevention_modes: list[str]
+    order_list_types: list[str]
     client_order_ids_unique: bool
     client_order_id_length_max: int
     orders_per_batch_max: int

@@ -4,6 +4,7 @@ The ids of a list and of its orders follow from the request, so a repetition is 
 rows, the router, or the engine. A 504 with `ORDER_STATUS_UNKNOWN` names the list.
 """
 
+import asyncio
 import time
 from collections.abc import Sequence
 
@@ -140,15 +141,14 @@ class OrderListService:
             raise _id_taken(list_id)
         if len(found) == len(order_ids):
             return found
-        # A list is placed as a whole, so its first order tells. Its rows may not be written yet.
-        first = await self._orders.known_or_none(user_id, order_ids[0])
-        if first is None:
+        # The rows may not be written yet. The router asks the engine of orders that got no answer, or forgets them.
+        known = await asyncio.gather(*(self._orders.known_or_none(user_id, order_id) for order_id in order_ids))
+        if not any(known):
             return None
-        others = [await self._orders.known_or_none(user_id, order_id) for order_id in order_ids[1:]]
         found = await self._orders_of(user_id, list_id)
         if len(found) == len(order_ids):
             return found
-        records = [record for record in (first, *others) if record is not None and record.list_id == list_id]
+        records = [record for record in known if record is not None and record.list_id == list_id]
         if len(records) < len(order_ids):
             # The engine has the orders, and it takes a moment until their rows say what they are.
             raise _status_unknown(list_id)

@@ -231,7 +231,7 @@ class ListSubmission:
         orders = orders_of_list(pending_orders, first.type, spec, response)
         if response.status == orders_pb2.REJECTED:
             return await self._rejected(orders, response, slots)
-        rows = await self._rows_after(orders[0], response.sequence)
+        rows = await self._rows_after(orders, response.sequence)
         for recent, order in zip(recents, rows or orders, strict=True):
             recent.order = order
         if not rows:
@@ -270,13 +270,18 @@ class ListSubmission:
             )
         return _refused(RefusalCode.ENGINE, code, orders, place)
 
-    async def _rows_after(self, order: TrackedOrder, sequence: int) -> list[TrackedOrder]:
-        """The rows of the list once they include what its placement caused. Empty if that takes too long."""
+    async def _rows_after(self, orders: Sequence[TrackedOrder], sequence: int) -> list[TrackedOrder]:
+        """The rows of the orders once they include what their placement caused. Empty if that takes too long."""
+        first = orders[0]
 
         async def are_written(_: list[TrackedOrder]) -> bool:
-            return await self._lookup.rows_include(order.symbol, sequence)
+            return await self._lookup.rows_include(first.symbol, sequence)
 
-        return await self._lookup.awaited_rows_of_list(order.user_id, order.list_id or "", are_written)
+        rows = {
+            row.order_id: row
+            for row in await self._lookup.awaited_rows_of_list(first.user_id, first.list_id or "", are_written)
+        }
+        return [rows[order.order_id] for order in orders] if all(order.order_id in rows for order in orders) else []
 
     def _forget(self, orders: Sequence[TrackedOrder]) -> None:
         for order in orders:

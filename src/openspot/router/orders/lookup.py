@@ -146,6 +146,13 @@ class OrderLookup:
         except TRANSIENT_ERRORS:
             return False
 
+    async def awaited_events(self, symbol: str, sequence: int) -> None:
+        """Wait until the rows include every event of a symbol up to this one, or that takes too long."""
+        for _ in range(ROW_POLLS):
+            if await self.rows_include(symbol, sequence):
+                return
+            await asyncio.sleep(ROW_POLL_S)
+
     async def ended_with_lists(self, order_ids: Sequence[str], first: int, last: int) -> list[str]:
         """The orders whose lists ended with one of these, by an event from `first` to `last`, as far as rows say so."""
         try:
