@@ -68,44 +68,44 @@ async def test_what_nobody_answered_is_looked_up_and_placed_once(
     assert (replayed.body, len(router.lists)) == (placed.body, 2)
 
 
-@pytest.mark.parametrize(
-    ("refusal", "status", "code"),
-    [
-        (Refusal(RefusalCode.VALIDATION, "orders.1.side must be sell"), 400, "VALIDATION_FAILED"),
-        (Refusal(RefusalCode.DUPLICATE_LIST_ID, "taken"), 409, "DUPLICATE_CLIENT_LIST_ID"),
-        (Refusal(RefusalCode.DUPLICATE_CLIENT_ORDER_ID, "taken"), 409, "DUPLICATE_CLIENT_ORDER_ID"),
-        (Refusal(RefusalCode.DUPLICATE_ORDER_ID, "used"), 504, "ORDER_STATUS_UNKNOWN"),
-        (Refusal(RefusalCode.STATUS_UNKNOWN, "who knows"), 504, "ORDER_STATUS_UNKNOWN"),
-        (Refusal(RefusalCode.FAILED, "broken"), 504, "ORDER_STATUS_UNKNOWN"),
-        (Refusal(RefusalCode.BUSY, "busy"), 503, "SERVICE_UNAVAILABLE"),
-        (Refusal(RefusalCode.TOO_LATE, "late"), 503, "SERVICE_UNAVAILABLE"),
-        (Refusal(RefusalCode.UNAVAILABLE, "no engine"), 503, "SERVICE_UNAVAILABLE"),
-    ],
+PLACING: tuple[tuple[Refusal, int, str], ...] = (
+    (Refusal(RefusalCode.VALIDATION, "orders.1.side must be sell"), 400, "VALIDATION_FAILED"),
+    (Refusal(RefusalCode.DUPLICATE_LIST_ID, "taken"), 409, "DUPLICATE_CLIENT_LIST_ID"),
+    (Refusal(RefusalCode.DUPLICATE_CLIENT_ORDER_ID, "taken"), 409, "DUPLICATE_CLIENT_ORDER_ID"),
+    (Refusal(RefusalCode.DUPLICATE_ORDER_ID, "used"), 504, "ORDER_STATUS_UNKNOWN"),
+    (Refusal(RefusalCode.STATUS_UNKNOWN, "who knows"), 504, "ORDER_STATUS_UNKNOWN"),
+    (Refusal(RefusalCode.FAILED, "broken"), 504, "ORDER_STATUS_UNKNOWN"),
+    (Refusal(RefusalCode.BUSY, "busy"), 503, "SERVICE_UNAVAILABLE"),
+    (Refusal(RefusalCode.TOO_LATE, "late"), 503, "SERVICE_UNAVAILABLE"),
+    (Refusal(RefusalCode.UNAVAILABLE, "no engine"), 503, "SERVICE_UNAVAILABLE"),
 )
+
+
 async def test_each_refusal_of_the_router_has_its_status(
-    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool, refusal: Refusal, status: int, code: str
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
-    router.refusal = refusal
-    refused = await place(edge)
-    assert (refused.status, refused.code) == (status, code), refused.body
+    for refusal, status, code in PLACING:
+        router.refusal = refusal
+        refused = await place(edge)
+        assert (refused.status, refused.code) == (status, code), refused.body
 
 
-@pytest.mark.parametrize(
-    ("refusal", "status", "code"),
-    [
-        (Refusal(RefusalCode.NOT_FOUND, "list not found"), 404, "ORDER_LIST_NOT_FOUND"),
-        (Refusal(RefusalCode.ALREADY_ENDED, "ended"), 409, "ORDER_LIST_NOT_OPEN"),
-        (Refusal(RefusalCode.ENGINE, "PHASE_HALTED"), 409, "PHASE_HALTED"),
-        (Refusal(RefusalCode.STATUS_UNKNOWN, "who knows"), 504, "ORDER_STATUS_UNKNOWN"),
-        (Refusal(RefusalCode.UNAVAILABLE, "no engine"), 503, "SERVICE_UNAVAILABLE"),
-    ],
+CANCELLING: tuple[tuple[Refusal, int, str], ...] = (
+    (Refusal(RefusalCode.NOT_FOUND, "list not found"), 404, "ORDER_LIST_NOT_FOUND"),
+    (Refusal(RefusalCode.ALREADY_ENDED, "ended"), 409, "ORDER_LIST_NOT_OPEN"),
+    (Refusal(RefusalCode.ENGINE, "PHASE_HALTED"), 409, "PHASE_HALTED"),
+    (Refusal(RefusalCode.STATUS_UNKNOWN, "who knows"), 504, "ORDER_STATUS_UNKNOWN"),
+    (Refusal(RefusalCode.UNAVAILABLE, "no engine"), 503, "SERVICE_UNAVAILABLE"),
 )
+
+
 async def test_each_refusal_of_a_cancel_has_its_status(
-    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool, refusal: Refusal, status: int, code: str
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
-    router.cancel_refusal = refusal
-    refused = await edge("DELETE", "/orders/lists/7mWpLQxT28sVbnC4")
-    assert (refused.status, refused.code) == (status, code), refused.body
+    for refusal, status, code in CANCELLING:
+        router.cancel_refusal = refusal
+        refused = await edge("DELETE", "/orders/lists/7mWpLQxT28sVbnC4")
+        assert (refused.status, refused.code) == (status, code), refused.body
 
 
 async def test_without_a_router_nothing_was_done(edge: RestClient, pool: asyncpg.Pool) -> None:
@@ -113,27 +113,27 @@ async def test_without_a_router_nothing_was_done(edge: RestClient, pool: asyncpg
     assert (await edge("DELETE", "/orders/lists/7mWpLQxT28sVbnC4")).status == 503
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"orders": [ENTRY]}, "orders must have at least 2 entries"),
-        ({"orders": [ENTRY] * 4}, "orders must have at most 3 entries"),
-        ({"orders": [ENTRY, STOP | {"price": "5"}]}, "price must not be given for a stop_market order"),
-        ({"orders": [ENTRY, STOP | {"colour": "red"}]}, "property orders.1.colour should not exist"),
-        ({"orders": [ENTRY, STOP | {"triggerBy": "moon"}]}, "orders.1.triggerBy must be one of 'last' or 'mark'"),
-        (
-            {"orders": [ENTRY | {"timeInForce": "gtd"}, STOP]},
-            "orders.0.expiresAt is required for timeInForce gtd",
-        ),
-        ({"clientListId": "x" * 65}, "clientListId must be at most 64 characters long"),
-    ],
+NO_LISTS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"orders": [ENTRY]}, "orders must have at least 2 entries"),
+    ({"orders": [ENTRY] * 4}, "orders must have at most 3 entries"),
+    ({"orders": [ENTRY, STOP | {"price": "5"}]}, "price must not be given for a stop_market order"),
+    ({"orders": [ENTRY, STOP | {"colour": "red"}]}, "property orders.1.colour should not exist"),
+    ({"orders": [ENTRY, STOP | {"triggerBy": "moon"}]}, "orders.1.triggerBy must be one of 'last' or 'mark'"),
+    (
+        {"orders": [ENTRY | {"timeInForce": "gtd"}, STOP]},
+        "orders.0.expiresAt is required for timeInForce gtd",
+    ),
+    ({"clientListId": "x" * 65}, "clientListId must be at most 64 characters long"),
 )
+
+
 async def test_a_body_that_is_no_list_never_reaches_the_router(
-    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool, changes: dict[str, Any], message: str
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
-    refused = await place(edge, **changes)
-    assert (refused.status, refused.code) == (400, "VALIDATION_FAILED")
-    assert message in refused.message
+    for changes, message in NO_LISTS:
+        refused = await place(edge, **changes)
+        assert (refused.status, refused.code) == (400, "VALIDATION_FAILED")
+        assert message in refused.message
     assert router.lists == []
 
 

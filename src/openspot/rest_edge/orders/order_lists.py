@@ -95,9 +95,8 @@ class OrderListService:
         orders = await self._store.orders_of(user_id, list_ids)
         self._recent.forget_old(time.monotonic())
         page = []
-        for list_id in list_ids:
-            newest = [newer_record(row, self._recent.get(user_id, row.order_id)) or row for row in orders[list_id]]
-            page.append(list_of(newest))
+        for rows in (orders[list_id] for list_id in list_ids if list_id in orders):
+            page.append(list_of([newer_record(row, self._recent.get(user_id, row.order_id)) or row for row in rows]))
         return page, following
 
     async def cancel(self, user_id: str, list_id: str) -> OrderList:
