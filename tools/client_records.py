@@ -25,6 +25,7 @@ RECORDS = {
     "OwnTrade": "OwnTrade",
     "BatchRefusal": "BatchRefusal",
     "BatchEntry": "BatchEntry",
+    "Replacement": "Replacement",
     "CancelFailure": "CancelFailure",
     "BulkCancel": "BulkCancel",
     "CancelTimer": "CancelTimer",

@@ -180,7 +180,9 @@ class Auditor:
         (result,), events = decode_results(results), list(decode_events(event_bytes))
         self._check_sequences(command, result, events)
         if kind == CommandKind.REPLACE:
-            self._stopped = result.status == ResultStatus.REJECTED and not getattr(command, "flags", 0) & FLAG_ALLOW_FAILURE
+            self._stopped = (
+                result.status == ResultStatus.REJECTED and not getattr(command, "flags", 0) & FLAG_ALLOW_FAILURE
+            )
             rest = rest if self._triggers.tracks else _UNKNOWN
             self._triggers.tracks = True
         if kind == CommandKind.TERMS:
@@ -509,8 +511,7 @@ class Auditor:
 
     def _check_place(self, command: Command, result: Result, events: list[Event]) -> None:
         if result.status == ResultStatus.REJECTED:
-            is_silent = result.code == ResultCode.REPLACEMENT_NOT_ATTEMPTED
-            assert [event.type for event in events] == ([] if is_silent else [EventType.REJECT])
+            assert [event.type for event in events] == [EventType.REJECT]
             assert (result.filled, result.remaining, result.notional) == (0, command.quantity, 0)
             return
         assert events[0].type in (EventType.ACCEPTED, EventType.WAITING)

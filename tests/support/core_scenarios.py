@@ -18,8 +18,8 @@ wrong answer shows as a difference of two texts. The rules of that writing:
 - `steps 4` bounds the walk of a FOK or of a budget through the book; it is a power of two.
 - `slide` lets a POST_ONLY go behind the best opposite price; `budget 100` of an IOC sizes it.
 - `terms 1 trigger 105` are the terms of the order placed next; `distance 5` or `points 100` make a trailing trigger,
-  `below` and `mark` say what fires it, `stp` and `until` are the order's own, `shows 2` lets it show 2 at a time. `at 7`
-  is the time of a command in ns.
+  `below` and `mark` say what fires it, `stp` and `until` are the order's own, `shows 2` lets it show 2 at a time.
+  `at 7` is the time of a command in ns.
 - `replace 1` cancels what the order placed next replaces, which is placed anyway with `anyway`.
 - `list-order 3 …` is an order of the list that `place-list 1 OCO` places. If that is refused, `order 2` caused it.
 """
@@ -73,7 +73,15 @@ _ARGUMENTS_OF_OPTION = {
 }
 _MONEY_KINDS = frozenset(range(CommandKind.DEPOSIT, CommandKind.ADJUST + 1))
 _ALWAYS_LISTED = frozenset(
-    {EventType.TRADE, EventType.REDUCE, EventType.TRIGGERED, EventType.PHASE, EventType.LIST_ENDED, EventType.UNARMED, EventType.SHOWN}
+    {
+        EventType.TRADE,
+        EventType.REDUCE,
+        EventType.TRIGGERED,
+        EventType.PHASE,
+        EventType.LIST_ENDED,
+        EventType.UNARMED,
+        EventType.SHOWN,
+    }
 )
 _FACT = re.compile(r"# spec: (.*)")
 

@@ -21,6 +21,8 @@ from openspot.contracts.messages import (
     GetOrder,
     GetOrderReply,
     OrderRecord,
+    ReplaceOrder,
+    ReplaceOrderReply,
     SubmitOrder,
     SubmitOrderReply,
 )
@@ -40,6 +42,7 @@ def record_of(request: SubmitOrder, status: str = "open", reject_reason: str | N
     given = {name: getattr(order, name) for name in OrderRecord.__struct_fields__ if hasattr(order, name)}
     # An order without terms shows none of them.
     terms = ("stop_price", "trigger_by", "trailing_amount", "trailing_bps", "expires_at", "self_trade_prevention")
+    terms += ("display_quantity",)
     given |= {name: UNSET for name in terms if given[name] is None}
     made = {
         "user_id": request.user_id, "quantity": quantity, "remaining_quantity": quantity, "status": status,
@@ -69,6 +72,7 @@ class FakeRouter:
         self.bulk_gate.set()
         self.orders: dict[str, OrderRecord] = {}
         self.amended: list[AmendOrders] = []
+        self.replaced: list[ReplaceOrder] = []
         self.amend_refusals: dict[str, Refusal] = {}
         self.reject_with: str | None = None
         self.refusal: Refusal | None = None
@@ -86,6 +90,7 @@ class FakeRouter:
         bulk = subjects.ORDERS_CANCEL_OPEN
         await serve(bulk, queue, CancelOpenOrders, self._cancel_open, CancelOpenOrdersReply.refused)
         await serve(subjects.ORDERS_AMEND, queue, AmendOrders, self._amend, AmendOrdersReply.refused)
+        await serve(subjects.ORDERS_REPLACE, queue, ReplaceOrder, self._replace, ReplaceOrderReply.refused)
         await serve(subjects.ORDERS_GET, queue, GetOrder, self._get, GetOrderReply.refused)
         await self._bus.check()
 
@@ -114,6 +119,13 @@ class FakeRouter:
         if record is None or record.user_id != request.user_id:
             return CancelOrderReply.refused(Refusal(RefusalCode.NOT_FOUND, "order not found"))
         return CancelOrderReply(True, order=record)
+
+    async def _replace(self, request: ReplaceOrder) -> ReplaceOrderReply:
+        self.replaced.append(request)
+        cancelled = await self._cancel(CancelOrder(request.user_id, request.order_id))
+        if not cancelled.success and not request.allow_failure:
+            return ReplaceOrderReply(cancelled, None)
+        return ReplaceOrderReply(cancelled, await self._submit(SubmitOrder(request.user_id, request.order)))
 
     async def _cancel_open(self, request: CancelOpenOrders) -> CancelOpenOrdersReply:
         self.bulk_cancels.append(request)

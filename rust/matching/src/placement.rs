@@ -152,19 +152,18 @@ impl Engine {
     #[inline]
     pub(crate) fn place(&mut self, command: &Command) -> CommandResult {
         if self.is_stopped_after(self.command_sequence - 1) {
-            return CommandResult {
-                remaining: command.quantity,
-                ..CommandResult::rejected(ResultCode::ReplacementNotAttempted)
-            };
+            return self.reject(command, ResultCode::ReplacementNotAttempted);
         }
         match self.check_order(command, self.terms.until(self.command_sequence - 1), None) {
             Ok(checked) if checked.trigger.is_some() => self.wait(&checked),
             Ok(checked) => self.execute(checked),
-            Err(code) => {
-                self.emit_reject(command, code);
-                CommandResult { remaining: command.quantity, ..CommandResult::rejected(code) }
-            }
+            Err(code) => self.reject(command, code),
         }
+    }
+
+    fn reject(&mut self, command: &Command, code: ResultCode) -> CommandResult {
+        self.emit_reject(command, code);
+        CommandResult { remaining: command.quantity, ..CommandResult::rejected(code) }
     }
 
     /// Emits REJECT for an order that was refused.

@@ -44,6 +44,7 @@ DESCRIPTOR = Descriptor(
                     subjects.ORDERS_CANCEL,
                     subjects.ORDERS_CANCEL_OPEN,
                     subjects.ORDERS_AMEND,
+                    subjects.ORDERS_REPLACE,
                     subjects.ORDERS_GET,
                 ),
                 requests=(

@@ -34,6 +34,7 @@ class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=T
     trailing_bps: int | None = None
     expires_at_ms: int | None = None
     self_trade_prevention: str | None = None
+    display_quantity: str | None = None
 
 
 class TrackedOrder(msgspec.Struct, frozen=True):
@@ -75,6 +76,7 @@ class TrackedOrder(msgspec.Struct, frozen=True):
     triggered_ms: int | None = None
     expires_ms: int | None = None
     self_trade_prevention: str | None = None
+    display_quantity: Decimal | None = None
 
     @property
     def is_waiting(self) -> bool:
@@ -126,7 +128,8 @@ def record_of(order: TrackedOrder) -> OrderRecord:
     )
     if order.post_only:
         record = msgspec.structs.replace(record, post_only=True)
-    if order.trigger_by is not None or order.expires_ms is not None or order.self_trade_prevention is not None:
+    own = (order.trigger_by, order.expires_ms, order.self_trade_prevention, order.display_quantity)
+    if any(value is not None for value in own):
         record = with_terms(
             record,
             stop_price=order.stop_price,
@@ -136,5 +139,6 @@ def record_of(order: TrackedOrder) -> OrderRecord:
             triggered_at=None if order.triggered_ms is None else iso_from_ms(order.triggered_ms),
             expires_at=None if order.expires_ms is None else iso_from_ms(order.expires_ms),
             self_trade_prevention=order.self_trade_prevention,
+            display_quantity=order.display_quantity,
         )
     return record

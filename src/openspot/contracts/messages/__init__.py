@@ -97,6 +97,8 @@ from openspot.contracts.messages.orders import (
     OrderFill,
     OrderRecord,
     OrderRequest,
+    ReplaceOrder,
+    ReplaceOrderReply,
     SubmitOrder,
     SubmitOrderReply,
 )
@@ -185,6 +187,8 @@ __all__ = [
     "OrderRecord",
     "OrderRequest",
     "RepayMargin",
+    "ReplaceOrder",
+    "ReplaceOrderReply",
     "RiskCheckFailed",
     "SendNotification",
     "SideTrade",

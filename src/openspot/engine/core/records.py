@@ -265,9 +265,9 @@ class Event(NamedTuple):
 
     TRADE: `order_id`, `account`, `remaining`, `side` and `amount` (fee) are the taker's; the maker_ fields
     the maker's; `maker_amount` is negative for a rebate; fees are in the symbol's quote asset.
-    ACCEPTED, MOVED: `price`, `quantity` (ordered), `remaining`, `order_type`. `maker_remaining` = the displayed quantity
-    of an order that shows a part of its own, else 0. ACCEPTED: `amount` = the expiry, or 0. MOVED of such an order:
-    `maker_amount` = what it showed before. A SHOWN follows if it rests.
+    ACCEPTED, MOVED: `price`, `quantity` (ordered), `remaining`, `order_type`. `maker_remaining` = the displayed
+    quantity of an order that shows a part of its own, else 0. ACCEPTED: `amount` = the expiry, or 0. MOVED of such an
+    order: `maker_amount` = what it showed before. A SHOWN follows if it rests.
     MOVED: `amount` = the signed change of the quantity, scaled, which an AMEND made. Of an order that waits,
     `maker_remaining` = the trigger price that the AMEND gave it, or 0.
     SHOWN: `price`, `quantity` = what the order shows now, `remaining` of the whole order, `order_type`.

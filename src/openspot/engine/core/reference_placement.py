@@ -42,12 +42,9 @@ class PlannedEntry(NamedTuple):
 
 def place(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Check a new order and match it. Its type decides what becomes of a remainder (facts A2.8-01 to A2.8-05)."""
-    if state.is_stopped_after(state.command_sequence - 1):
-        return CommandResult(
-            ResultCode.REPLACEMENT_NOT_ATTEMPTED, ResultStatus.REJECTED, remaining=command.quantity
-        )
     terms = state.terms_until(state.command_sequence - 1)
     try:
+        require(not state.is_stopped_after(state.command_sequence - 1), ResultCode.REPLACEMENT_NOT_ATTEMPTED)
         order, waiter = checked_order(state, command, terms)
     except Rejected as rejected:
         emit_reject(emit, command, rejected.code)

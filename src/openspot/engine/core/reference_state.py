@@ -267,7 +267,7 @@ class CoreState:
         account.held[book.held_currency(order)] += book.hold(order)
 
     def fill_order(self, order: BookOrder, quantity: int) -> bool:
-        """Reduce a resting order by a trade of what it shows. Returns whether it shows more, at the end of its queue."""
+        """Reduce a resting order by a trade of what it shows. Returns whether it shows more, now last in its queue."""
         visible = order.visible - quantity
         self.reduce_order(order, quantity)
         if not order.display or not order.remaining:

@@ -252,6 +252,7 @@ class OrderStateMachine:
             price=None if order.price is None else Decimal(event.price),
             quantity=Decimal(event.quantity) if event.quantity else order.quantity,
             remaining_quantity=Decimal(event.remaining),
+            stop_price=Decimal(event.trigger_price) if event.trigger_price else order.stop_price,
             last_sequence=event.seq,
             updated_ms=event.timestamp,
         )
@@ -431,6 +432,7 @@ def _new_order(event: AcceptedEvent | RejectEvent | WaitingEvent) -> TrackedOrde
         trailing_bps=metadata.trailing_bps,
         expires_ms=metadata.expires_at_ms,
         self_trade_prevention=metadata.self_trade_prevention,
+        display_quantity=None if metadata.display_quantity is None else Decimal(metadata.display_quantity),
     )
 
 
