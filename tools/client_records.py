@@ -26,6 +26,7 @@ RECORDS = {
     "OwnTrade": "OwnTrade",
     "BatchRefusal": "BatchRefusal",
     "BatchEntry": "BatchEntry",
+    "Replacement": "Replacement",
     "CancelFailure": "CancelFailure",
     "BulkCancel": "BulkCancel",
     "CancelTimer": "CancelTimer",

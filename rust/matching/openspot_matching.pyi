@@ -74,6 +74,9 @@ class RustCore:
         """What an open order waits for, as (order_id, symbol, order_type, kind, flags, value, trigger_price, limit,
         fired_price); None if it rests, or is unknown."""
 
+    def iceberg(self, order_id: int) -> tuple[int, int] | None:
+        """What a resting order shows of its quantity at a time, and what is left of that; None if it shows all."""
+
     def waiting_orders(self) -> Sequence[_WaitingRow]:
         """The orders that wait for a trigger, as `waiting_order` answers them, by placement."""
 

@@ -72,6 +72,7 @@ def queries(core: MatchingCore) -> dict[str, object]:
         "owner links": core.owner_links(),
         "waiting orders": core.waiting_orders(),
         "single waiting orders": [core.waiting_order(order.order_id) for order in orders],
+        "icebergs": [core.iceberg(order.order_id) for order in orders],
         "order lists": core.order_lists(),
         "expiries": core.expiries(),
         "activations due": core.activations_due(),

@@ -36,6 +36,7 @@ from openspot.engine.core.snapshot_records import (
     CURRENCY,
     FIRED_ORDER,
     HEADER,
+    ICEBERG,
     LIST_MEMBER,
     MOVEMENT,
     ORDER,
@@ -107,6 +108,9 @@ REASONS = {
     "an order list breaks a rule",
     "a list has nothing to arm, or is repeated",
     "a list is not armed",
+    "a wrong number of placements is stopped",
+    "an iceberg has no order that rests alone, or is repeated",
+    "an iceberg breaks a rule",
     "an account holds more than it owns",
     "a book is crossed",
     "it is not in canonical form",
@@ -192,6 +196,10 @@ def records_of(snapshot: bytes) -> list[Record]:
                 add(layout)
         for _ in range(add(COUNT_64)[0]):
             add(LIST_MEMBER)
+    if found[-1].end < len(snapshot):
+        add(COUNT_32)
+        for _ in range(add(COUNT_64)[0]):
+            add(ICEBERG)
     assert found[-1].end == len(snapshot)
     return found
 
@@ -272,7 +280,15 @@ def listed_orders() -> Iterator[Command | CreateSymbol]:
     yield Command(
         CommandKind.PLACE, 2, 2, symbol=20, order_id=19_000, account=21, price=100, quantity=quantity, amount=0
     )
+    yield from icebergs()
     yield from _members(60, list(exits), 4)
+
+
+def icebergs() -> Iterator[Command]:
+    """Orders that show a part of their quantity."""
+    for order_id, display in ((30_000, 3), (30_001, 2), (30_002, 5)):
+        yield Command(CommandKind.TERMS, order_id=order_id, quantity=display)
+        yield Command(CommandKind.PLACE, 2, 1, 0, 20, 0, order_id, 20, 200, 9)
 
 
 def _members(list_id: int, orders: list[tuple[int, int, int, int]], quantity: int) -> Iterator[Command]:
@@ -327,6 +343,9 @@ def damaged(seed: int, copies: int) -> Iterator[bytes]:
         core.apply(b"".join(command.encode() for command in links))
     if seed % 4 == 2:
         core.apply(Command(CommandKind.TERMS, side=1, order_id=1, price=1, amount=-1).encode())
+    if seed % 4 == 0:
+        # A PLACE that came next would not be attempted.
+        core.apply(Command(CommandKind.REPLACE, order_id=2**40, account=20).encode())
     snapshot = state_of(core.snapshot())
     records = records_of(snapshot)
     ways = (with_edge, with_other_records, with_other_byte, with_other_length)

@@ -32,10 +32,14 @@ LIMIT = {
 }  # fmt: skip
 """Every field of a limit order, with a value that no default has."""
 TERMS = {"stopPrice", "triggerBy", "trailingAmount", "trailingBps", "expiresAt", "selfTradePrevention"}
-NOT_OF_THIS_ORDER = {"quoteQuantity", "postOnly", "postOnlyMode"} | TERMS
+NOT_OF_THIS_ORDER = {"quoteQuantity", "postOnly", "postOnlyMode", "displayQuantity"} | TERMS
 """Post-only orders and those with terms have other types or times in force: they are tested apart."""
 TERMS_SHOWN = {"stop_price", "trigger_by", "trailing_amount", "trailing_bps", "expires_at", "self_trade_prevention"}
-SHOWN = ({*OrderRequest.__struct_fields__} & {*OrderRecord.__struct_fields__}) - TERMS_SHOWN - {"post_only"}
+SHOWN = (
+    ({*OrderRequest.__struct_fields__} & {*OrderRecord.__struct_fields__})
+    - TERMS_SHOWN
+    - {"post_only", "display_quantity"}
+)
 
 
 def request() -> OrderRequest:
@@ -90,6 +94,21 @@ def test_a_post_only_order_stays_one_along_the_whole_way(mode: str, sent: int) -
     event = accepted(1, 42, order_id=placed.external_id, order_type="POST_ONLY", metadata=placed.metadata)
     (order,) = OrderStateMachine("epoch", []).apply(event).orders
     assert record_of(order).post_only is True
+
+
+def test_an_order_that_shows_a_part_shows_it_along_the_whole_way() -> None:
+    body = {"symbol": "BTC-USD", "side": "sell", "type": "limit", "quantity": "1.5", "price": "99.95"}
+    wanted = OrderBody.model_validate(body | {"displayQuantity": "0.25"}).to_request("o1")
+    candidate = Candidate(
+        draft_of(SubmitOrder("u1", wanted)), MARKETS, Reference(Decimal(100)), has_complete_rules=True
+    )
+    assert first_failure(candidate) is None
+    assert record_of(pending_order(candidate, 42, 1_700_000_000_000)).display_quantity == "0.25"
+    placed = place_request(candidate, 42, honour_time_in_force=True)
+    assert placed.display_quantity == candidate.market.spec.base_scale_k // 4
+    event = accepted(1, 42, order_id=placed.external_id, metadata=placed.metadata)
+    (order,) = OrderStateMachine("epoch", []).apply(event).orders
+    assert record_of(order).display_quantity == "0.25"
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,12 @@ from openspot.engine.core.protocol import FEE_ACCOUNT, CoreBalance, MatchingCore
 from openspot.engine.core.records import (
     COMMAND_SIZE,
     EVENT_AUCTION,
+    EVENT_ICEBERG,
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
     EVENT_WAITS,
+    FLAG_ALLOW_FAILURE,
     FLAG_BUDGET,
     Command,
     CommandKind,
@@ -38,6 +40,7 @@ from openspot.engine.core.snapshot_records import (
     COUNT_32,
     COUNT_64,
     FIRED_ORDER,
+    ICEBERG,
     MOVEMENT,
     ORDER_TERMS,
     OWNER_LINK,
@@ -50,6 +53,8 @@ from openspot.engine.core.snapshot_records import (
 from tests.support.linked_owners import LinkedOwners
 from tests.support.waiting_audit import WaitingAudit
 
+_NO_LISTS = COUNT_32.size + 2 * COUNT_64.size
+"""The part of a snapshot with the lists, without any."""
 _SEQUENCES_END = SEAL.size + 24
 """Where a snapshot's header with the two sequences ends (docs/protocol/snapshot.md)."""
 
@@ -72,6 +77,14 @@ class _Order:
     waits: bool = False
     filled: int = 0
     reduced: int = 0
+    display: int = 0
+    shown: int | None = None
+    """What an iceberg shows; None before it rests."""
+
+    @property
+    def visible(self) -> int:
+        """What the book shows of it, and what it trades while it rests."""
+        return self.remaining if self.shown is None else self.shown
 
     def may_trade_at(self, price: int) -> bool:
         if self.order_type == EngineOrderType.FOK_BUDGET:
@@ -122,6 +135,16 @@ def _without_runs(snapshot: bytes, waiting: int, links: int, rest: int | None, t
     )
 
 
+def _without_stop(snapshot: bytes, icebergs: int, phases: int, *, stopped: bool) -> bytes:
+    """The snapshot once a PLACE that is not attempted is forgotten, as any other command does."""
+    if not stopped:
+        return snapshot
+    extras = len(snapshot) - COUNT_32.size - COUNT_64.size - ICEBERG.size * icebergs
+    if icebergs:
+        return snapshot[:extras] + COUNT_32.pack(0) + snapshot[extras + COUNT_32.size :]
+    return snapshot[: extras - _NO_LISTS - (0 if phases else COUNT_32.size)]
+
+
 class Auditor:
     """Applies commands to a core, and raises AssertionError at the first result that is wrong."""
 
@@ -131,6 +154,8 @@ class Auditor:
         self._totals: Counter[tuple[int, int]] = Counter()
         self._reserved: Counter[tuple[int, int]] = Counter()
         self._arrivals = 0
+        self._stopped = False
+        """Whether a PLACE that comes next is not attempted."""
         self._waiting = 0
         """Movements that wait for their TRANSFER."""
         self._owners = LinkedOwners()
@@ -147,14 +172,26 @@ class Auditor:
         assert len(record) == COMMAND_SIZE
         (command,) = decode_commands(record)
         self._symbols = {symbol.symbol: symbol for symbol in self.core.symbols()}
-        before, rest, terms = self.core.snapshot(), self._rest_of_snapshot(), self._triggers.terms
+        before, rest, terms = self._snapshot(), self._rest_of_snapshot(), self._triggers.terms
+        kind = getattr(command, "kind", CommandKind.CREATE_SYMBOL)
+        was_stopped, self._stopped = self._stopped, False
         self._triggers.begin()
         results, event_bytes = self.core.apply(record)
         (result,), events = decode_results(results), list(decode_events(event_bytes))
         self._check_sequences(command, result, events)
-        if result.status == ResultStatus.REJECTED:
+        if kind == CommandKind.REPLACE:
+            self._stopped = (
+                result.status == ResultStatus.REJECTED and not getattr(command, "flags", 0) & FLAG_ALLOW_FAILURE
+            )
+            rest = rest if self._triggers.tracks else _UNKNOWN
+            self._triggers.tracks = True
+        if kind == CommandKind.TERMS:
+            self._stopped = was_stopped
+        is_not_attempted = result.code == ResultCode.REPLACEMENT_NOT_ATTEMPTED
+        assert is_not_attempted == (kind == CommandKind.PLACE and was_stopped), "a placement was stopped, or was not"
+        if result.status == ResultStatus.REJECTED and rest is not _UNKNOWN:
             expected = _without_runs(before, self._waiting, len(self._owners.links), rest, terms is not None)
-            assert self.core.snapshot()[_SEQUENCES_END:] == expected, "a refusal changed the state"
+            assert self._snapshot()[_SEQUENCES_END:] == expected, "a refusal changed the state"
         elif isinstance(command, Command) and command.kind == CommandKind.SET_OWNER:
             self._owners.take(command)
         is_movement = command.kind == CommandKind.MOVEMENT if isinstance(command, Command) else False
@@ -189,19 +226,30 @@ class Auditor:
         assert self.core.owner_links() == sorted(self._owners.links.items())
         return result, events
 
+    def _snapshot(self) -> bytes:
+        """The core's snapshot, without the memory of a placement that is not attempted."""
+        return _without_stop(self.core.snapshot(), self._icebergs, len(self._phases), stopped=self._stopped)
+
+    @property
+    def _icebergs(self) -> int:
+        return sum(order.shown is not None for order in self._orders.values())
+
     def _rest_of_snapshot(self) -> int | None:
-        """How many bytes of the snapshot follow the terms; None if the core does not track prices."""
+        """How many bytes of that snapshot follow the terms; None if the core does not track prices."""
         triggers = self._triggers
         if not triggers.tracks:
             return None
         own = sum(not order.waits and bool(order.own_stp or order.expiry) for order in self._orders.values())
         fired = sum(len(queue) for queue in triggers.queues.values())
         priced = len(triggers.last.keys() | triggers.mark.keys())
+        icebergs = self._icebergs
+        extras = _NO_LISTS + COUNT_32.size + COUNT_64.size + ICEBERG.size * icebergs
         return sum(
             (
+                extras if icebergs else 0,
                 *(COUNT_64.size + ORDER_TERMS.size * own, COUNT_64.size + WAITING_ORDER.size * len(triggers.waiters)),
                 *(COUNT_64.size + FIRED_ORDER.size * fired, COUNT_32.size + REFERENCE_PRICES.size * priced),
-                COUNT_32.size + PHASE.size * len(self._phases) if self._phases else 0,
+                COUNT_32.size + PHASE.size * len(self._phases) if self._phases or icebergs else 0,
             )
         )
 
@@ -284,6 +332,7 @@ class Auditor:
                 order = self._orders[event.order_id]
                 assert 0 < event.quantity <= order.remaining
                 order.remaining -= event.quantity
+                self._reduce_shown(order, event)
                 if event.code == ResultCode.AMENDED_BY_USER:
                     assert command.kind == CommandKind.AMEND
                     assert order.remaining, "an amendment ended an order"
@@ -302,7 +351,16 @@ class Auditor:
                 assert command.kind == CommandKind.AMEND or not event.amount, "a move changed a quantity"
                 waiter = self._triggers.waiters.get(event.order_id)
                 before = waiter.present_limit if waiter else order.price
-                assert event.price != before or event.amount > 0 or command.kind == CommandKind.MOVE
+                changes = event.price != before or event.amount > 0 or (waiter is not None and event.maker_remaining)
+                assert changes or command.kind == CommandKind.MOVE
+                if waiter and event.maker_remaining:
+                    assert event.maker_remaining == command.amount != waiter.value
+                    waiter.value = event.maker_remaining
+                elif waiter is None:
+                    shown = order.shown or 0
+                    assert bool(event.flags & EVENT_ICEBERG) == (order.shown is not None)
+                    assert (event.maker_remaining, event.maker_amount) == (order.display, shown)
+                    order.shown = None
                 order.quantity += event.amount
                 order.remaining += event.amount
                 assert (event.quantity, event.remaining) == (order.quantity, order.remaining)
@@ -331,11 +389,26 @@ class Auditor:
                 assert event.amount > 0
                 self._totals[event.account, event.currency] -= event.amount
                 self._totals[event.maker_account, event.currency] += event.amount
+            case EventType.SHOWN:
+                order = self._orders[event.order_id]
+                assert order.display
+                assert not order.shown, "an order shows more before all that it showed is gone"
+                assert (event.quantity, event.price) == (min(order.display, order.remaining), order.price)
+                assert event.remaining == order.remaining
+                order.shown, order.arrival = event.quantity, self._next_arrival()
             case EventType.PHASE:
                 self._enter_phase(command, event)
             case EventType.REJECT:
                 assert command.kind == CommandKind.PLACE
                 assert event.code not in (ResultCode.SUCCESS, *range(60, 80))
+
+    @staticmethod
+    def _reduce_shown(order: _Order, event: Event) -> None:
+        """What is hidden of an iceberg goes first."""
+        assert bool(event.flags & EVENT_ICEBERG) == (order.shown is not None)
+        if order.shown is not None:
+            before, order.shown = order.shown, min(order.shown, order.remaining)
+            assert event.maker_remaining == before - order.shown
 
     def _accept(self, command: Command, event: Event) -> None:
         assert event.order_id not in self._orders, "an order id is live twice"
@@ -357,7 +430,9 @@ class Auditor:
             arrival=self._next_arrival(),
             own_stp=self._triggers.terms.order_type if self._triggers.terms else 0,
             expiry=event.amount,
+            display=event.maker_remaining if event.type == EventType.ACCEPTED else 0,
         )
+        assert self._orders[event.order_id].display == (self._triggers.terms.quantity if self._triggers.terms else 0)
         assert event.amount == (self._triggers.terms.amount if self._triggers.terms else 0)
 
     def _next_arrival(self) -> int:
@@ -389,10 +464,12 @@ class Auditor:
             assert self._phase_of(event.symbol) == MarketPhase.CONTINUOUS, "a market traded in a phase that does not"
             assert event.price == maker.price, "a trade is at the resting price"
         assert taker.may_trade_at(event.price), "the taker's limit was broken"
-        assert event.quantity == min(taker.remaining, maker.remaining) > 0
+        assert event.quantity == min(taker.visible, maker.visible) > 0
         for order in (taker, maker):
             order.remaining -= event.quantity
             order.filled += event.quantity
+            if order.shown is not None:
+                order.shown -= event.quantity
         assert (event.remaining, event.maker_remaining) == (taker.remaining, maker.remaining)
         assert event.flags == (
             EVENT_TAKER_COMPLETED * (taker.remaining == 0)
@@ -515,7 +592,9 @@ class Auditor:
                 continue
             levels = sides.setdefault((order.symbol.symbol, order.side), {})
             total, count = levels.get(order.price, (0, 0))
-            levels[order.price] = (total + order.remaining, count + 1)
+            levels[order.price] = (total + order.visible, count + 1)
+            iceberg = self.core.iceberg(order.order_id)
+            assert iceberg == (None if order.shown is None else (order.display, order.shown))
         for symbol in self.core.symbols():
             bids, asks = (
                 [(price, *figures) for price, figures in sides.get((symbol.symbol, side), {}).items()]
@@ -526,6 +605,7 @@ class Auditor:
                 assert max(bids)[0] < min(asks)[0], "the book is crossed"
 
 
+_UNKNOWN = -1
 _KINDS_THAT_TRACK = (CommandKind.TERMS, CommandKind.SET_MARK_PRICE, CommandKind.SET_PHASE)
 
 

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
-from openspot.domain.order import EngineOrderType, Side, StpMode, TriggerKind
+from openspot.domain.order import RESTING_TYPES, EngineOrderType, Side, StpMode, TriggerKind
 from openspot.domain.symbol import SCALED_MAX
 from openspot.domain.transfer import MOVEMENTS_MAX
 from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore, RestingOrder
 from openspot.engine.core.records import (
     COMMAND_SIZE,
     FLAG_ACTIVE,
+    FLAG_ALLOW_FAILURE,
     FLAG_BUDGET,
     FLAG_SLIDE,
     FOK_STEPS_EXPONENT,
@@ -139,11 +140,13 @@ class CommandStream:
             self._activate,
             self._set_phase,
             self._advance_phase,
+            self._replace,
         )
         # Some streams know no terms, as the journals of before.
         self._weights = (66, 4, 7, 3, 6, 4, 4, 2, 3, 1, 3, 2, 8, *((0, 0, 0, 0) if seed % 4 == 0 else (30, 2, 6, 2)))
         # A quarter of the streams knows phases, so that the others trade all the time.
         self._weights += (6, 6) if seed % 4 == 3 else (0, 0)
+        self._weights += (0,) if seed % 4 == 0 else (6,)
         self._rest_of_run: list[Command] = []
 
     def next(self, core: MatchingCore) -> bytes:
@@ -285,7 +288,12 @@ class CommandStream:
         )
         price = self._random.choice((0, 0, order.price, self._price(market), self._price(market) + 1))
         owner = self._owner(order)
-        return self._command(CommandKind.AMEND, order_id=order.order_id, account=owner, price=price, quantity=quantity)
+        waits = core.waiting_order(order.order_id) is not None
+        trigger = self._random.choice((0, self._price(market), self._price(market))) if waits else 0
+        if self._random.random() < 0.02:
+            trigger = self._random.choice((-1, 1, SCALED_MAX, SCALED_MAX + 1, AMOUNT_MAX))
+        command = self._command(CommandKind.AMEND, order_id=order.order_id, account=owner)
+        return command._replace(price=price, quantity=quantity, amount=trigger)
 
     def _reference(self) -> int:
         """Mostly a new one; often one of the last few, so that repeats and conflicts happen."""
@@ -378,7 +386,7 @@ class CommandStream:
 
     def _terms(self, core: MatchingCore) -> Command:
         """Begin an order with terms: a trigger near the usual prices, an STP mode of its own, an expiry soon."""
-        kind = self._random.choices(list(TriggerKind), (2, 5, 2, 2))[0]
+        kind = self._random.choices(list(TriggerKind), (4, 5, 2, 2))[0]
         place = self._place(core)
         while kind and not _may_wait(place) and self._random.random() < 0.97:
             place = self._place(core)
@@ -402,8 +410,26 @@ class CommandStream:
             flags=flags,
             order_id=place.order_id,
             price=price,
+            quantity=self._display(place) if kind == TriggerKind.NONE else self._random.choice((*[0] * 30, 1)),
             amount=expiry,
         )
+
+    def _display(self, place: Command) -> int:
+        """Of many resting orders a part, often so small that it is shown several times."""
+        if place.order_type not in RESTING_TYPES or self._random.random() < 0.4:
+            return 0
+        lot = next(market.lot for market in MARKETS if market.symbol == place.symbol)
+        parts = self._random.choice((2, 3, 5, 100, 101))
+        return max(lot, place.quantity // parts // lot * lot) + self._random.choice((0, 0, 0, 0, 0, 1))
+
+    def _replace(self, core: MatchingCore) -> Command:
+        """Begin a replacement, of an order with terms or without. Some orders are gone already, or another's."""
+        cancel = self._cancel(core)
+        follow = self._terms(core) if self._random.random() < 0.5 else self._place(core)
+        self._rest_of_run = [follow, *(self._rest_of_run if follow.kind == CommandKind.TERMS else [])]
+        if self._random.random() < 0.2:
+            cancel = cancel._replace(order_id=self._order_id + 1_000)
+        return cancel._replace(kind=CommandKind.REPLACE, flags=self._random.choice((0, 0, FLAG_ALLOW_FAILURE)))
 
     def _expire(self, core: MatchingCore) -> Command:
         expiries = core.expiries()

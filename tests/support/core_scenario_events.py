@@ -11,6 +11,7 @@ from openspot.engine.core.records import (
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
+    EVENT_WAITS,
     LISTED_PLACE,
     TERMS_BY_MARK,
     CommandKind,
@@ -57,12 +58,18 @@ def _order_words(event: Event, _: str) -> Iterator[str]:
 
 def _accepted_words(event: Event, code: str) -> Iterator[str]:
     yield from _order_words(event, code)
-    yield from named(until=str(event.amount))
+    yield from named(shows=str(event.maker_remaining), until=str(event.amount))
 
 
 def _moved_words(event: Event, code: str) -> Iterator[str]:
     yield from _order_words(event, code)
     yield from named(change=str(event.amount))
+    if event.maker_remaining:
+        yield f"{'trigger' if event.flags & EVENT_WAITS else 'shows'} {event.maker_remaining}"
+
+
+def _shown_words(event: Event, _: str) -> Iterator[str]:
+    yield f"{event.order_id} {event.quantity} of {event.remaining} @ {event.price}"
 
 
 def _waiting_words(event: Event, code: str) -> Iterator[str]:
@@ -127,4 +134,5 @@ _EVENT_WORDS: dict[EventType, Callable[[Event, str], Iterator[str]]] = {
     EventType.LIST_ENDED: _list_words,
     EventType.UNARMED: _list_words,
     EventType.PHASE: _phase_words,
+    EventType.SHOWN: _shown_words,
 }

@@ -54,7 +54,9 @@ def _ask_order(core: MatchingCore, order_id: str) -> str:
     side = Side(order.side).name.lower()
     owner = name_of(ACCOUNTS, order.account)
     words = [f"{owner} {side} {order.remaining} of {order.quantity} @ {order.price}"]
-    return " ".join(words + named(reserve=str(order.reserve_price)))
+    iceberg = core.iceberg(order.order_id)
+    shown = [f"shows {iceberg.visible} of {iceberg.display}"] if iceberg else []
+    return " ".join(words + named(reserve=str(order.reserve_price)) + shown)
 
 
 def _ask_orders(core: MatchingCore, account: str = "0", symbol: str = "0") -> str:

@@ -18,7 +18,9 @@ wrong answer shows as a difference of two texts. The rules of that writing:
 - `steps 4` bounds the walk of a FOK or of a budget through the book; it is a power of two.
 - `slide` lets a POST_ONLY go behind the best opposite price; `budget 100` of an IOC sizes it.
 - `terms 1 trigger 105` are the terms of the order placed next; `distance 5` or `points 100` make a trailing trigger,
-  `below` and `mark` say what fires it, `stp` and `until` are the order's own. `at 7` is the time of a command in ns.
+  `below` and `mark` say what fires it, `stp` and `until` are the order's own, `shows 2` lets it show 2 at a time.
+  `at 7` is the time of a command in ns.
+- `replace 1` cancels what the order placed next replaces, which is placed anyway with `anyway`.
 - `list-order 3 …` is an order of the list that `place-list 1 OCO` places. If that is refused, `order 2` caused it.
 """
 
@@ -34,6 +36,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import (
     FLAG_ACTIVE,
+    FLAG_ALLOW_FAILURE,
     FLAG_BUDGET,
     FLAG_SLIDE,
     TERMS_AT_OR_BELOW,
@@ -64,12 +67,21 @@ FOLDER = Path(__file__).resolve().parent.parent / "scenarios"
 
 _ARGUMENTS_OF_OPTION = {
     **{"trigger": 1, "distance": 1, "points": 1, "below": 0, "mark": 0, "stp": 1, "until": 1, "at": 1},
+    **{"shows": 1, "anyway": 0},
     **{"@": 1, "reserve": 1, "budget": 1, "on": 1, "by": 1, "ref": 1, "steps": 1},
     **{"scales": 2, "tick": 1, "lot": 1, "fees": 2, "assets": 2, "inactive": 0, "slide": 0},
 }
 _MONEY_KINDS = frozenset(range(CommandKind.DEPOSIT, CommandKind.ADJUST + 1))
 _ALWAYS_LISTED = frozenset(
-    {EventType.TRADE, EventType.REDUCE, EventType.TRIGGERED, EventType.PHASE, EventType.LIST_ENDED, EventType.UNARMED}
+    {
+        EventType.TRADE,
+        EventType.REDUCE,
+        EventType.TRIGGERED,
+        EventType.PHASE,
+        EventType.LIST_ENDED,
+        EventType.UNARMED,
+        EventType.SHOWN,
+    }
 )
 _FACT = re.compile(r"# spec: (.*)")
 
@@ -178,14 +190,23 @@ def _command(words: list[str]) -> Command | CreateSymbol:
             return _place(positional, options)._replace(kind=kind)
         case CommandKind.PLACE_LIST:
             return Command(kind, order_id=int(positional[0]), order_type=member_of(OrderListType, positional[1]))
-        case CommandKind.CANCEL | CommandKind.CANCEL_LIST | CommandKind.MOVE | CommandKind.REDUCE | CommandKind.AMEND:
+        case (
+            CommandKind.CANCEL
+            | CommandKind.CANCEL_LIST
+            | CommandKind.MOVE
+            | CommandKind.REDUCE
+            | CommandKind.AMEND
+            | CommandKind.REPLACE
+        ):
             return Command(
                 kind,
+                flags=FLAG_ALLOW_FAILURE if "anyway" in options else 0,
                 order_id=int(positional[0]),
                 account=number_of(ACCOUNTS, options["by"][0]),
                 symbol=number_of(SYMBOLS, options.get("on", ["0"])[0]),
                 price=number_of({}, options.get("@", ["0"])[0]),
                 quantity=number_of({}, positional[1]) if len(positional) > 1 else 0,
+                amount=number_of({}, options.get("trigger", ["0"])[0]),
             )
         case CommandKind.TERMS:
             return _terms(positional, options)
@@ -306,6 +327,7 @@ def _terms(positional: list[str], options: dict[str, list[str]]) -> Command:
         flags=TERMS_BY_MARK * ("mark" in options) | TERMS_AT_OR_BELOW * ("below" in options),
         order_id=int(positional[0]),
         price=number_of({}, options[word][0]) if word else 0,
+        quantity=number_of({}, options.get("shows", ["0"])[0]),
         amount=number_of({}, options.get("until", ["0"])[0]),
     )
 

@@ -23,6 +23,8 @@ from openspot.contracts.messages import (
     GetOrder,
     GetOrderReply,
     OrderRecord,
+    ReplaceOrder,
+    ReplaceOrderReply,
     SubmitOrder,
     SubmitOrderList,
     SubmitOrderListReply,
@@ -47,6 +49,7 @@ def record_of(request: SubmitOrder, status: str = "open", reject_reason: str | N
     given = {name: getattr(order, name) for name in OrderRecord.__struct_fields__ if hasattr(order, name)}
     # An order without terms shows none of them.
     terms = ("stop_price", "trigger_by", "trailing_amount", "trailing_bps", "expires_at", "self_trade_prevention")
+    terms += ("display_quantity",)
     given |= {name: UNSET for name in terms if given[name] is None}
     made = {
         "user_id": request.user_id, "quantity": quantity, "remaining_quantity": quantity, "status": status,
@@ -77,6 +80,7 @@ class FakeRouter:
         self.orders: dict[str, OrderRecord] = {}
         self.amended: list[AmendOrders] = []
         self.lists: list[SubmitOrderList] = []
+        self.replaced: list[ReplaceOrder] = []
         self.amend_refusals: dict[str, Refusal] = {}
         self.reject_with: str | None = None
         self.refusal: Refusal | None = None
@@ -100,6 +104,7 @@ class FakeRouter:
         await serve(
             subjects.ORDERS_CANCEL_LIST, queue, CancelOrderList, self._cancel_list, CancelOrderListReply.refused
         )
+        await serve(subjects.ORDERS_REPLACE, queue, ReplaceOrder, self._replace, ReplaceOrderReply.refused)
         await serve(subjects.ORDERS_GET, queue, GetOrder, self._get, GetOrderReply.refused)
         await self._bus.check()
 
@@ -128,6 +133,13 @@ class FakeRouter:
         if record is None or record.user_id != request.user_id:
             return CancelOrderReply.refused(Refusal(RefusalCode.NOT_FOUND, "order not found"))
         return CancelOrderReply(True, order=record)
+
+    async def _replace(self, request: ReplaceOrder) -> ReplaceOrderReply:
+        self.replaced.append(request)
+        cancelled = await self._cancel(CancelOrder(request.user_id, request.order_id))
+        if not cancelled.success and not request.allow_failure:
+            return ReplaceOrderReply(cancelled, None)
+        return ReplaceOrderReply(cancelled, await self._submit(SubmitOrder(request.user_id, request.order)))
 
     async def _cancel_open(self, request: CancelOpenOrders) -> CancelOpenOrdersReply:
         self.bulk_cancels.append(request)

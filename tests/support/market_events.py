@@ -7,6 +7,7 @@ from openspot.contracts.engine_events import (
     EngineEvent,
     MovedEvent,
     ReduceEvent,
+    ShownEvent,
     TradeEvent,
     TriggeredEvent,
 )
@@ -16,6 +17,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import (
     EVENT_AUCTION,
+    EVENT_ICEBERG,
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
@@ -25,7 +27,12 @@ from openspot.engine.core.records import (
     decode_events,
 )
 
-_BOOK_EVENTS = frozenset({EventType.ACCEPTED, EventType.TRADE, EventType.REDUCE, EventType.MOVED, EventType.TRIGGERED})
+_BOOK_EVENTS = frozenset(
+    {
+        *(EventType.ACCEPTED, EventType.TRADE, EventType.REDUCE, EventType.MOVED, EventType.TRIGGERED),
+        EventType.SHOWN,
+    }
+)
 _SIDES = {Side.BUY: "buy", Side.SELL: "sell"}
 
 
@@ -60,6 +67,10 @@ def events_of(core: MatchingCore, records: bytes, limits: dict[int, int]) -> lis
     return found
 
 
+def _of_iceberg(event: Event, quantity: int, base: int) -> str | msgspec.UnsetType:
+    return scaled_to_text(quantity, base) if event.flags & EVENT_ICEBERG else msgspec.UNSET
+
+
 def _event(event: Event, base: int, quote: int) -> EngineEvent:
     common = {"seq": event.sequence, "timestamp": event.timestamp // 10**6, "symbol": symbol_of(event.symbol)}
     price, quantity = scaled_to_text(event.price, quote), scaled_to_text(event.quantity, base)
@@ -71,18 +82,25 @@ def _event(event: Event, base: int, quote: int) -> EngineEvent:
     match event.type:
         case EventType.ACCEPTED:
             kind = EngineOrderType(event.order_type).name
-            return AcceptedEvent(**common, **order, order_type=kind, price=price, quantity=quantity, metadata="")
+            shown = scaled_to_text(event.maker_remaining, base) if event.maker_remaining else msgspec.UNSET
+            return AcceptedEvent(
+                **common, **order, order_type=kind, price=price, quantity=quantity, metadata="", display_quantity=shown
+            )
+        case EventType.SHOWN:
+            return ShownEvent(**common, **order, price=price, quantity=quantity, remaining=remaining)
         case EventType.REDUCE:
             completed, reason = bool(event.flags & EVENT_TAKER_COMPLETED), ResultCode(event.code).name
             return ReduceEvent(
                 **common, **order, price=price, quantity=quantity, remaining=remaining,
                 is_order_completed=completed, reason=reason, is_waiting=bool(event.flags & EVENT_WAITS),
+                shown_quantity=_of_iceberg(event, event.maker_remaining, base),
             )  # fmt: skip
         case EventType.MOVED:
             before = scaled_to_text(event.remaining - event.amount, base)
             return MovedEvent(
                 **common, **order, price=price, remaining=remaining, quantity=quantity, previous_remaining=before,
                 is_waiting=bool(event.flags & EVENT_WAITS),
+                previous_shown=_of_iceberg(event, event.maker_amount, base),
             )  # fmt: skip
         case EventType.TRIGGERED:
             return TriggeredEvent(

@@ -9,7 +9,10 @@ use crate::market_phase::MarketPhase;
 use crate::matching::{IncomingOrder, flag};
 use crate::placement::{CheckedOrder, Conditions, check_price, check_quantity};
 use crate::records::{Command, CommandResult, Event, EventType, LISTED, TAKER_COMPLETED, WAITS};
-use crate::types::{ACTIVATIONS_MAX, AMOUNT_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode};
+use crate::terms::check_fixed_trigger;
+use crate::types::{
+    ACTIVATIONS_MAX, AMOUNT_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode, TriggerKind,
+};
 use crate::waiting::WaitingOrder;
 
 impl Engine {
@@ -198,7 +201,7 @@ impl Engine {
         }
         book.phase.phase.may_enter_again()?;
         check_price(book, command.price)?;
-        self.change_waiting(index, &order, command.price, order.quantity)
+        self.change_waiting(index, &order, command.price, order.quantity, 0)
     }
 
     /// AMEND of a waiting order, whose price is its present limit. Nothing matches.
@@ -211,6 +214,10 @@ impl Engine {
         let order = self.own_unlisted_waiting(index, command)?;
         let book = self.books.book(order.book);
         book.phase.phase.may_shrink()?;
+        let amendable = order.trigger.kind == TriggerKind::Fixed && order.fired_price == 0;
+        if command.amount != 0 && !amendable {
+            return Err(ResultCode::NoTriggerToAmend);
+        }
         let price = if command.price == 0 { order.limit() } else { command.price };
         let quantity = if command.quantity == 0 { order.quantity } else { command.quantity };
         check_quantity(book, quantity)?;
@@ -218,12 +225,14 @@ impl Engine {
             return Err(ResultCode::QuantityBelowFilled);
         }
         check_price(book, price)?;
-        if price != order.limit() || quantity > order.quantity {
+        let retriggers = command.amount != 0 && command.amount != i128::from(order.trigger.value);
+        if price != order.limit() || quantity > order.quantity || retriggers {
             if !book.active {
                 return Err(ResultCode::SymbolInactive);
             }
             book.phase.phase.may_enter_again()?;
-            return self.change_waiting(index, &order, price, quantity);
+            let trigger = if retriggers { check_fixed_trigger(book, &order.trigger, command.amount)? } else { 0 };
+            return self.change_waiting(index, &order, price, quantity, trigger);
         }
         let less = order.quantity - quantity;
         if less != 0 {
@@ -233,13 +242,15 @@ impl Engine {
         Ok(CommandResult { remaining: order.remaining - less, ..CommandResult::ACCEPTED })
     }
 
-    /// Gives a waiting order a new limit and a new ordered quantity, which are in range.
+    /// Gives a waiting order a new limit, a new ordered quantity, and unless 0 a new price of its fixed trigger, which are
+    /// in range.
     fn change_waiting(
         &mut self,
         index: u32,
         order: &WaitingOrder,
         price: i64,
         quantity: i64,
+        trigger: i64,
     ) -> Result<CommandResult, ResultCode> {
         let book = self.books.book(order.book);
         let change = quantity - order.quantity;
@@ -256,6 +267,10 @@ impl Engine {
         self.release_waiting(order, order.remaining);
         self.waiting.set_size(index, quantity, remaining);
         self.waiting.set_limit(index, price);
+        if trigger != 0 {
+            self.waiting.set_trigger(index, trigger);
+            self.set_wake_prices(order.book);
+        }
         let changed = self.waiting.order(index);
         self.hold_waiting(&changed);
         self.emit(&Event {
@@ -266,6 +281,7 @@ impl Engine {
             price,
             quantity,
             remaining,
+            maker_remaining: trigger,
             amount: i128::from(change),
             ..Event::new(EventType::Moved).of_order(order.side, order.order_type)
         });
@@ -391,6 +407,7 @@ impl Engine {
             fok_steps: order.fok_steps,
             own_stp: order.own_stp,
             expiry: order.expiry,
+            display: 0,
             timestamp: order.timestamp,
         };
         (incoming, conditions)

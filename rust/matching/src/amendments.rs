@@ -2,10 +2,10 @@
 
 use crate::amount::add;
 use crate::engine::Engine;
-use crate::matching::IncomingOrder;
+use crate::matching::{IncomingOrder, flag};
 use crate::order::Order;
-use crate::placement::{check_price, check_quantity};
-use crate::records::{Command, CommandResult, Event, EventType};
+use crate::placement::{check_price, check_quantity, check_slices};
+use crate::records::{Command, CommandResult, Event, EventType, ICEBERG};
 use crate::types::{AMOUNT_MAX, NIL, ResultCode, Side, StpMode};
 
 impl Engine {
@@ -101,6 +101,9 @@ impl Engine {
         let (present_price, present_quantity) = (self.books.levels.at(order.level).price, order.quantity);
         let book = self.books.book_of(order);
         book.phase.phase.may_shrink()?;
+        if command.amount != 0 {
+            return Err(ResultCode::NoTriggerToAmend);
+        }
         let price = if command.price == 0 { present_price } else { command.price };
         let quantity = if command.quantity == 0 { present_quantity } else { command.quantity };
         check_quantity(book, quantity)?;
@@ -108,6 +111,9 @@ impl Engine {
             return Err(ResultCode::QuantityBelowFilled);
         }
         check_price(book, price)?;
+        if quantity > present_quantity {
+            check_slices(self.books.iceberg(order).display, quantity)?;
+        }
         if price != present_price || quantity > present_quantity {
             if !book.active {
                 return Err(ResultCode::SymbolInactive);
@@ -152,6 +158,8 @@ impl Engine {
             Side::Sell => (order.held_balance, order.other_balance),
         };
         let held_balance = order.held_balance;
+        let display = self.books.iceberg(order).display;
+        let shown = self.books.shown(order);
         let mut incoming = IncomingOrder {
             order_id: order.id,
             account_number: balance.account_number,
@@ -169,7 +177,7 @@ impl Engine {
                 self.accounts.accounts.at(balance.account).stp_mode,
             ),
             taker_fee_bps: order.terms.taker_fee_bps(),
-            maker_fee_bps: order.terms.maker_fee_bps,
+            maker_fee_bps: order.terms.maker_fee_bps(),
             price,
             limit_rank,
             remaining,
@@ -184,6 +192,9 @@ impl Engine {
             price,
             quantity,
             remaining,
+            flags: flag(display != 0, ICEBERG),
+            maker_remaining: display,
+            maker_amount: if display == 0 { 0 } else { i128::from(shown) },
             amount: i128::from(change),
             ..Event::new(EventType::Moved).of_order(side, order_type)
         });
@@ -205,6 +216,10 @@ impl Engine {
             let locked = book.locked(side, price, incoming.remaining);
             self.accounts.balances.at_mut(held_balance).hold(hold, locked);
             self.books.enqueue(index, book_index, side, price);
+            if display != 0 {
+                self.books.show(index, display, display.min(incoming.remaining));
+                self.emit_shown(index);
+            }
         }
         self.activate_fired(book_index);
         let IncomingOrder { filled, remaining, notional, .. } = incoming;

@@ -93,7 +93,7 @@ impl Engine {
                 continue;
             }
             let (mut incoming, conditions) = self.entering(&plan);
-            self.emit_accepted(&incoming, plan.expiry);
+            self.emit_accepted(&incoming, plan.expiry, 0);
             self.match_order(&mut incoming);
             if incoming.remaining == 0 {
                 if let Some(list) = self.lists.get_mut(id) {

@@ -114,7 +114,8 @@ impl Engine {
         let levels = |side: Side, limit: i64| -> Vec<(i64, i128)> {
             let crossed = book.side(side).crossed_by(side.rank(limit));
             crossed
-                .map(|level| (self.books.levels.at(level).price, self.books.levels.at(level).total))
+                .map(|level| self.books.levels.at(level))
+                .map(|level| (level.price, level.total + level.hidden))
                 .collect()
         };
         let best = |side: Side| self.books.levels.at(book.side(side).best()).price;
@@ -179,7 +180,7 @@ impl Engine {
     /// One fill of two resting orders at the auction's price.
     fn trade_in_auction(&mut self, index: u32, taker: u32, maker: u32, price: i64, taker_side: Side) {
         let (younger_order, older_order) = (self.books.orders.at(taker), self.books.orders.at(maker));
-        let quantity = younger_order.remaining.min(older_order.remaining);
+        let quantity = self.books.shown(younger_order).min(self.books.shown(older_order));
         let (younger_terms, older_terms) = (younger_order.terms, older_order.terms);
         let (younger_id, older_id) = (younger_order.id, older_order.id);
         let (younger_left, older_left) =
@@ -188,7 +189,7 @@ impl Engine {
         let older_balances = (older_order.held_balance, older_order.other_balance);
         let taker_fee_bps = younger_terms.taker_fee_bps();
         // A rebate is at most the taker's fee, so the fee account never pays.
-        let maker_fee_bps = older_terms.maker_fee_bps.max(-taker_fee_bps);
+        let maker_fee_bps = older_terms.maker_fee_bps().max(-taker_fee_bps);
         let book = self.books.book(index);
         let (symbol, quote, fee_balance) = (book.symbol, book.quote, book.fee_balance);
         let (notional, base_amount) = (book.notional(price, quantity), book.base_amount(quantity));
@@ -220,8 +221,7 @@ impl Engine {
             }
         }
         balances.at_mut(fee_balance).credit(add(taker_fee, maker_fee));
-        self.books.reduce(maker, quantity);
-        self.books.reduce(taker, quantity);
+        let shows_more = [(maker, self.books.fill(maker, quantity)), (taker, self.books.fill(taker, quantity))];
         let book = self.books.book_mut(index);
         book.last_price = price;
         let wakes = price <= book.wake_low || price >= book.wake_high;
@@ -252,6 +252,11 @@ impl Engine {
         }
         if younger_terms.is_listed() {
             self.follow_change(younger_id, quantity, younger_left, true);
+        }
+        for (order, shows_more) in shows_more {
+            if shows_more {
+                self.emit_shown(order);
+            }
         }
         if wakes {
             self.meet_triggers(index, false, price);

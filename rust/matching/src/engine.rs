@@ -41,6 +41,8 @@ pub struct Engine {
     pub(crate) terms: PendingTerms,
     /// Orders that depend on each other.
     pub lists: OrderLists,
+    /// The sequence of the command after which a PLACE is not attempted; 0 if there is none.
+    pub(crate) stopped: u64,
     timestamp: u64,
 }
 
@@ -66,6 +68,7 @@ impl Engine {
             movements: PendingMovements::default(),
             terms: PendingTerms::default(),
             lists: OrderLists::default(),
+            stopped: 0,
             timestamp: 0,
         };
         engine.accounts.add_account(FEE_ACCOUNT, false, StpMode::None);
@@ -126,6 +129,7 @@ impl Engine {
             CommandKind::Move => self.move_order(command),
             CommandKind::Reduce => self.reduce(command),
             CommandKind::Amend => self.amend(command),
+            CommandKind::Replace => self.replace(command),
             CommandKind::Deposit | CommandKind::Withdraw | CommandKind::Reserve | CommandKind::Adjust => {
                 self.transfer(kind, command)
             }

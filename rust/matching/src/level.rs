@@ -6,8 +6,10 @@ use crate::types::Side;
 #[derive(Clone, Debug, Default)]
 #[repr(align(64))]
 pub struct Level {
-    /// Σ remaining of the queue, scaled.
+    /// Σ of what the orders of the queue show, scaled.
     pub total: i128,
+    /// Σ of what they hide, scaled.
+    pub hidden: i128,
     /// Scaled price.
     pub price: i64,
     /// Index of the oldest order.

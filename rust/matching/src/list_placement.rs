@@ -49,6 +49,7 @@ fn shape_fits(list_type: ListType, parts: &[ListPart]) -> bool {
     let common = |order: &Command| (order.account, order.symbol, order.quantity);
     ids.len() == parts.len()
         && parts.iter().all(|(_, order)| common(order) == common(any) && order.flags <= STEPS_MASK)
+        && parts.iter().all(|(terms, _)| terms.quantity == 0)
         && first.side == last.side
         && exits.iter().all(|part| exit_fits(part, is_oco))
         && (exits.len() == 1 || exits.iter().any(|(terms, _)| terms.side != NO_TRIGGER))
@@ -223,7 +224,7 @@ impl Engine {
             self.begin_waiting(waiter);
             return;
         }
-        self.emit_accepted(&member.incoming, waiter.expiry);
+        self.emit_accepted(&member.incoming, waiter.expiry, 0);
         self.rest(&member.incoming, &member.conditions);
         if waiter.covered {
             self.cover_resting(self.books.find_order(waiter.id));

@@ -8,7 +8,7 @@ use crate::amount::{add, subtract};
 use crate::engine::Engine;
 use crate::invariant::broken;
 use crate::market_phase::MarketPhase;
-use crate::records::{Event, EventType, MAKER_COMPLETED, MAKER_REBATE, TAKER_COMPLETED};
+use crate::records::{Event, EventType, ICEBERG, MAKER_COMPLETED, MAKER_REBATE, TAKER_COMPLETED};
 use crate::types::{NIL, OrderType, ResultCode, Side, StpMode};
 
 /// An incoming order: a new one, or one that was moved.
@@ -105,11 +105,11 @@ impl Engine {
             self.hold_covered(index, quantity);
         }
         let maker = self.books.orders.at(index);
-        let quantity = taker.remaining.min(maker.remaining);
+        let quantity = taker.remaining.min(self.books.shown(maker));
         let maker_remaining = maker.remaining - quantity;
         let (maker_id, held, other) = (maker.id, maker.held_balance, maker.other_balance);
         // A rebate is at most the taker's fee, so the fee account never pays.
-        let maker_fee_bps = maker.terms.maker_fee_bps.max(-taker.taker_fee_bps);
+        let maker_fee_bps = maker.terms.maker_fee_bps().max(-taker.taker_fee_bps);
 
         let book = self.books.book(taker.book);
         let maker_hold =
@@ -150,7 +150,7 @@ impl Engine {
         let book = self.books.book_mut(taker.book);
         book.last_price = price;
         let wakes = price <= book.wake_low || price >= book.wake_high;
-        self.books.reduce(index, quantity);
+        let shows_more = self.books.fill(index, quantity);
         let flags = flag(taker.remaining == 0, TAKER_COMPLETED)
             | flag(maker_remaining == 0, MAKER_COMPLETED)
             | flag(maker_fee < 0, MAKER_REBATE);
@@ -175,9 +175,28 @@ impl Engine {
         if listed {
             self.follow_change(maker_id, quantity, maker_remaining, true);
         }
+        if shows_more {
+            self.emit_shown(index);
+        }
         if wakes {
             self.meet_triggers(taker.book, false, price);
         }
+    }
+
+    /// Emits SHOWN for an order that shows a new part of its quantity.
+    #[cold]
+    pub(crate) fn emit_shown(&mut self, index: u32) {
+        let order = self.books.orders.at(index);
+        let level = self.books.levels.at(order.level);
+        self.emit(&Event {
+            symbol: self.books.book(level.book).symbol,
+            order_id: order.id,
+            account: self.accounts.balances.at(order.held_balance).account_number,
+            price: level.price,
+            quantity: self.books.shown(order),
+            remaining: order.remaining,
+            ..Event::new(EventType::Shown).of_order(level.side, order.terms.order_type())
+        });
     }
 
     /// Reduces the two orders of one owner as the incoming account's mode says, instead of a trade.
@@ -224,10 +243,13 @@ impl Engine {
         let remaining = order.remaining - quantity;
         let hold = book.hold(level.side, order.reserve_price, quantity, order.terms.worst_fee_bps());
         let locked = book.locked(level.side, level.price, quantity);
+        let iceberg = order.terms.is_iceberg();
+        let shown = self.books.shown(order);
         let balance = self.accounts.balances.at_mut(order.held_balance);
         balance.release(hold, locked);
         let event = Event {
-            flags: flag(remaining == 0, TAKER_COMPLETED),
+            flags: flag(remaining == 0, TAKER_COMPLETED) | flag(iceberg, ICEBERG),
+            maker_remaining: if iceberg { shown - shown.min(remaining) } else { 0 },
             code: reason,
             symbol: book.symbol,
             order_id: order.id,

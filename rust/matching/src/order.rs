@@ -37,8 +37,8 @@ pub struct Order {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Terms {
     bits: u16,
-    /// Maker fee in basis points; negative is a rebate.
-    pub maker_fee_bps: i16,
+    /// The maker fee, above one bit: whether the order shows a part of its quantity.
+    maker: i16,
 }
 
 /// Bits of the taker fee.
@@ -49,6 +49,8 @@ const OWN_STP_BITS: u16 = 7 << OWN_STP_SHIFT;
 const EXPIRES: u16 = 1 << 13;
 const LISTED: u16 = 1 << 14;
 const POST_ONLY: u16 = 1 << 15;
+/// Bit below the maker fee.
+const ICEBERG: i16 = 1;
 
 impl Terms {
     /// Terms of a `POST_ONLY` or GTC order. The taker fee must not be negative.
@@ -56,7 +58,27 @@ impl Terms {
     #[inline]
     pub fn new(taker_fee_bps: i16, maker_fee_bps: i16, order_type: OrderType) -> Self {
         let post_only = if order_type == OrderType::PostOnly { POST_ONLY } else { 0 };
-        Self { bits: taker_fee_bps.cast_unsigned() & FEE_BITS | post_only, maker_fee_bps }
+        Self { bits: taker_fee_bps.cast_unsigned() & FEE_BITS | post_only, maker: maker_fee_bps << 1 }
+    }
+
+    /// The same for an order that shows a part of its quantity.
+    #[must_use]
+    pub fn with_iceberg(self) -> Self {
+        Self { maker: self.maker | ICEBERG, ..self }
+    }
+
+    /// Whether the order shows a part of its quantity.
+    #[must_use]
+    #[inline]
+    pub fn is_iceberg(self) -> bool {
+        self.maker & ICEBERG != 0
+    }
+
+    /// Maker fee in basis points; negative is a rebate.
+    #[must_use]
+    #[inline]
+    pub fn maker_fee_bps(self) -> i16 {
+        self.maker >> 1
     }
 
     /// The same with an STP mode + 1 of the order's own, 0 for none, and with or without an expiry.
@@ -114,7 +136,7 @@ impl Terms {
     #[must_use]
     #[inline]
     pub fn worst_fee_bps(self) -> i64 {
-        i64::from(self.taker_fee_bps().max(self.maker_fee_bps))
+        i64::from(self.taker_fee_bps().max(self.maker_fee_bps()))
     }
 }
 
@@ -132,7 +154,10 @@ mod tests {
         for order_type in [OrderType::Gtc, OrderType::PostOnly] {
             for (taker, maker) in [(0, 0), (25, -15), (1_000, 1_000)] {
                 let terms = Terms::new(taker, maker, order_type);
-                assert_eq!((terms.taker_fee_bps(), terms.maker_fee_bps), (taker, maker));
+                assert_eq!((terms.taker_fee_bps(), terms.maker_fee_bps()), (taker, maker));
+                let iceberg = terms.with_iceberg();
+                assert_eq!((terms.is_iceberg(), iceberg.is_iceberg()), (false, true));
+                assert_eq!((iceberg.taker_fee_bps(), iceberg.maker_fee_bps()), (taker, maker));
                 assert_eq!(terms.order_type(), order_type);
                 assert_eq!(terms.worst_fee_bps(), i64::from(taker.max(maker)));
                 assert_eq!((terms.own_stp(), terms.expires()), (0, false));

@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 
 use crate::hash_index::HashIndex;
+use crate::icebergs::Iceberg;
 use crate::key_hash::{HashSeed, Key};
 use crate::level::Level;
 use crate::order::Order;
@@ -55,6 +56,8 @@ pub struct OrderBooks {
     book_index: HashIndex<u32>,
     /// When resting orders expire, by id: nanoseconds since 1970.
     expiries: BTreeMap<u64, u64>,
+    /// What the resting orders that show a part of their quantity show and hide, by id.
+    pub(crate) icebergs: BTreeMap<u64, Iceberg>,
 }
 
 impl OrderBooks {
@@ -69,6 +72,7 @@ impl OrderBooks {
             books: Slab::with_capacity(0),
             book_index: HashIndex::with_capacity(0, seed),
             expiries: BTreeMap::new(),
+            icebergs: BTreeMap::new(),
         }
     }
 
@@ -186,6 +190,9 @@ impl OrderBooks {
     /// Takes an order out of its queue. The index still finds it by its id.
     #[inline]
     pub fn dequeue(&mut self, index: u32) {
+        if self.orders.at(index).terms.is_iceberg() {
+            self.reveal(index);
+        }
         self.unlink(index, self.orders.at(index).remaining);
     }
 
@@ -225,6 +232,9 @@ impl OrderBooks {
         let order = self.orders.at(index);
         if order.terms.expires() {
             self.expiries.remove(&order.id);
+        }
+        if order.terms.is_iceberg() {
+            self.icebergs.remove(&order.id);
         }
         self.order_index.remove(order.id, index);
         self.orders.remove(index);
@@ -291,6 +301,15 @@ impl OrderBooks {
     /// Reduces an order by `quantity`. It keeps its place in the queue, or leaves the book if nothing remains.
     #[inline]
     pub fn reduce(&mut self, index: u32, quantity: i64) {
+        if self.orders.at(index).terms.is_iceberg() {
+            self.hide_less(index, quantity);
+        }
+        self.reduce_shown(index, quantity);
+    }
+
+    /// As [`OrderBooks::reduce`], by a quantity that the order shows.
+    #[inline]
+    pub(crate) fn reduce_shown(&mut self, index: u32, quantity: i64) {
         let order = self.orders.at_mut(index);
         order.remaining -= quantity;
         if order.remaining == 0 {
@@ -310,7 +329,7 @@ impl OrderBooks {
         .map(|index| (index, self.orders.at(index)))
     }
 
-    /// (price, total remaining, orders) of the best `levels` levels of a side, best first; 0 means all.
+    /// (price, total shown, orders) of the best `levels` levels of a side, best first; 0 means all.
     #[must_use]
     pub fn depth(&self, book: u32, side: Side, levels: usize) -> Vec<(i64, i128, u32)> {
         let limit = if levels == 0 { usize::MAX } else { levels };

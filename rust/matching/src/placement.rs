@@ -10,7 +10,7 @@ use crate::records::{Command, CommandResult, Event, EventType, LISTED, ResultSta
 use crate::sizing::{Sizing, StepCount};
 use crate::terms::{check_terms, checked_trigger, expiry_of};
 use crate::types::{
-    AMOUNT_MAX, FLAG_BUDGET, FLAG_SLIDE, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode, TriggerKind,
+    AMOUNT_MAX, FLAG_BUDGET, FLAG_SLIDE, ICEBERG_SLICES_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode, TriggerKind,
 };
 use crate::waiting::{Trigger, WaitingOrder};
 
@@ -23,6 +23,23 @@ pub(crate) fn check_quantity(book: &OrderBook, quantity: i64) -> Result<(), Resu
         return Err(ResultCode::InvalidQuantityStep);
     }
     Ok(())
+}
+
+/// Part of check 5: an order that shows a part of its quantity shows a fit one; 0 shows all.
+fn check_display(book: &OrderBook, display: i64, quantity: i64) -> Result<(), ResultCode> {
+    if display == 0 {
+        return Ok(());
+    }
+    if !(1..quantity).contains(&display) || display % book.lot != 0 {
+        return Err(ResultCode::InvalidDisplayQuantity);
+    }
+    check_slices(display, quantity)
+}
+
+/// Rejects an order that would show its quantity in too many parts.
+pub(crate) fn check_slices(display: i64, quantity: i64) -> Result<(), ResultCode> {
+    let fits = display == 0 || display.saturating_mul(ICEBERG_SLICES_MAX) >= quantity;
+    if fits { Ok(()) } else { Err(ResultCode::InvalidDisplayQuantity) }
 }
 
 /// Check 6 of PLACE, also of MOVE and AMEND: the price is in range and a multiple of the tick.
@@ -88,6 +105,8 @@ pub(crate) struct Conditions {
     pub(crate) own_stp: u8,
     /// Nanoseconds since 1970; 0 for never.
     pub(crate) expiry: u64,
+    /// The most that the order shows once it rests, scaled; 0 for all.
+    pub(crate) display: i64,
     /// Time of the PLACE, nanoseconds since 1970.
     pub(crate) timestamp: u64,
 }
@@ -132,14 +151,19 @@ impl Engine {
     /// PLACE.
     #[inline]
     pub(crate) fn place(&mut self, command: &Command) -> CommandResult {
+        if self.is_stopped_after(self.command_sequence - 1) {
+            return self.reject(command, ResultCode::ReplacementNotAttempted);
+        }
         match self.check_order(command, self.terms.until(self.command_sequence - 1), None) {
             Ok(checked) if checked.trigger.is_some() => self.wait(&checked),
             Ok(checked) => self.execute(checked),
-            Err(code) => {
-                self.emit_reject(command, code);
-                CommandResult { remaining: command.quantity, ..CommandResult::rejected(code) }
-            }
+            Err(code) => self.reject(command, code),
         }
+    }
+
+    fn reject(&mut self, command: &Command, code: ResultCode) -> CommandResult {
+        self.emit_reject(command, code);
+        CommandResult { remaining: command.quantity, ..CommandResult::rejected(code) }
     }
 
     /// Emits REJECT for an order that was refused.
@@ -211,6 +235,8 @@ impl Engine {
         let stp_mode = StpMode::of_order(own_stp, account.stp_mode);
         // 5
         check_quantity(book, quantity)?;
+        let display = terms.map_or(0, |terms| terms.quantity);
+        check_display(book, display, quantity)?;
         let (taker_fee_bps, maker_fee_bps) = account.fees.unwrap_or((book.taker_fee_bps, book.maker_fee_bps));
         let worst_fee_bps = i64::from(taker_fee_bps.max(maker_fee_bps).max(0));
         let has_limit = order_type != OrderType::FokBudget;
@@ -293,6 +319,7 @@ impl Engine {
             fok_steps: command.flags,
             own_stp,
             expiry: terms.map_or(0, |terms| expiry_of(&terms)),
+            display,
             timestamp: command.timestamp,
         };
         Ok(CheckedOrder { incoming, conditions, trigger })
@@ -348,7 +375,7 @@ impl Engine {
 
     /// Emits ACCEPTED for an order that is about to enter its book.
     #[inline]
-    pub(crate) fn emit_accepted(&mut self, incoming: &IncomingOrder, expiry: u64) {
+    pub(crate) fn emit_accepted(&mut self, incoming: &IncomingOrder, expiry: u64, display: i64) {
         self.emit(&Event {
             flags: flag(self.lists.list_of(incoming.order_id).is_some(), LISTED),
             symbol: incoming.symbol,
@@ -357,6 +384,7 @@ impl Engine {
             price: incoming.price,
             quantity: incoming.remaining,
             remaining: incoming.remaining,
+            maker_remaining: display,
             fee_bps: incoming.taker_fee_bps,
             maker_fee_bps: incoming.maker_fee_bps,
             amount: i128::from(expiry),
@@ -368,7 +396,7 @@ impl Engine {
     #[inline]
     pub(crate) fn accept(&mut self, checked: CheckedOrder) -> CommandResult {
         let CheckedOrder { mut incoming, conditions, .. } = checked;
-        self.emit_accepted(&incoming, conditions.expiry);
+        self.emit_accepted(&incoming, conditions.expiry, conditions.display);
         let resting = self.match_and_rest(&mut incoming, &conditions);
         let (code, status) = if incoming.filled == 0 && resting == 0 {
             (incoming.removal_reason, ResultStatus::Cancelled)
@@ -439,6 +467,10 @@ impl Engine {
         if self.lists.list_of(incoming.order_id).is_some() {
             self.books.set_listed(index, true);
         }
+        if conditions.display != 0 {
+            self.books.show(index, conditions.display, conditions.display.min(incoming.remaining));
+            self.emit_shown(index);
+        }
     }
 
     /// Why a FOK or `FOK_BUDGET` order is killed; `None` if matching will fill it entirely, within its budget.
@@ -487,10 +519,12 @@ impl Engine {
     ) -> Result<(), ResultCode> {
         if !walk.may_meet_itself {
             walk.steps.take()?;
-            let total = self.books.levels.at(level).total;
+            let level = self.books.levels.at(level);
+            let total = level.total + level.hidden;
             walk.unfilled -= i64::try_from(total).map_or(walk.unfilled, |total| total.min(walk.unfilled));
             return Ok(());
         }
+        let mut hidden = 0i64;
         for (index, order) in self.books.queue(level) {
             walk.steps.take()?;
             if self.has_owner_of(incoming, index) {
@@ -499,11 +533,15 @@ impl Engine {
                 }
                 return Err(ResultCode::FokNotFillable);
             }
-            walk.unfilled -= order.remaining.min(walk.unfilled);
+            let shown = self.books.shown(order);
+            walk.unfilled -= shown.min(walk.unfilled);
             if walk.unfilled == 0 {
-                break;
+                return Ok(());
             }
+            hidden = hidden.saturating_add(order.remaining - shown);
         }
+        // What is hidden comes after all that the price shows.
+        walk.unfilled -= hidden.min(walk.unfilled);
         Ok(())
     }
 }

@@ -248,6 +248,11 @@ impl RustCore {
         (index != NIL).then(|| self.waiting_row(&waiting.order(index)))
     }
 
+    /// What a resting order shows of its quantity at a time, and shows now; None if it shows all.
+    fn iceberg(&self, order_id: u64) -> Option<(i64, i64)> {
+        self.engine.books.iceberg_row(order_id)
+    }
+
     /// The orders that wait for a trigger, by placement.
     fn waiting_orders(&self) -> Vec<WaitingRow> {
         self.engine.waiting.by_placement().iter().map(|order| self.waiting_row(order)).collect()

@@ -23,6 +23,8 @@ pub const MAKER_REBATE: u8 = 4;
 pub const WAITS: u8 = 8;
 /// ACCEPTED, WAITING: the order is one of a list, so what its sender said stands in its LISTED.
 pub const LISTED: u8 = 16;
+/// REDUCE, MOVED: the order rests and shows a part of its quantity, so the book loses only what it showed.
+pub const ICEBERG: u8 = 32;
 /// Flag of a TRADE: an auction's, in which both orders rested.
 pub const AUCTION: u8 = 64;
 
@@ -217,6 +219,8 @@ pub enum EventType {
     Unarmed = 15,
     /// A market entered a phase, or got a price for its auction.
     Phase = 10,
+    /// A resting order that shows a part of its quantity shows a new one.
+    Shown = 11,
 }
 
 /// An event without its sequence and time. Fields that its type does not use are 0.

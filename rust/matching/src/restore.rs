@@ -98,6 +98,9 @@ impl Engine {
         if !reader.rest.is_empty() {
             engine.read_order_lists(&mut reader)?;
         }
+        if !reader.rest.is_empty() {
+            engine.read_extras(&mut reader)?;
+        }
         require(
             engine.accounts.balances.iter().all(|(_, balance)| balance.free() >= 0),
             "an account holds more than it owns",

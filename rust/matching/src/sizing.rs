@@ -76,12 +76,14 @@ impl Engine {
         for level in sizing.book.side(sizing.side.opposite()).crossed_by(sizing.limit_rank) {
             let price = self.books.levels.at(level).price;
             if !may_meet_itself {
-                let total = i64::try_from(self.books.levels.at(level).total).unwrap_or(i64::MAX);
+                let level = self.books.levels.at(level);
+                let total = i64::try_from(level.total + level.hidden).unwrap_or(i64::MAX);
                 if steps.take().is_err() || !walk.take(sizing, price, total) {
                     return walk.total;
                 }
                 continue;
             }
+            let mut hidden = 0i64;
             for (_, order) in self.books.queue(level) {
                 if steps.take().is_err() {
                     return walk.total;
@@ -93,9 +95,15 @@ impl Engine {
                     }
                     return walk.total;
                 }
-                if !walk.take(sizing, price, order.remaining) {
+                let shown = self.books.shown(order);
+                if !walk.take(sizing, price, shown) {
                     return walk.total;
                 }
+                hidden = hidden.saturating_add(order.remaining - shown);
+            }
+            // What is hidden comes after all that the price shows.
+            if !walk.take(sizing, price, hidden) {
+                return walk.total;
             }
         }
         walk.total

@@ -113,12 +113,25 @@ impl Engine {
             sink.write(&owner.to_le_bytes());
         }
         let parts = self.waiting_list_parts();
-        let has_lists = !self.lists.is_empty() || !parts.is_empty();
+        // States of before had nothing for the last part, so that their hashes stay.
+        let stopped = self.is_stopped_after(self.command_sequence);
+        let icebergs = self.books.iceberg_rows();
+        let has_extras = stopped || icebergs.len() != 0;
+        let has_lists = has_extras || !self.lists.is_empty() || !parts.is_empty();
         if self.tracks_prices {
             self.write_terms_and_waiting(sink, &books, has_lists);
         }
         if has_lists {
             self.write_order_lists(sink, &books, parts);
+        }
+        if has_extras {
+            sink.write(&u32::from(stopped).to_le_bytes());
+            sink.write(&(icebergs.len() as u64).to_le_bytes());
+            for (id, display, visible) in icebergs {
+                sink.write(&id.to_le_bytes());
+                sink.write(&display.to_le_bytes());
+                sink.write(&visible.to_le_bytes());
+            }
         }
     }
 
@@ -251,7 +264,7 @@ impl Engine {
             sink.write(&order.quantity.to_le_bytes());
             sink.write(&order.remaining.to_le_bytes());
             sink.write(&i32::from(order.terms.taker_fee_bps()).to_le_bytes());
-            sink.write(&i32::from(order.terms.maker_fee_bps).to_le_bytes());
+            sink.write(&i32::from(order.terms.maker_fee_bps()).to_le_bytes());
             sink.write(&order.timestamp.to_le_bytes());
         }
     }

@@ -32,6 +32,28 @@ fn trigger_fits(
         && kind.fits(terms.flags, price, side)
 }
 
+fn rests(order_type: OrderType) -> bool {
+    matches!(order_type, OrderType::Gtc | OrderType::PostOnly)
+}
+
+/// Checks a new price of a fixed trigger, as check 13 of PLACE does, and returns it.
+pub(crate) fn check_fixed_trigger(
+    book: &OrderBook,
+    trigger: &Trigger,
+    price: i128,
+) -> Result<i64, ResultCode> {
+    let value = i64::try_from(price).map_err(|_| ResultCode::InvalidTrigger)?;
+    if value % book.tick != 0 || !(1..=SCALED_MAX).contains(&value) {
+        return Err(ResultCode::InvalidTrigger);
+    }
+    let moved = Trigger { value, ..*trigger };
+    let reference = if moved.by_mark() { book.mark_price } else { book.last_price };
+    if reference != 0 && moved.is_reached_by(reference) {
+        return Err(ResultCode::TriggerWouldFire);
+    }
+    Ok(value)
+}
+
 /// Checks that terms fit the PLACE, whose side and type are valid.
 #[cold]
 pub(crate) fn check_terms(
@@ -46,14 +68,14 @@ pub(crate) fn check_terms(
     let regular = terms.order_id == command.order_id
         && terms.order_type <= OWN_STP_MAX
         && terms.flags <= TERMS_FLAGS
-        && (terms.symbol, terms.account, terms.quantity) == (0, 0, 0)
+        && (terms.symbol, terms.account) == (0, 0)
+        && (terms.quantity == 0 || (kind == TriggerKind::None && rests(order_type)))
         && trigger_fits(terms, command, kind, side, order_type);
     if !regular {
         return Err(ResultCode::InvalidTerms);
     }
     if terms.amount != 0 {
-        let stays = matches!(order_type, OrderType::Gtc | OrderType::PostOnly);
-        if !stays && kind == TriggerKind::None {
+        if !rests(order_type) && kind == TriggerKind::None {
             return Err(ResultCode::InvalidTerms);
         }
         if u64::try_from(terms.amount).map_or(true, |expiry| expiry <= command.timestamp) {
@@ -103,6 +125,9 @@ impl Engine {
     pub(crate) fn keep_terms(&mut self, command: &Command) -> CommandResult {
         self.track_prices();
         self.terms.keep(*command, self.command_sequence);
+        if self.is_stopped_after(self.command_sequence - 1) {
+            self.stop_placement();
+        }
         CommandResult::ACCEPTED
     }
 

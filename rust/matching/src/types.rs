@@ -41,6 +41,10 @@ pub const ACTIVATIONS_MAX: usize = 32;
 pub const LIST_SIZE_MAX: usize = 3;
 /// LISTED: what the order's place in its list is multiplied with.
 pub const LISTED_PLACE: u32 = 256;
+/// Parts in which an order shows its quantity, at most.
+pub const ICEBERG_SLICES_MAX: i64 = 100;
+/// Bit of a REPLACE's flags: its PLACE is carried out even if nothing was cancelled.
+pub const FLAG_ALLOW_FAILURE: u8 = 1;
 /// Meetings of two orders of an auction in one command, at most.
 pub const UNCROSS_STEPS_MAX: usize = 256;
 /// Movements of one transfer, at most.
@@ -190,6 +194,12 @@ pub enum ResultCode {
     ListNotArmed = 128,
     /// The entry ended without a fill.
     ListEntryEnded = 129,
+    /// The quantity that an order shows at a time does not fit it.
+    InvalidDisplayQuantity = 130,
+    /// The order to be replaced was not cancelled, so nothing was placed.
+    ReplacementNotAttempted = 131,
+    /// The order does not wait for a fixed trigger.
+    NoTriggerToAmend = 132,
 }
 
 /// Side of an order.
@@ -450,13 +460,15 @@ pub enum CommandKind {
     SetPhase = 27,
     /// Ends a phase whose time is over, or goes on with an uncross.
     AdvancePhase = 28,
+    /// Cancels an order that the PLACE that follows replaces.
+    Replace = 29,
 }
 
 impl CommandKind {
     /// The kind that `value` stands for in a record.
     #[must_use]
     pub fn from_record(value: u8) -> Option<Self> {
-        const KINDS: [CommandKind; 28] = [
+        const KINDS: [CommandKind; 29] = [
             CommandKind::Place,
             CommandKind::Cancel,
             CommandKind::Move,
@@ -485,6 +497,7 @@ impl CommandKind {
             CommandKind::Amend,
             CommandKind::SetPhase,
             CommandKind::AdvancePhase,
+            CommandKind::Replace,
         ];
         match value {
             30 => Some(Self::ListOrder),

@@ -427,6 +427,17 @@ impl WaitingOrders {
         }
     }
 
+    /// Gives a fixed trigger that has not fired another price. Its order keeps its placement.
+    pub fn set_trigger(&mut self, index: u32, price: i64) {
+        let order = self.orders.at_mut(index);
+        if let Some(symbol) = self.symbols.get_mut(&order.book) {
+            Self::withdraw(symbol, order);
+            order.trigger.value = price;
+            let key = (order.trigger.trigger_key(), order.placement);
+            symbol.triggers_mut(order.trigger.flags).fixed.insert(key, index);
+        }
+    }
+
     /// Puts a waiting order at the end of its symbol's queue, because `price` has fired it.
     pub fn enqueue(&mut self, index: u32, price: i64) {
         let order = self.orders.at_mut(index);

@@ -5,7 +5,16 @@ from datetime import datetime
 from typing import Any
 
 from openspot.client.calls import Caller, Calls, Number, exact, given, iso_time, segment
-from openspot.client.gen.records import BatchEntry, BulkCancel, CancelTimer, Order, OrderEstimate, OrderList, OwnTrade
+from openspot.client.gen.records import (
+    BatchEntry,
+    BulkCancel,
+    CancelTimer,
+    Order,
+    OrderEstimate,
+    OrderList,
+    OwnTrade,
+    Replacement,
+)
 from openspot.client.records import Page
 from openspot.domain.order import TERMINAL, OrderStatus
 
@@ -33,8 +42,9 @@ def order_fields(
     trailing_bps: int | None = None,
     expires_at: datetime | None = None,
     self_trade_prevention: str | None = None,
+    display_quantity: Number | None = None,
 ) -> dict[str, Any]:
-    """The fields of one order for `place_orders`. Raises TypeError for a float."""
+    """The fields of one order for `place_orders` and `replace_order`. Raises TypeError for a float."""
     fields = {
         "symbol": symbol,
         "side": side,
@@ -54,13 +64,21 @@ def order_fields(
         "trailingBps": trailing_bps,
         "expiresAt": iso_time(expires_at, "expires_at"),
         "selfTradePrevention": self_trade_prevention,
+        "displayQuantity": exact(display_quantity, "display_quantity"),
     }
     return given(fields)
 
 
-def amendment_fields(order_id: str, *, price: Number | None = None, quantity: Number | None = None) -> dict[str, Any]:
+def amendment_fields(
+    order_id: str, *, price: Number | None = None, quantity: Number | None = None, stop_price: Number | None = None
+) -> dict[str, Any]:
     """The fields of one amendment for `amend_orders`. Raises TypeError for a float."""
-    return given({"orderId": order_id, "price": exact(price, "price"), "quantity": exact(quantity, "quantity")})
+    return {"orderId": order_id} | _amended(price, quantity, stop_price)
+
+
+def _amended(price: Number | None, quantity: Number | None, stop_price: Number | None) -> dict[str, Any]:
+    fields = {"price": price, "quantity": quantity, "stop_price": stop_price}
+    return given({"stopPrice" if name == "stop_price" else name: exact(value, name) for name, value in fields.items()})
 
 
 class OrderChangeCalls(Caller):
@@ -87,6 +105,7 @@ class OrderChangeCalls(Caller):
         trailing_bps: int | None = None,
         expires_at: datetime | None = None,
         self_trade_prevention: str | None = None,
+        display_quantity: Number | None = None,
         idempotency_key: str | None = None,
     ) -> Order:
         """Place an order. Raises ApiError 400 with the reason if it is rejected.
@@ -97,7 +116,8 @@ class OrderChangeCalls(Caller):
         raises ApiError 409 DUPLICATE_CLIENT_ORDER_ID with the id of that one in `details["orderId"]`. They also have
         orders with a trigger: `order_type` stop_market, stop_limit, take_profit_market and take_profit_limit with
         `stop_price`, trailing_stop_market and trailing_stop_limit with `trailing_amount` or `trailing_bps`, fired by
-        `trigger_by` last or mark; `time_in_force` gtd with `expires_at`, and `self_trade_prevention`. After
+        `trigger_by` last or mark; `time_in_force` gtd with `expires_at`, `self_trade_prevention`, and limit
+        orders that show only `display_quantity` at a time. After
         ApiError 504 ORDER_STATUS_UNKNOWN, call `order` with `details["orderId"]`. The client never repeats an order
         that may have been placed, unless you pass an `idempotency_key`. Use a new key for each order: the platform
         places the order of a key once, however often it is sent.
@@ -121,6 +141,7 @@ class OrderChangeCalls(Caller):
             trailing_bps=trailing_bps,
             expires_at=expires_at,
             self_trade_prevention=self_trade_prevention,
+            display_quantity=display_quantity,
         )
         return await self._call("POST", "/orders", Order, body=body, idempotency_key=idempotency_key)
 
@@ -134,21 +155,42 @@ class OrderChangeCalls(Caller):
         body = {"orders": list(orders)}
         return await self._call("POST", "/orders/batch", list[BatchEntry], body=body, idempotency_key=idempotency_key)
 
+    async def replace_order(
+        self,
+        order_id: str,
+        order: Mapping[str, Any],
+        *,
+        allow_failure: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Replacement:
+        """Cancel an open order and place another on its market, made by `order_fields`, in one step.
+
+        Nobody trades between the two, and the funds and the client order id of the first are there for the second.
+        Unless `allow_failure`, nothing is placed if the first cannot be cancelled: that raises ApiError 404 or 409. If
+        it is cancelled and the new one is refused: ApiError 409 REPLACEMENT_REJECTED, with both ids in `details`. Only
+        platforms with the complete rules have this call.
+        """
+        body = {**order, "mode": "allow_failure" if allow_failure else "stop_on_failure"}
+        path = f"/orders/{segment(order_id)}/replace"
+        return await self._call("POST", path, Replacement, body=body, idempotency_key=idempotency_key)
+
     async def amend_order(
         self,
         order_id: str,
         *,
         price: Number | None = None,
         quantity: Number | None = None,
+        stop_price: Number | None = None,
         idempotency_key: str | None = None,
     ) -> Order:
-        """Give an open limit order another price, another quantity or both, and return it.
+        """Give an open order another price, quantity or trigger, and return it.
 
         `quantity` is the whole quantity of the order, with what is filled. An order that only gets smaller keeps its
-        place in the queue. A repeated amendment changes nothing. Raises ApiError 404 if the order is unknown, 409 if it
-        has ended, 400 if the amended order breaks a rule. Only platforms with the complete rules have this call.
+        place in the queue. `stop_price` is for a stop or take profit order that waits. A repeated amendment changes
+        nothing. Raises ApiError 404 if the order is unknown, 409 if it has ended, 400 if the amended order breaks a
+        rule. Only platforms with the complete rules have this call.
         """
-        body = given({"price": exact(price, "price"), "quantity": exact(quantity, "quantity")})
+        body = _amended(price, quantity, stop_price)
         path = f"/orders/{segment(order_id)}"
         return await self._call("PATCH", path, Order, body=body, idempotency_key=idempotency_key)
 
@@ -158,10 +200,11 @@ class OrderChangeCalls(Caller):
         *,
         price: Number | None = None,
         quantity: Number | None = None,
+        stop_price: Number | None = None,
         idempotency_key: str | None = None,
     ) -> Order:
         """As `amend_order`, of the newest open order with this client order id."""
-        body = given({"price": exact(price, "price"), "quantity": exact(quantity, "quantity")})
+        body = _amended(price, quantity, stop_price)
         path = f"/orders/client/{segment(client_order_id)}"
         return await self._call("PATCH", path, Order, body=body, idempotency_key=idempotency_key)
 

@@ -48,12 +48,28 @@ class OrderStreamEvent(StreamMessage, frozen=True):
 
 
 class AcceptedEvent(OrderStreamEvent, tag="accepted", frozen=True):
-    """An order passed every check of the engine. Its trades follow, if there are any."""
+    """An order passed every check of the engine. Its trades follow, if there are any.
+
+    `display_quantity` is only there for an order that shows that much of its quantity at a time: an iceberg. Its levels
+    get what its `shown` events say, and nothing else.
+    """
 
     order_type: str
     price: str
     quantity: str
     metadata: str
+    display_quantity: str | UnsetType = UNSET
+
+
+class ShownEvent(OrderStreamEvent, tag="shown", frozen=True):
+    """An iceberg that rests shows `quantity` more, at the end of its queue. `remaining` is that of the whole order.
+
+    Trades as the maker, and what `reduce` and `moved` say, take from what it shows.
+    """
+
+    price: str
+    quantity: str
+    remaining: str
 
 
 class WaitingEvent(OrderStreamEvent, tag="waiting", frozen=True):
@@ -189,8 +205,11 @@ class PhaseEvent(StreamMessage, tag="phase", frozen=True):
 
 
 class ReduceEvent(OrderStreamEvent, tag="reduce", frozen=True):
-    """Quantity left an order without a trade. `reason` is the name of a result code. `is_waiting` is only there for an
-    order that waits for its trigger."""
+    """Quantity left an order without a trade. `reason` is the name of a result code.
+
+    `is_waiting` is only there for an order that waits for its trigger, `shown_quantity` only for an iceberg that rests:
+    by how much less it shows.
+    """
 
     price: str
     quantity: str
@@ -198,6 +217,7 @@ class ReduceEvent(OrderStreamEvent, tag="reduce", frozen=True):
     is_order_completed: bool
     reason: str
     is_waiting: bool | UnsetType = UNSET
+    shown_quantity: str | UnsetType = UNSET
 
     @property
     def is_amendment(self) -> bool:
@@ -219,7 +239,9 @@ class MovedEvent(OrderStreamEvent, tag="moved", frozen=True, omit_defaults=True)
     """An open order has a new limit price, another ordered quantity or both, and the last place in its queue.
 
     `quantity` and `previous_remaining` are there only if an amendment changed the ordered quantity: the new one, and
-    what remained before. `is_waiting` is only there for an order that waits for its trigger, and keeps its place.
+    what remained before. `is_waiting` is only there for an order that waits for its trigger, and keeps its place;
+    `trigger_price` if it has another trigger now. `previous_shown` is only there for an iceberg: what it showed before.
+    A `shown` follows if it rests.
     """
 
     price: str
@@ -227,6 +249,8 @@ class MovedEvent(OrderStreamEvent, tag="moved", frozen=True, omit_defaults=True)
     quantity: str = ""
     previous_remaining: str = ""
     is_waiting: bool | UnsetType = UNSET
+    trigger_price: str | UnsetType = UNSET
+    previous_shown: str | UnsetType = UNSET
 
 
 class BalanceEvent(StreamMessage, tag="balance", frozen=True):
@@ -279,6 +303,7 @@ EngineEvent = (
     | ListEndedEvent
     | UnarmedEvent
     | PhaseEvent
+    | ShownEvent
 )
 StreamEntry = Hello | SkippedEvents | EngineEvent
 

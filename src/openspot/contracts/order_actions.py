@@ -37,6 +37,7 @@ ORDER_ACTIONS = {
     "amendOrder": OrderAction("PATCH", "/orders/{orderId}", Turn.ORDER, "orderId"),
     "amendOrderByClientId": OrderAction("PATCH", "/orders/client/{clientOrderId}", Turn.ALONE, "clientOrderId"),
     "amendOrders": OrderAction("PATCH", "/orders/batch", Turn.ALONE),
+    "replaceOrder": OrderAction("POST", "/orders/{orderId}/replace", Turn.ORDER, "orderId"),
     "cancelOrder": OrderAction("DELETE", "/orders/{orderId}", Turn.ORDER, "orderId"),
     "cancelOrdersByClientId": OrderAction("DELETE", "/orders/client/{clientOrderId}", Turn.ALONE, "clientOrderId"),
     "cancelOrders": OrderAction("DELETE", "/orders", Turn.ALONE),

@@ -19,12 +19,14 @@ def with_terms(
     triggered_at: str | None,
     expires_at: str | None,
     self_trade_prevention: str | None,
+    display_quantity: Decimal | None,
 ) -> OrderRecord:
     """`record` with the order's terms. A field that does not belong to the order stays out."""
     record = msgspec.structs.replace(
         record,
         expires_at=msgspec.UNSET if expires_at is None else expires_at,
         self_trade_prevention=msgspec.UNSET if self_trade_prevention is None else self_trade_prevention,
+        display_quantity=msgspec.UNSET if display_quantity is None else decimal_to_text(display_quantity),
     )
     if trigger_by is None:
         return record

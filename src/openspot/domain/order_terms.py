@@ -7,7 +7,7 @@ take profit is the reverse. A trailing stop is a stop whose trigger follows the 
 from dataclasses import dataclass
 from decimal import Decimal
 
-from openspot.domain.money import BASIS_POINTS, EXACT
+from openspot.domain.money import BASIS_POINTS, EXACT, decimal_to_text
 from openspot.domain.order import (
     MARKET_TYPES,
     TAKE_PROFIT_TYPES,
@@ -21,6 +21,8 @@ from openspot.domain.order import (
 
 EXPIRY_MS_MAX = 16_725_225_600_000
 """Orders expire before this time, the beginning of the year 2500, in milliseconds since 1970."""
+DISPLAY_PARTS_MAX = 100
+"""In how many parts an order shows its quantity at most, as the engine has it."""
 _BASIS_POINT = EXACT.divide(Decimal(1), Decimal(BASIS_POINTS))
 
 
@@ -28,7 +30,8 @@ _BASIS_POINT = EXACT.divide(Decimal(1), Decimal(BASIS_POINTS))
 class OrderTerms:
     """What an order asks for beyond price and quantity.
 
-    Prices are in the quote asset, `expires_ms` in milliseconds since 1970. The router and the edge check the same.
+    Prices are in the quote asset, `expires_ms` in milliseconds since 1970. `display_quantity` is what a limit order
+    shows at a time while it rests, in the base asset. The router and the edge check the same.
     """
 
     stop_price: Decimal | None = None
@@ -37,6 +40,7 @@ class OrderTerms:
     trailing_bps: int | None = None
     expires_ms: int | None = None
     self_trade_prevention: SelfTradePrevention | None = None
+    display_quantity: Decimal | None = None
 
     @property
     def prevention_text(self) -> str | None:
@@ -77,6 +81,13 @@ def terms_fault(terms: OrderTerms, order_type: OrderType, time_in_force: TimeInF
     fault = _trailing_fault(terms, order_type) if is_trailing else _no_trailing_fault(terms, order_type)
     if fault is not None:
         return fault
+    if terms.display_quantity is not None:
+        if order_type is not OrderType.LIMIT:
+            return f"displayQuantity must not be given for a {order_type} order"
+        if time_in_force not in (TimeInForce.GTC, TimeInForce.GTD):
+            return f"displayQuantity does not go with timeInForce {time_in_force}"
+        if terms.display_quantity <= 0:
+            return "displayQuantity must be positive"
     if time_in_force is not TimeInForce.GTD:
         return None if terms.expires_ms is None else "expiresAt is only for orders with timeInForce gtd"
     if order_type in MARKET_TYPES:
@@ -86,6 +97,18 @@ def terms_fault(terms: OrderTerms, order_type: OrderType, time_in_force: TimeInF
     if terms.expires_ms <= now_ms:
         return "expiresAt must be in the future"
     return None if terms.expires_ms < EXPIRY_MS_MAX else "expiresAt must be before the year 2500"
+
+
+def display_fault(terms: OrderTerms, quantity: Decimal) -> str | None:
+    """What is wrong with the quantity that an order of this `quantity` shows, with the field's name."""
+    shown = terms.display_quantity
+    if shown is None:
+        return None
+    if shown >= quantity:
+        return f"displayQuantity must be below the quantity {decimal_to_text(quantity)}"
+    if EXACT.multiply(shown, Decimal(DISPLAY_PARTS_MAX)) < quantity:
+        return f"displayQuantity must be at least a {DISPLAY_PARTS_MAX}th of the quantity {decimal_to_text(quantity)}"
+    return None
 
 
 def _trailing_fault(terms: OrderTerms, order_type: OrderType) -> str | None:

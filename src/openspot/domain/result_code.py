@@ -139,3 +139,11 @@ class ResultCode(IntEnum):
     """The exits could not be placed for what the entry has filled."""
     LIST_ENTRY_ENDED = 129
     """The entry ended without a fill."""
+    # Icebergs, replacements and triggers that change
+    INVALID_DISPLAY_QUANTITY = 130
+    """The displayed quantity of an order is no multiple of the lot, not below the order's, or less than its
+    ICEBERG_SLICES_MAX-th part."""
+    REPLACEMENT_NOT_ATTEMPTED = 131
+    """The order to be replaced was not cancelled, so nothing was placed."""
+    NO_TRIGGER_TO_AMEND = 132
+    """The order does not wait for a fixed trigger: it has none, it trails, or it has fired."""

@@ -94,6 +94,16 @@ class EngineCommands:
         request = orders_pb2.CancelOrderRequest(order_id=engine_order_id, participant_id=user_id, symbol=symbol)
         return await self._call("CancelOrder", request, orders_pb2.CancelOrderResponse, self._place_timeout_s)
 
+    async def replace_order(
+        self, engine_order_id: int, order: orders_pb2.PlaceOrderRequest, *, allow_failure: bool
+    ) -> orders_pb2.ReplaceOrderResponse:
+        """Cancel an open order and place `order` of the same user and symbol, with nothing between.
+
+        With `allow_failure` it is placed even if nothing was cancelled. Raises EngineError.
+        """
+        request = orders_pb2.ReplaceOrderRequest(order_id=engine_order_id, order=order, allow_failure=allow_failure)
+        return await self._call("ReplaceOrder", request, orders_pb2.ReplaceOrderResponse, self._place_timeout_s)
+
     async def amend_orders(self, orders: Sequence[orders_pb2.AmendOrderRequest]) -> list[orders_pb2.AmendOrderResponse]:
         """Amend orders in the given sequence, and return their responses in that sequence. Raises EngineError."""
         request = orders_pb2.AmendOrdersRequest(orders=orders)

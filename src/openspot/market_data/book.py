@@ -2,6 +2,7 @@
 
 The book is level 2: it knows levels, not orders. Two facts about orders it must remember, because later events lack
 them: the price at which an order rests (a MOVED event names only the new one), and which orders never rest (IOC, FOK).
+An iceberg counts as one of these until its `shown` says what it shows.
 
 While a command's events are applied, the book may be crossed: an order that matches at once is entered whole, and then
 shrinks trade by trade. `is_whole` is false then, and the book is not shown. In an auction it is crossed for longer.
@@ -13,7 +14,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from openspot.contracts.engine_events import AcceptedEvent, MovedEvent, ReduceEvent, TradeEvent, TriggeredEvent
+from openspot.contracts.engine_events import (
+    AcceptedEvent,
+    MovedEvent,
+    ReduceEvent,
+    ShownEvent,
+    TradeEvent,
+    TriggeredEvent,
+)
 from openspot.contracts.messages.market_data import Level, OrderBookEvent
 from openspot.domain.money import amount_to_text
 from openspot.domain.order_book import (
@@ -31,7 +39,7 @@ _BUY = "buy"
 # Prices and quantities repeat, so the cache has most of them.
 _text_of = lru_cache(65_536)(amount_to_text)
 
-BookEvent = AcceptedEvent | TradeEvent | ReduceEvent | MovedEvent | TriggeredEvent
+BookEvent = AcceptedEvent | TradeEvent | ReduceEvent | MovedEvent | TriggeredEvent | ShownEvent
 """The events that can change a book."""
 
 
@@ -159,10 +167,14 @@ class PublishedBook:
             self.sequence, self.timestamp = event.seq, event.timestamp
 
     def _accept(self, event: AcceptedEvent) -> None:
-        if event.order_type in _IMMEDIATE_TYPES:
+        if event.order_type in _IMMEDIATE_TYPES or event.display_quantity:
             self._immediate.add(event.engine_order_id)
         else:
             self._rest(event, event.quantity)
+
+    def _show(self, event: ShownEvent) -> None:
+        self._immediate.discard(event.engine_order_id)
+        self._rest(event, event.quantity)
 
     def _trigger(self, event: TriggeredEvent) -> None:
         """An order that waited comes in like a new one."""
@@ -196,20 +208,27 @@ class PublishedBook:
         rests = event.engine_order_id not in self._immediate and event.is_waiting is not True
         if event.is_order_completed:
             self._forget(event.engine_order_id)
-        if rests and event.seq > self._base_sequence:
-            self._side(event.side).change(amount_of(event.price), -amount_of(event.quantity))
+        taken = event.quantity if event.shown_quantity is msgspec.UNSET else event.shown_quantity
+        if rests and event.seq > self._base_sequence and amount_of(taken):
+            self._side(event.side).change(amount_of(event.price), -amount_of(taken))
 
     def _move(self, event: MovedEvent) -> None:
         if event.is_waiting is True:
             return
         left = self._resting.get(event.engine_order_id)
+        is_iceberg = event.previous_shown is not msgspec.UNSET
         if event.seq > self._base_sequence and left is not None:
-            self._side(event.side).change(left, -amount_of(event.previous_remaining or event.remaining))
-        self._rest(event, event.remaining)
+            shown = event.previous_shown or event.previous_remaining or event.remaining
+            self._side(event.side).change(left, -amount_of(shown))
+        if is_iceberg:
+            self._resting.pop(event.engine_order_id, None)
+            self._immediate.add(event.engine_order_id)
+        else:
+            self._rest(event, event.remaining)
         if event.seq > self._base_sequence and left is None:
             raise BookContradictionError(f"order {event.engine_order_id} moved from an unknown price")
 
-    def _rest(self, event: AcceptedEvent | MovedEvent | TriggeredEvent, quantity: str) -> None:
+    def _rest(self, event: AcceptedEvent | MovedEvent | TriggeredEvent | ShownEvent, quantity: str) -> None:
         price = amount_of(event.price)
         self._resting[event.engine_order_id] = price
         if event.seq > self._base_sequence:
@@ -314,4 +333,5 @@ _APPLY: dict[type[BookEvent], Callable[[PublishedBook, Any], None]] = {
     ReduceEvent: PublishedBook._reduce,
     MovedEvent: PublishedBook._move,
     TriggeredEvent: PublishedBook._trigger,
+    ShownEvent: PublishedBook._show,
 }

@@ -15,6 +15,7 @@ from openspot.contracts.engine_events import (
     MovedEvent,
     PhaseEvent,
     ReduceEvent,
+    ShownEvent,
     TradeEvent,
     TriggeredEvent,
 )
@@ -26,7 +27,7 @@ from openspot.domain.order_book import BookContradictionError
 from openspot.market_data.book import BookBase, BookEvent, PublishedBook
 from openspot.market_data.day import MINUTE_MS, RollingDay
 
-_BOOK_EVENTS = frozenset({AcceptedEvent, TradeEvent, ReduceEvent, MovedEvent, TriggeredEvent})
+_BOOK_EVENTS = frozenset({AcceptedEvent, TradeEvent, ReduceEvent, MovedEvent, TriggeredEvent, ShownEvent})
 
 
 class MarketHistory(NamedTuple):

@@ -34,6 +34,7 @@ DESCRIPTOR = Descriptor(
                     subjects.ORDERS_AMEND,
                     subjects.ORDERS_SUBMIT_LIST,
                     subjects.ORDERS_CANCEL_LIST,
+                    subjects.ORDERS_REPLACE,
                     subjects.ORDERS_GET,
                     subjects.LEDGER_BALANCES_GET,
                     subjects.LEDGER_HISTORY_GET,

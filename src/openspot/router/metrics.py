@@ -4,6 +4,9 @@ from prometheus_client import Counter, Gauge, Histogram
 
 ORDERS = Counter("openspot_router_orders_total", "Orders submitted, by outcome and reason", ["outcome", "reason"])
 CANCELS = Counter("openspot_router_cancels_total", "Cancels asked for, by outcome", ["outcome"])
+REPLACEMENTS = Counter(
+    "openspot_router_replacements_total", "Requests to replace an order, by outcome: replaced or failed", ["outcome"]
+)
 AMENDMENTS = Counter("openspot_router_amendments_total", "Amendments asked for, by outcome", ["outcome"])
 ORDER_LISTS = Counter(
     "openspot_router_order_lists_total",

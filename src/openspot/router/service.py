@@ -22,6 +22,8 @@ from openspot.contracts.messages import (
     GetOrder,
     GetOrderReply,
     Message,
+    ReplaceOrder,
+    ReplaceOrderReply,
     SubmitOrder,
     SubmitOrderList,
     SubmitOrderListReply,
@@ -57,6 +59,7 @@ from openspot.router.orders.pre_trade import MarketRules
 from openspot.router.orders.recent_orders import RecentOrders
 from openspot.router.orders.reference_prices import FairReferences, ReferencePrices, References, price_of
 from openspot.router.orders.rejections import Rejections
+from openspot.router.orders.replacement import Replacement
 from openspot.router.orders.submission import Submission
 from openspot.router.orders.symbols import Symbols
 from openspot.router.settings import RouterSettings
@@ -168,6 +171,10 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
                 engine=engine,
                 opening=opening,
                 clock=system_clock,
+            )
+            replacement = Replacement(lookup=lookup, submission=submission, cancellation=cancellation, engine=engine)
+            await bus.serve(
+                subjects.ORDERS_REPLACE, queue, ReplaceOrder, replacement.replace, ReplaceOrderReply.refused
             )
             await bus.serve(subjects.ORDERS_AMEND, queue, AmendOrders, amendment.amend, AmendOrdersReply.refused)
             lists = ListSubmission(

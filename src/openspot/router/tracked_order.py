@@ -39,6 +39,7 @@ class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=T
     client_list_id: str | None = None
     list_type: str | None = None
     list_role: str | None = None
+    display_quantity: str | None = None
 
 
 class TrackedOrder(msgspec.Struct, frozen=True):
@@ -96,6 +97,7 @@ class TrackedOrder(msgspec.Struct, frozen=True):
     def is_in_a_list(self) -> bool:
         """Whether the order is open, and what happens to it happens to the others of its list."""
         return self.list_state in BOUND_STATES and not self.has_ended
+    display_quantity: Decimal | None = None
 
     @property
     def is_waiting(self) -> bool:
@@ -147,7 +149,8 @@ def record_of(order: TrackedOrder) -> OrderRecord:
     )
     if order.post_only:
         record = msgspec.structs.replace(record, post_only=True)
-    if order.trigger_by is not None or order.expires_ms is not None or order.self_trade_prevention is not None:
+    own = (order.trigger_by, order.expires_ms, order.self_trade_prevention, order.display_quantity)
+    if any(value is not None for value in own):
         record = with_terms(
             record,
             stop_price=order.stop_price,
@@ -157,6 +160,7 @@ def record_of(order: TrackedOrder) -> OrderRecord:
             triggered_at=None if order.triggered_ms is None else iso_from_ms(order.triggered_ms),
             expires_at=None if order.expires_ms is None else iso_from_ms(order.expires_ms),
             self_trade_prevention=order.self_trade_prevention,
+            display_quantity=order.display_quantity,
         )
     if order.list_id is not None:
         record = with_list(

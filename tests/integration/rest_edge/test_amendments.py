@@ -88,8 +88,8 @@ async def test_every_way_to_amend_and_its_refusals(
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ({}, "price or quantity is required"),
-        ({"price": None}, "price or quantity is required"),
+        ({}, "price, quantity or stopPrice is required"),
+        ({"price": None}, "price, quantity or stopPrice is required"),
         ({"price": "0"}, "price"),
         ({"price": "-1"}, "price"),
         ({"price": "much"}, "price"),
@@ -99,7 +99,7 @@ async def test_every_way_to_amend_and_its_refusals(
         ({"orders": []}, "orders"),
         ({"orders": [{"price": "1"}]}, "orderId"),
         ({"orders": [{"orderId": "a b", "price": "1"}]}, "orderId"),
-        ({"orders": [{"orderId": "a"}]}, "price or quantity is required"),
+        ({"orders": [{"orderId": "a"}]}, "price, quantity or stopPrice is required"),
         ({"orders": [{"orderId": "a", "price": "1"}] * 2}, "orders must name each order once"),
         ({"orders": [{"orderId": f"a{number}", "price": "1"} for number in range(21)]}, "orders"),
     ],

@@ -184,6 +184,9 @@ BY_PATH = {
     "GET /orders/{orderId}": Owned(order),
     "DELETE /orders/{orderId}": Owned(order),
     "PATCH /orders/{orderId}": Owned(order, {"price": "91"}),
+    "POST /orders/{orderId}/replace": Owned(
+        order, {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "1", "price": "91"}
+    ),
     "PATCH /orders/client/{clientOrderId}": Owned(client_order_id, {"price": "91"}),
     "DELETE /orders/client/{clientOrderId}": Owned(client_order_id),
     "GET /accounts/withdrawals/{withdrawalId}": Owned(withdrawal),

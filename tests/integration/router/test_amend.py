@@ -94,7 +94,7 @@ async def test_amendments_of_one_request_have_their_own_outcomes(router: RouterC
 @pytest.mark.parametrize(
     ("fields", "code", "reason"),
     [
-        ({}, RefusalCode.VALIDATION, "price or quantity is required"),
+        ({}, RefusalCode.VALIDATION, "price, quantity or stopPrice is required"),
         ({"price": "much"}, RefusalCode.VALIDATION, "price"),
         ({"quantity": "1e400"}, RefusalCode.VALIDATION, "quantity"),
         ({"price": "100.001"}, RefusalCode.PRE_TRADE_CHECK, "price 100.001"),

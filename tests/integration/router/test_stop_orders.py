@@ -238,11 +238,9 @@ async def test_a_waiting_order_can_be_amended_and_keeps_its_trigger(trading: Tra
     far = await trading.rest("PATCH", path, {"price": "150"})
     assert far.status == 400
     assert far.message.startswith("price 150 deviates from the price of its trigger 105")
-    for field, value in (("stopPrice", "104"), ("trailingAmount", "1"), ("trailingBps", 5)):
+    for field, value in (("displayQuantity", "1"), ("trailingAmount", "1"), ("trailingBps", 5)):
         refused = await trading.rest("PATCH", path, {field: value})
-        assert (refused.status, refused.message) == (
-            400, [f"{field} cannot be changed: cancel the order and place another"],
-        )  # fmt: skip
+        assert (refused.status, refused.message) == (400, [f"{field} cannot be changed: replace the order"])
 
     market = await trading.place("alice", **STOP)
     path = f"/orders/{market.body['orderId']}"
@@ -255,6 +253,119 @@ async def test_a_waiting_order_can_be_amended_and_keeps_its_trigger(trading: Tra
     await trade_at(trading, "105")
     fired = await shown(trading, placed.body["orderId"], triggerStatus="triggered")
     assert (fired["price"], fired["quantity"]) == ("107", "0.5")
+
+
+async def test_the_trigger_of_a_stop_can_be_amended_until_it_fires(trading: Trading) -> None:
+    await trade_at(trading, "100")
+    placed = await trading.place("alice", **STOP_LIMIT)
+    path = f"/orders/{placed.body['orderId']}"
+    amended = await trading.rest("PATCH", path, {"stopPrice": "107", "price": "108"})
+    assert (amended.status, amended.body["stopPrice"], amended.body["price"]) == (200, "107", "108"), amended.body
+    await shown(trading, placed.body["orderId"], stopPrice="107", price="108", triggerStatus="waiting")
+    again = await trading.rest("PATCH", path, {"stopPrice": "107"})
+    assert (again.status, again.body["stopPrice"]) == (200, "107")
+    for stop, code in (("99", "TRIGGER_WOULD_FIRE"), ("107.001", "AMENDMENT_REJECTED"), ("80", "AMENDMENT_REJECTED")):
+        refused = await trading.rest("PATCH", path, {"stopPrice": stop})
+        assert (refused.status, refused.code) == (400, code), refused.message
+
+    # An order without a price keeps the distance of its bound from the trigger.
+    market = await trading.place("alice", **STOP)
+    before = await trading.engine.find(external_id=market.body["orderId"])
+    moved = await trading.rest("PATCH", f"/orders/{market.body['orderId']}", {"stopPrice": "106"})
+    assert (moved.status, moved.body["stopPrice"], moved.body["price"]) == (200, "106", None), moved.body
+    after = await trading.engine.find(external_id=market.body["orderId"])
+    assert after.trigger_price - before.trigger_price == after.trigger_limit - before.trigger_limit == 100
+
+    resting = await trading.place("alice", price="95")
+    refused = await trading.rest("PATCH", f"/orders/{resting.body['orderId']}", {"stopPrice": "106"})
+    assert (refused.status, refused.code) == (400, "VALIDATION_FAILED")
+    trailing = await trading.place("alice", side="sell", type="trailing_stop_limit", price="97", trailingAmount="3")
+    refused = await trading.rest("PATCH", f"/orders/{trailing.body['orderId']}", {"stopPrice": "98"})
+    assert refused.message == ["stopPrice can be changed only while a stop or take profit order waits for it"]
+    trading.rest.as_user("bob")
+    assert (await trading.rest("PATCH", path, {"stopPrice": "110"})).status == 404
+
+    await trade_at(trading, "107")
+    fired = await shown(trading, placed.body["orderId"], triggerStatus="triggered")
+    assert (fired["stopPrice"], fired["price"]) == ("107", "108")
+    refused = await trading.rest("PATCH", path, {"stopPrice": "110"})
+    assert refused.status in (400, 409)
+
+
+async def test_an_order_that_shows_a_part_is_one_from_the_edge_to_its_row(trading: Trading) -> None:
+    placed = await trading.place("alice", quantity="10", displayQuantity="0.5")
+    assert (placed.status, placed.body["displayQuantity"], placed.body["remainingQuantity"]) == (201, "0.5", "10")
+    await shown(trading, placed.body["orderId"], displayQuantity="0.5", remainingQuantity="10")
+    found = await trading.engine.find(external_id=placed.body["orderId"])
+    assert found.display_quantity * 20 == found.remaining_quantity
+    trading.rest.as_user("bob")
+    sold = await trading.place("bob", side="sell", quantity="5")
+    assert sold.body["status"] == "filled"
+    rest = await shown(trading, placed.body["orderId"], remainingQuantity="5")
+    assert (rest["status"], rest["displayQuantity"]) == ("partially_filled", "0.5")
+    path = f"/orders/{placed.body['orderId']}"
+    amended = await trading.rest("PATCH", path, {"quantity": "12"})
+    assert (amended.status, amended.body["remainingQuantity"], amended.body["displayQuantity"]) == (200, "7", "0.5")
+    refused = await trading.rest("PATCH", path, {"quantity": "51"})
+    assert refused.status == 400
+    assert refused.message.startswith("displayQuantity must be at least a 100th of the quantity 51")
+    smaller = await trading.rest("PATCH", path, {"quantity": "6"})
+    assert (smaller.status, smaller.body["remainingQuantity"]) == (200, "1")
+    for fields, message in (
+        ({"quantity": "1", "displayQuantity": "1"}, "displayQuantity must be below the quantity 1"),
+        ({"quantity": "1", "displayQuantity": "0.009"}, "displayQuantity must be at least a 100th of the quantity 1"),
+        ({"displayQuantity": "0.1", "timeInForce": "ioc"}, "displayQuantity does not go with timeInForce ioc"),
+        (STOP_LIMIT | {"displayQuantity": "0.1"}, "displayQuantity must not be given for a stop_limit order"),
+    ):
+        refused = await trading.place("alice", **fields)
+        text = refused.message if isinstance(refused.message, str) else refused.message[0]
+        assert (refused.status, text) == (400, message)
+
+
+async def test_a_replacement_names_both_outcomes_and_reuses_funds_and_client_order_id(trading: Trading) -> None:
+    await trading.engine.fund("carol", USD="9650")
+    everything = "100"
+    first = await trading.place("carol", price="95", quantity=everything, clientOrderId="mine")
+    assert first.status == 201, first.body
+    body = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "price": "94", "quantity": everything}
+    path = f"/orders/{first.body['orderId']}/replace"
+    replaced = await trading.rest("POST", path, body | {"clientOrderId": "mine"}, headers={"Idempotency-Key": "k1"})
+    assert replaced.status == 201, replaced.body
+    assert (replaced.body["cancelled"]["status"], replaced.body["cancelError"]) == ("cancelled", None)
+    new = replaced.body["order"]
+    assert (new["price"], new["clientOrderId"], new["status"]) == ("94", "mine", "open")
+    again = await trading.rest("POST", path, body | {"clientOrderId": "mine"}, headers={"Idempotency-Key": "k1"})
+    assert (again.status, again.body["order"]["orderId"]) == (201, new["orderId"])
+    assert (await trading.rest("GET", f"/orders/{first.body['orderId']}")).body["status"] == "cancelled"
+
+    # The first has ended: nothing is placed, or only the new one.
+    ended = await trading.rest("POST", path, body)
+    assert (ended.status, ended.code) == (409, "ORDER_NOT_OPEN")
+    small = body | {"quantity": "0.2", "mode": "allow_failure"}
+    anyway = await trading.rest("POST", path, small)
+    assert (anyway.status, anyway.body["cancelled"], anyway.body["cancelError"]["code"]) == (
+        201, None, "ORDER_NOT_OPEN",
+    )  # fmt: skip
+
+    # What the pre-trade check refuses leaves the old one, what only the engine knows does not.
+    path = f"/orders/{new['orderId']}/replace"
+    refused = await trading.rest("POST", path, body | {"quantity": "1000"})
+    assert (refused.status, refused.message) == (400, "quantity 1000 is above the maximum of 100 on BTC-USD")
+    assert (await trading.engine.find(external_id=new["orderId"])).status == "OPEN"
+    other = await trading.rest("POST", path, body | {"symbol": "ETH-USD", "price": "94"})
+    assert (other.status, other.code) == (400, "VALIDATION_FAILED")
+    too_much = await trading.rest("POST", path, body | {"price": "97"})
+    assert (too_much.status, too_much.code) == (409, "REPLACEMENT_REJECTED"), too_much.body
+    assert too_much.body["details"]["reason"] == "RISK_NSF"
+    assert too_much.body["details"]["cancelledOrderId"] == new["orderId"]
+    assert (await trading.rest("GET", f"/orders/{new['orderId']}")).body["status"] == "cancelled"
+
+    # Nobody replaces the order of another.
+    own = await trading.place("carol", price="94", quantity="0.2")
+    trading.rest.as_user("bob")
+    foreign = await trading.rest("POST", f"/orders/{own.body['orderId']}/replace", small | {"mode": "stop_on_failure"})
+    assert (foreign.status, foreign.code) == (404, "ORDER_NOT_FOUND")
+    assert (await trading.engine.find(external_id=own.body["orderId"])).status == "OPEN"
 
 
 async def test_an_order_with_an_expiry_ends_at_it_whether_it_rests_or_waits(trading: Trading) -> None:

@@ -128,6 +128,8 @@ def argument(name: str, kind: Any) -> Any:
     options = [option for option in typing.get_args(kind) if option is not type(None)]
     if name == "orders":
         return [{"symbol": "BTC-USD"}]
+    if name == "order":
+        return {"symbol": "BTC-USD", "side": "buy", "type": "limit"}
     if kind == Number or Decimal in options:
         return Decimal("1.5")
     if typing.get_origin(kind) is list or (options and typing.get_origin(options[0]) is list):

@@ -19,7 +19,7 @@ from tests.support.list_commands import ListStream
 
 LIST_KINDS = {CommandKind.LIST_ORDER, CommandKind.PLACE_LIST, CommandKind.CANCEL_LIST}
 LIST_EVENTS = {EventType.LISTED, EventType.LIST_ENDED, EventType.UNARMED}
-LIST_CODES = {code for code in ResultCode if code >= ResultCode.INVALID_ORDER_LIST}
+LIST_CODES = {code for code in ResultCode if ResultCode.INVALID_ORDER_LIST <= code <= ResultCode.LIST_ENTRY_ENDED}
 COUNT = 12_000
 CODES_OF_THE_PROCESS = range(91, 98)
 

@@ -173,7 +173,7 @@ pub fn check_invariants(engine: &Engine) {
                     let entry = held.entry(order.held_balance).or_default();
                     entry.0 += book.hold(side, order.reserve_price, order.remaining, fees);
                     entry.1 += book.locked(side, level.price, order.remaining);
-                    total += i128::from(order.remaining);
+                    total += i128::from(books.shown(order));
                     count += 1;
                     previous = order_index;
                 }

@@ -25,7 +25,8 @@ class Order(RecordWithState, frozen=True):
     `time_in_force` and `margin_mode` are only stored, unless the complete rules of orders are on, which honour the time
     in force. Only they have the fields from `post_only` on: that of an order that never takes; `fills`, in the reply to
     a placement, are those that the order made at once, oldest first, at most 100; `fills_truncated` says that there are
-    more; `expires_at` and `self_trade_prevention` are there if the order asked for them.
+    more; `expires_at` and `self_trade_prevention` are there if the order asked for them, and `display_quantity`: what
+    the order shows of its quantity at a time while it rests.
 
     Only an order with a trigger has the others. While `trigger_status` is waiting, the order is not in the book, though
     its status is open. `stop_price` of a trailing order is None until it fires. An order that ended before it fired
@@ -72,6 +73,7 @@ class Order(RecordWithState, frozen=True):
     list_type: str | None = None
     list_role: str | None = None
     list_state: str | None = None
+    display_quantity: Decimal | None = None
 
 
 class OrderList(Record, frozen=True):
@@ -125,6 +127,17 @@ class BatchEntry(Record, frozen=True):
     status: int
     order: Order | None
     error: BatchRefusal | None
+
+
+class Replacement(Record, frozen=True):
+    """The outcome of a replacement whose new order was placed: its record, and what became of the old one.
+
+    `cancelled` is the record of the old order, None if it was not cancelled: `cancel_error` says why then.
+    """
+
+    order: Order
+    cancelled: Order | None
+    cancel_error: BatchRefusal | None
 
 
 class CancelFailure(Record, frozen=True):

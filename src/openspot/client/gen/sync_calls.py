@@ -52,6 +52,7 @@ from openspot.client.gen.records import (
     PriceAlert,
     Profile,
     Province,
+    Replacement,
     Session,
     SignInProviders,
     Stake,
@@ -170,6 +171,7 @@ class SyncCalls:
         trailing_bps: int | None = None,
         expires_at: datetime | None = None,
         self_trade_prevention: str | None = None,
+        display_quantity: Number | None = None,
         idempotency_key: str | None = None,
     ) -> Order:
         """Place an order. Raises ApiError 400 with the reason if it is rejected.
@@ -180,7 +182,8 @@ class SyncCalls:
         raises ApiError 409 DUPLICATE_CLIENT_ORDER_ID with the id of that one in `details["orderId"]`. They also have
         orders with a trigger: `order_type` stop_market, stop_limit, take_profit_market and take_profit_limit with
         `stop_price`, trailing_stop_market and trailing_stop_limit with `trailing_amount` or `trailing_bps`, fired by
-        `trigger_by` last or mark; `time_in_force` gtd with `expires_at`, and `self_trade_prevention`. After
+        `trigger_by` last or mark; `time_in_force` gtd with `expires_at`, `self_trade_prevention`, and limit
+        orders that show only `display_quantity` at a time. After
         ApiError 504 ORDER_STATUS_UNKNOWN, call `order` with `details["orderId"]`. The client never repeats an order
         that may have been placed, unless you pass an `idempotency_key`. Use a new key for each order: the platform
         places the order of a key once, however often it is sent.
@@ -205,6 +208,7 @@ class SyncCalls:
                 trailing_bps=trailing_bps,
                 expires_at=expires_at,
                 self_trade_prevention=self_trade_prevention,
+                display_quantity=display_quantity,
                 idempotency_key=idempotency_key,
             )
         )
@@ -218,22 +222,45 @@ class SyncCalls:
         """
         return self._loop.run(self._client.place_orders(orders, idempotency_key=idempotency_key))
 
+    def replace_order(
+        self,
+        order_id: str,
+        order: Mapping[str, Any],
+        *,
+        allow_failure: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Replacement:
+        """Cancel an open order and place another on its market, made by `order_fields`, in one step.
+
+        Nobody trades between the two, and the funds and the client order id of the first are there for the second.
+        Unless `allow_failure`, nothing is placed if the first cannot be cancelled: that raises ApiError 404 or 409. If
+        it is cancelled and the new one is refused: ApiError 409 REPLACEMENT_REJECTED, with both ids in `details`. Only
+        platforms with the complete rules have this call.
+        """
+        return self._loop.run(
+            self._client.replace_order(order_id, order, allow_failure=allow_failure, idempotency_key=idempotency_key)
+        )
+
     def amend_order(
         self,
         order_id: str,
         *,
         price: Number | None = None,
         quantity: Number | None = None,
+        stop_price: Number | None = None,
         idempotency_key: str | None = None,
     ) -> Order:
-        """Give an open limit order another price, another quantity or both, and return it.
+        """Give an open order another price, quantity or trigger, and return it.
 
         `quantity` is the whole quantity of the order, with what is filled. An order that only gets smaller keeps its
-        place in the queue. A repeated amendment changes nothing. Raises ApiError 404 if the order is unknown, 409 if it
-        has ended, 400 if the amended order breaks a rule. Only platforms with the complete rules have this call.
+        place in the queue. `stop_price` is for a stop or take profit order that waits. A repeated amendment changes
+        nothing. Raises ApiError 404 if the order is unknown, 409 if it has ended, 400 if the amended order breaks a
+        rule. Only platforms with the complete rules have this call.
         """
         return self._loop.run(
-            self._client.amend_order(order_id, price=price, quantity=quantity, idempotency_key=idempotency_key)
+            self._client.amend_order(
+                order_id, price=price, quantity=quantity, stop_price=stop_price, idempotency_key=idempotency_key
+            )
         )
 
     def amend_order_by_client_id(
@@ -242,12 +269,13 @@ class SyncCalls:
         *,
         price: Number | None = None,
         quantity: Number | None = None,
+        stop_price: Number | None = None,
         idempotency_key: str | None = None,
     ) -> Order:
         """As `amend_order`, of the newest open order with this client order id."""
         return self._loop.run(
             self._client.amend_order_by_client_id(
-                client_order_id, price=price, quantity=quantity, idempotency_key=idempotency_key
+                client_order_id, price=price, quantity=quantity, stop_price=stop_price, idempotency_key=idempotency_key
             )
         )
 

@@ -21,7 +21,7 @@ class OrderRequest(Message, frozen=True):
     The edge allocates `order_id`. A market buy may have `quote_quantity`, the amount to spend, instead of `quantity`;
     under the complete rules of orders a market sell may have it, too. All numbers are decimal text, `max_slippage_bps`
     too. `post_only` is a domain.order.PostOnlyMode, None for an order that may take. `expires_at` is ISO 8601 in UTC.
-    The last five fields belong to the complete rules of orders.
+    The fields from `trigger_by` on belong to the complete rules of orders.
     """
 
     order_id: str
@@ -42,6 +42,7 @@ class OrderRequest(Message, frozen=True):
     trailing_bps: int | None = None
     expires_at: str | None = None
     self_trade_prevention: str | None = None
+    display_quantity: str | None = None
 
 
 class OrderFill(Message, frozen=True):
@@ -60,7 +61,8 @@ class OrderRecord(Message, frozen=True):
     `time_in_force` and `margin_mode` are only stored, unless the complete rules of orders are on, which honour the time
     in force. Only they have the fields from `post_only` on: that of an order that never takes; `fills`, in the reply to
     a placement, are those that the order made at once, oldest first, at most 100; `fills_truncated` says that there are
-    more; `expires_at` and `self_trade_prevention` are there if the order asked for them.
+    more; `expires_at` and `self_trade_prevention` are there if the order asked for them, and `display_quantity`: what
+    the order shows of its quantity at a time while it rests.
 
     Only an order with a trigger has the others. While `trigger_status` is waiting, the order is not in the book, though
     its status is open. `stop_price` of a trailing order is null until it fires. An order that ended before it fired
@@ -107,6 +109,7 @@ class OrderRecord(Message, frozen=True):
     list_type: Annotated[str, listed(*ListType)] | msgspec.UnsetType = msgspec.UNSET
     list_role: Annotated[str, listed(*ListRole)] | msgspec.UnsetType = msgspec.UNSET
     list_state: Annotated[str, listed(*ListState)] | msgspec.UnsetType = msgspec.UNSET
+    display_quantity: DecimalText | msgspec.UnsetType = msgspec.UNSET
 
 
 class SubmitOrder(Message, frozen=True):
@@ -241,7 +244,7 @@ class CancelOrderListReply(RefusableReply, frozen=True):
 
 
 class OrderAmendment(Message, frozen=True):
-    """What an order shall have: a price, an ordered quantity (with what is filled) or both.
+    """What an order shall have: a price, an ordered quantity (with what is filled), the price of its trigger.
 
     None leaves one as it is.
     """
@@ -249,6 +252,7 @@ class OrderAmendment(Message, frozen=True):
     order_id: str
     price: str | None = None
     quantity: str | None = None
+    stop_price: str | None = None
 
 
 class AmendOrders(Message, frozen=True):
@@ -287,6 +291,31 @@ class AmendOrdersReply(RefusableReply, frozen=True):
 
     success: bool
     outcomes: tuple[AmendmentOutcome, ...] = ()
+
+
+class ReplaceOrder(Message, frozen=True):
+    """Request `orders.replace`: cancel an open order of a user and place another on its symbol, with nothing between.
+
+    With `allow_failure` the other is placed even if nothing is cancelled. `deadline` is as in SubmitOrder.
+    """
+
+    user_id: str
+    order_id: str
+    order: OrderRequest
+    allow_failure: bool = False
+    deadline: int | None = None
+
+
+class ReplaceOrderReply(RefusableReply, frozen=True):
+    """Reply of `orders.replace`: what became of the cancel and of the placement. One is None if it was not tried.
+
+    A refusal of the whole request, after which nothing has changed, has `error` and `code`.
+    """
+
+    NOTHING = (None, None)
+
+    cancelled: CancelOrderReply | None
+    placed: SubmitOrderReply | None
 
 
 class GetOrder(Message, frozen=True):

@@ -49,6 +49,13 @@ class WaitingOrder(NamedTuple):
     fired_price: int
 
 
+class Iceberg(NamedTuple):
+    """What a resting order shows of its quantity: `display` at a time, of which `visible` is left. Both are scaled."""
+
+    display: int
+    visible: int
+
+
 class OrderExpiry(NamedTuple):
     """An open order that ends at a time, in nanoseconds since 1970."""
 
@@ -215,6 +222,10 @@ class MatchingCore(Protocol):
 
     def waiting_order(self, order_id: int) -> WaitingOrder | None:
         """What an open order waits for; None if it rests, or is unknown."""
+        ...
+
+    def iceberg(self, order_id: int) -> Iceberg | None:
+        """What a resting order shows of its quantity; None if it shows all, or is unknown."""
         ...
 
     def waiting_orders(self) -> list[WaitingOrder]:

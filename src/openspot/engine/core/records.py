@@ -19,8 +19,8 @@ The fields that each kind reads (the others are zero):
     CANCEL           order_id; account = the owner, or 0 for an administrator; symbol, or 0 for any
     MOVE             order_id, account, price = the new limit, which is also a BUY's new reserve price
     REDUCE           order_id, account, quantity = by how much
-    AMEND            order_id, account, price = the new limit (as in MOVE), quantity = the new ordered quantity;
-                     0 leaves either as it is
+    AMEND            order_id, account, price = the new limit (as in MOVE), quantity = the new ordered quantity,
+                     amount = the new price of a fixed trigger; 0 leaves each as it is
     DEPOSIT          symbol = currency, account (added if missing), amount, reference
     WITHDRAW         symbol = currency, account, amount, reference
     RESERVE          symbol = currency, account, amount, reference: held for a withdrawal
@@ -42,11 +42,14 @@ The fields that each kind reads (the others are zero):
     SET_ACCOUNT_FEES account, flags bit 0 = the account gets its own fees (else the symbol's apply);
                      order_id, price = taker and maker basis points, two's complement
     SET_OWNER        account, order_id = the account whose user owns this one, too, or 0 for nobody else
+    REPLACE          as CANCEL, of the order that the PLACE directly after it, or after its TERMS, replaces; flags
+                     bit 0 = the PLACE is carried out even if nothing was cancelled
     TERMS            order_id = that of the PLACE directly after it, for which it counts; side = TriggerKind;
                      order_type = the order's own StpMode + 1, or 0 for the account's; flags bit 0 = the mark price
                      fires it (else the last trade), bit 1 = it fires at or below its trigger (else at or above);
                      price = the trigger, the distance, or the basis points; amount = when the order expires
-                     (ns since 1970), or 0; symbol, account and quantity are 0
+                     (ns since 1970), or 0; quantity = the quantity that a resting order shows, or 0 for all;
+                     symbol and account are 0
     EXPIRE           order_id: ends an order whose expiry has passed
     SET_MARK_PRICE   symbol, price
     ACTIVATE         symbol: activates orders whose triggers have fired, and arms the exits of filled entries
@@ -89,6 +92,8 @@ assert EVENT.size == EVENT_SIZE
 FLAG_ACTIVE = 1
 FLAG_BUDGET = 1 << 6
 """PLACE of an IOC: the quantity is the most that the budget in `amount` buys, or that brings at most it."""
+FLAG_ALLOW_FAILURE = 1
+"""REPLACE: the PLACE is carried out even if nothing was cancelled."""
 FLAG_SLIDE = 1 << 7
 """PLACE of a POST_ONLY: a price that would match becomes one tick behind the best opposite price."""
 STEPS_MASK = FLAG_BUDGET - 1
@@ -106,6 +111,8 @@ FOK_STEPS_EXPONENT = 12
 before have 0 there."""
 UNCROSS_STEPS_MAX = 256
 """How often two orders of an auction meet in one command. The rest waits for the next one."""
+ICEBERG_SLICES_MAX = 100
+"""An order shows at least this part of its quantity, so that what it adds to a command is bounded."""
 _LOW = (1 << 64) - 1
 
 
@@ -143,6 +150,7 @@ class CommandKind(IntEnum):
     CANCEL_LIST = 32
     SET_PHASE = 27
     ADVANCE_PHASE = 28
+    REPLACE = 29
 
 
 class ResultStatus(IntEnum):
@@ -164,6 +172,7 @@ class EventType(IntEnum):
     LISTED: an order of a list passed every check. LIST_ENDED: the orders of a list no longer depend on each other.
     UNARMED: the exits of a list could not be placed for a quantity that its entry has filled.
     PHASE: a market entered a phase, or got a price for its auction.
+    SHOWN: a resting order that shows a part of its quantity shows a new one, at the end of its queue.
     """
 
     ACCEPTED = 1
@@ -179,6 +188,7 @@ class EventType(IntEnum):
     LIST_ENDED = 14
     UNARMED = 15
     PHASE = 10
+    SHOWN = 11
 
 
 EVENT_TAKER_COMPLETED = 1
@@ -189,6 +199,8 @@ EVENT_WAITS = 8
 """REDUCE, MOVED: the order waits for its trigger, or to be armed, so no book changes."""
 EVENT_LISTED = 16
 """ACCEPTED, WAITING: the order is one of a list, so what its sender said stands in its LISTED."""
+EVENT_ICEBERG = 32
+"""REDUCE, MOVED: the order rests and shows a part of its quantity, so the book loses only what it showed."""
 EVENT_AUCTION = 64
 """TRADE: an auction's. Both orders rested, each at a limit of its own, and `price` is the auction's."""
 
@@ -253,8 +265,12 @@ class Event(NamedTuple):
 
     TRADE: `order_id`, `account`, `remaining`, `side` and `amount` (fee) are the taker's; the maker_ fields
     the maker's; `maker_amount` is negative for a rebate; fees are in the symbol's quote asset.
-    ACCEPTED, MOVED: `price`, `quantity` (ordered), `remaining`, `order_type`. ACCEPTED: `amount` = the expiry, or 0.
-    MOVED: `amount` = the signed change of the quantity, scaled, which an AMEND made.
+    ACCEPTED, MOVED: `price`, `quantity` (ordered), `remaining`, `order_type`. `maker_remaining` = the displayed
+    quantity of an order that shows a part of its own, else 0. ACCEPTED: `amount` = the expiry, or 0. MOVED of such an
+    order: `maker_amount` = what it showed before. A SHOWN follows if it rests.
+    MOVED: `amount` = the signed change of the quantity, scaled, which an AMEND made. Of an order that waits,
+    `maker_remaining` = the trigger price that the AMEND gave it, or 0.
+    SHOWN: `price`, `quantity` = what the order shows now, `remaining` of the whole order, `order_type`.
     WAITING, TRIGGERED: as ACCEPTED, `price` is the limit; `flags` as in TERMS, `maker_order_id` = the TriggerKind,
     `maker_remaining` = the trigger price. WAITING: `maker_account` = the distance or basis points of a trailing
     trigger. TRIGGERED: `amount` = the price that fired it.
@@ -262,7 +278,8 @@ class Event(NamedTuple):
     list, from 1.
     LIST_ENDED, UNARMED: `order_id` = the list's id, `order_type` = its OrderListType, `code` the reason.
     UNARMED: `quantity` = what the entry has filled and no exit covers.
-    REDUCE: `quantity` is the quantity removed, `remaining` the rest, `code` the reason.
+    REDUCE: `quantity` is the quantity removed, `remaining` the rest, `code` the reason. With EVENT_ICEBERG,
+    `maker_remaining` = by how much less the order shows.
     REJECT: `code` is the reason, `quantity` the quantity of the command.
     BALANCE: `account`, `currency`, `order_type` = the CommandKind, `order_id` and `maker_order_id` = low and
     high half of the reference, `maker_amount` = the account's total afterwards, `amount` = the signed change

@@ -26,6 +26,7 @@ from openspot.engine.core.protocol import (
     CoreBalance,
     CoreOrderList,
     DepthLevel,
+    Iceberg,
     OrderExpiry,
     OwnerLink,
     ReferencePrices,
@@ -68,6 +69,7 @@ _HANDLERS: dict[int, Callable[[CoreState, Command, Emit], CommandResult]] = {
     CommandKind.MOVE: amendments.move,
     CommandKind.REDUCE: amendments.reduce,
     CommandKind.AMEND: amendments.amend,
+    CommandKind.REPLACE: amendments.replace_order,
     CommandKind.DEPOSIT: transfers.deposit,
     CommandKind.WITHDRAW: transfers.withdraw,
     CommandKind.RESERVE: transfers.reserve,
@@ -204,6 +206,11 @@ class ReferenceCore:
         """What an open order waits for; None if it rests, or is unknown."""
         waiter = self._state.waiting.get(order_id)
         return waiter.as_waiting_order(self._fired_price(waiter)) if waiter else None
+
+    def iceberg(self, order_id: int) -> Iceberg | None:
+        """What a resting order shows of its quantity; None if it shows all, or is unknown."""
+        order = self._state.orders.get(order_id)
+        return Iceberg(order.display, order.visible) if order and order.display else None
 
     def waiting_orders(self) -> list[WaitingOrder]:
         """The orders that wait for a trigger, by placement."""

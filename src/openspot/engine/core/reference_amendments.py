@@ -2,18 +2,19 @@
 
 from dataclasses import replace
 
-from openspot.domain.order import Side
+from openspot.domain.order import Side, TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
-from openspot.engine.core.records import EVENT_WAITS, Command, EventType
+from openspot.engine.core.records import EVENT_ICEBERG, EVENT_WAITS, FLAG_ALLOW_FAILURE, Command, EventType
 from openspot.engine.core.reference_book import BookOrder
-from openspot.engine.core.reference_checks import check_notional, check_post_only, check_price
+from openspot.engine.core.reference_checks import check_notional, check_post_only, check_price, check_slices
 from openspot.engine.core.reference_execution import activate_fired
 from openspot.engine.core.reference_list_links import end_list
-from openspot.engine.core.reference_matching import emit_order, match_order, reduce_resting
+from openspot.engine.core.reference_matching import emit_order, match_order, reduce_resting, rest_order
 from openspot.engine.core.reference_order_list import OrderList
 from openspot.engine.core.reference_phases import check_may_enter_again, check_may_shrink
-from openspot.engine.core.reference_state import CommandResult, CoreState, Emit, require, require_found
+from openspot.engine.core.reference_state import CommandResult, CoreState, Emit, Rejected, require, require_found
+from openspot.engine.core.reference_terms import check_fixed_trigger
 from openspot.engine.core.reference_triggers import Waiter
 
 
@@ -29,6 +30,21 @@ def cancel(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     cancelled = order.remaining
     reduce_resting(state, order, cancelled, reason, emit)
     return CommandResult(remaining=cancelled)
+
+
+def replace_order(state: CoreState, command: Command, emit: Emit) -> CommandResult:
+    """Cancel an order for its owner, which the PLACE that follows replaces.
+
+    If there is nothing to cancel, that PLACE is not attempted, unless the command allows it.
+    """
+    state.tracks_prices = True
+    try:
+        require(command.account != 0, ResultCode.AUTH_INVALID_USER)
+        return cancel(state, command, emit)
+    except Rejected:
+        if not command.flags & FLAG_ALLOW_FAILURE:
+            state.stop_placement()
+        raise
 
 
 def reduce(state: CoreState, command: Command, emit: Emit) -> CommandResult:
@@ -55,7 +71,7 @@ def move(state: CoreState, command: Command, emit: Emit) -> CommandResult:
 
 
 def amend(state: CoreState, command: Command, emit: Emit) -> CommandResult:
-    """Change an order's price, its ordered quantity or both; 0 leaves one as it is.
+    """Change an order's price, its ordered quantity, its trigger or all of them; 0 leaves one as it is.
 
     Less at the same price keeps the order's place, and the same once more changes nothing. Anything else is as a MOVE.
     The price of a waiting order is its present limit.
@@ -63,16 +79,24 @@ def amend(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     order = _own_order(state, command)
     book, waiter = state.books[order.symbol], state.waiting.get(order.order_id)
     check_may_shrink(book)
+    if command.amount:
+        fixed = waiter is not None and waiter.trigger.kind == TriggerKind.FIXED and order.order_id not in book.fired
+        require(fixed, ResultCode.NO_TRIGGER_TO_AMEND)
     limit = waiter.limit if waiter else order.price
     price, quantity = command.price or limit, command.quantity or order.quantity
     require(0 < quantity <= SCALED_MAX, ResultCode.INVALID_QUANTITY)
     require(quantity % book.symbol.lot == 0, ResultCode.INVALID_QUANTITY_STEP)
     require(quantity > order.quantity - order.remaining, ResultCode.QUANTITY_BELOW_FILLED)
     check_price(book, price)
-    if price != limit or quantity > order.quantity:
+    if quantity > order.quantity:
+        check_slices(order.display, quantity)
+    new_trigger = command.amount if waiter and command.amount != waiter.trigger.value else 0
+    if price != limit or quantity > order.quantity or new_trigger:
         require(book.symbol.active, ResultCode.SYMBOL_INACTIVE)
         check_may_enter_again(book)
-        return _enter_again(state, order, price, quantity, emit)
+        if waiter and new_trigger:
+            check_fixed_trigger(book, replace(waiter.trigger, value=new_trigger))
+        return _enter_again(state, order, price, quantity, emit, new_trigger=new_trigger)
     less = order.quantity - quantity
     if less:
         order.quantity = quantity
@@ -80,10 +104,12 @@ def amend(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     return CommandResult(remaining=order.remaining)
 
 
-def _enter_again(state: CoreState, order: BookOrder, price: int, quantity: int, emit: Emit) -> CommandResult:
+def _enter_again(
+    state: CoreState, order: BookOrder, price: int, quantity: int, emit: Emit, new_trigger: int = 0
+) -> CommandResult:
     """Match an order again with another price and ordered quantity. What remains rests at the end of its queue.
 
-    A waiting order gets both and goes on waiting.
+    A waiting order gets both, and a trigger if that is new, and goes on waiting.
     """
     book, account = state.books[order.symbol], state.accounts[order.account]
     change = quantity - order.quantity
@@ -99,13 +125,15 @@ def _enter_again(state: CoreState, order: BookOrder, price: int, quantity: int, 
     require(free >= book.hold(moved), ResultCode.RISK_NSF)
     waiter = state.waiting.get(order.order_id)
     if waiter is not None:
-        return _move_waiter(state, waiter, moved, change, emit)
+        waiter.trigger.value = new_trigger or waiter.trigger.value
+        return _move_waiter(state, waiter, moved, change, emit, new_trigger)
     check_post_only(book, moved)
     state.remove_order(order)
-    emit_order(emit, EventType.MOVED, moved, amount=change)
+    iceberg = {"flags": EVENT_ICEBERG, "maker_remaining": order.display, "maker_amount": order.shown}
+    emit_order(emit, EventType.MOVED, moved, amount=change, **(iceberg if order.display else {}))
     execution = match_order(state, moved, emit)
     if moved.remaining:
-        state.add_order(moved)
+        rest_order(state, moved, emit)
     result = CommandResult(filled=execution.filled, remaining=moved.remaining, notional=execution.notional)
     activate_fired(state, book, emit)
     return result
@@ -120,8 +148,10 @@ def expire(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     return CommandResult(remaining=ended)
 
 
-def _move_waiter(state: CoreState, waiter: Waiter, moved: BookOrder, change: int, emit: Emit) -> CommandResult:
-    """Give a waiting order a new limit and quantity. It keeps its trigger and its place, and does not match."""
+def _move_waiter(
+    state: CoreState, waiter: Waiter, moved: BookOrder, change: int, emit: Emit, new_trigger: int
+) -> CommandResult:
+    """Give a waiting order a new limit and quantity. It keeps its place, and does not match."""
     order, book = waiter.order, state.books[moved.symbol]
     held = state.accounts[order.account].held
     held[book.held_currency(order)] += book.hold(moved) - book.hold(order)
@@ -129,7 +159,7 @@ def _move_waiter(state: CoreState, waiter: Waiter, moved: BookOrder, change: int
     order.quantity, order.remaining = moved.quantity, moved.remaining
     if waiter.trigger.is_trailing:
         waiter.trigger.anchor = waiter.trigger.price
-    emit_order(emit, EventType.MOVED, order, flags=EVENT_WAITS, amount=change)
+    emit_order(emit, EventType.MOVED, order, flags=EVENT_WAITS, amount=change, maker_remaining=new_trigger)
     return CommandResult(remaining=order.remaining)
 
 

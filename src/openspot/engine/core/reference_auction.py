@@ -10,7 +10,7 @@ from openspot.domain.auction import clearing_of
 from openspot.domain.order import EngineOrderType, StpMode
 from openspot.engine.core.records import EVENT_AUCTION, UNCROSS_STEPS_MAX, EventType
 from openspot.engine.core.reference_book import BookOrder, PhaseState, SymbolBook
-from openspot.engine.core.reference_matching import reduce_resting, removals, settle_trade
+from openspot.engine.core.reference_matching import emit_shown, reduce_resting, removals, settle_trade
 from openspot.engine.core.reference_state import CoreState, Emit
 
 
@@ -49,8 +49,8 @@ def emit_phase(book: SymbolBook, emit: Emit, volume: int = 0) -> None:
 
 def _price(book: SymbolBook, emit: Emit) -> None:
     clearing = clearing_of(
-        ((level.price, level.quantity) for level in book.bids.depth(0)),
-        ((level.price, level.quantity) for level in book.asks.depth(0)),
+        book.bids.volumes(),
+        book.asks.volumes(),
         tick=book.symbol.tick,
         reference=book.auction_reference,
     )
@@ -76,7 +76,8 @@ def _meet(state: CoreState, book: SymbolBook, bid: BookOrder, ask: BookOrder, em
         if from_taker:
             reduce_resting(state, taker, from_taker, reason, emit)
         return
-    quantity = min(taker.remaining, maker.remaining)
-    state.reduce_order(maker, quantity)
-    state.reduce_order(taker, quantity)
+    quantity = min(taker.shown, maker.shown)
+    more = [order for order in (maker, taker) if state.fill_order(order, quantity)]
     settle_trade(state, taker, maker, book.phase.price, quantity, emit, EVENT_AUCTION)
+    for order in more:
+        emit_shown(emit, order)

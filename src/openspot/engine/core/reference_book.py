@@ -45,6 +45,20 @@ class BookOrder:
     """When it expires, in nanoseconds since 1970; 0 for never."""
     covered: bool = False
     """Whether the other exit of its list holds the funds for both."""
+    display: int = 0
+    """How much of it a resting order shows at a time; 0 for all."""
+    visible: int = 0
+    """What is left of the part that a resting order with a `display` shows."""
+
+    @property
+    def shown(self) -> int:
+        """What the book shows of a resting order, and what it trades before it loses its place."""
+        return self.visible if self.display else self.remaining
+
+    @property
+    def hidden(self) -> int:
+        """What the book does not show of a resting order."""
+        return self.remaining - self.shown
 
     @property
     def has_limit(self) -> bool:
@@ -128,13 +142,23 @@ class QueuedSide:
         for key in reversed(self._keys):
             yield from self._levels[key].values()
 
+    def levels(self) -> Iterator[list[BookOrder]]:
+        """The queues of all prices, best price first. The side must not change while it is read."""
+        for key in reversed(self._keys):
+            yield list(self._levels[key].values())
+
     def depth(self, levels: int) -> list[DepthLevel]:
-        """The best `levels` prices, best first; 0 means all."""
+        """The best `levels` prices, best first, with the quantities that are shown; 0 means all."""
         keys = self._keys[-levels:] if levels else self._keys
         return [
-            DepthLevel(self._sign * key, sum(order.remaining for order in level.values()), len(level))
+            DepthLevel(self._sign * key, sum(order.shown for order in level.values()), len(level))
             for key, level in ((key, self._levels[key]) for key in reversed(keys))
         ]
+
+    def volumes(self) -> Iterator[tuple[int, int]]:
+        """All prices, best first, with the whole quantities of their orders."""
+        for level in self.levels():
+            yield level[0].price, sum(order.remaining for order in level)
 
 
 class SymbolBook:

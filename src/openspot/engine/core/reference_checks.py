@@ -5,6 +5,7 @@ from openspot.domain.money import AMOUNT_MAX
 from openspot.domain.order import EngineOrderType
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
+from openspot.engine.core.records import ICEBERG_SLICES_MAX
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
 from openspot.engine.core.reference_state import require
 
@@ -13,6 +14,19 @@ def check_price(book: SymbolBook, price: int) -> None:
     """Check 6 of PLACE, which MOVE and AMEND share: the price is in range and a multiple of the tick."""
     require(0 < price <= SCALED_MAX, ResultCode.INVALID_PRICE)
     require(price % book.symbol.tick == 0, ResultCode.INVALID_PRICE_STEP)
+
+
+def check_display(book: SymbolBook, display: int, quantity: int) -> None:
+    """Part of check 5 of PLACE: an order that shows a part of its quantity shows a fit one; 0 shows all."""
+    if display:
+        is_part = 0 < display < quantity and display % book.symbol.lot == 0
+        require(is_part, ResultCode.INVALID_DISPLAY_QUANTITY)
+        check_slices(display, quantity)
+
+
+def check_slices(display: int, quantity: int) -> None:
+    """Reject an order that would show its quantity in too many parts."""
+    require(not display or display * ICEBERG_SLICES_MAX >= quantity, ResultCode.INVALID_DISPLAY_QUANTITY)
 
 
 def check_notional(book: SymbolBook, limit: int, quantity: int) -> None:

@@ -17,6 +17,7 @@ from openspot.engine.core.reference_matching import (
     fill_or_kill_refusal,
     match_order,
     reduce_incoming,
+    rest_order,
 )
 from openspot.engine.core.reference_sizing import steps_of
 from openspot.engine.core.reference_state import CommandResult, CoreState, Emit, Rejected, require, require_found
@@ -41,7 +42,7 @@ def execute(state: CoreState, order: BookOrder, emit: Emit, *, budget: int, flag
         if order.remaining and order.order_type == EngineOrderType.IOC:
             reduce_incoming(order, order.remaining, ResultCode.IOC_REMAINDER, execution, emit)
     if order.remaining:
-        state.add_order(order)
+        rest_order(state, order, emit)
     return execution
 
 

@@ -6,14 +6,16 @@ Each change of an open order calls `follow_change`. Nothing here matches: exits 
 from dataclasses import replace
 
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core.records import EVENT_TAKER_COMPLETED, EVENT_WAITS, EventType
+from openspot.engine.core.records import EVENT_ICEBERG, EVENT_TAKER_COMPLETED, EVENT_WAITS, EventType
 from openspot.engine.core.reference_book import BookOrder
 from openspot.engine.core.reference_order_list import OrderList
 from openspot.engine.core.reference_state import CoreState, Emit
 
 
-def emit_reduce(emit: Emit, order: BookOrder, quantity: int, reason: ResultCode, flags: int = 0) -> None:
-    """Emit REDUCE for an order that has lost `quantity` without a trade."""
+def emit_reduce(
+    emit: Emit, order: BookOrder, quantity: int, reason: ResultCode, flags: int = 0, from_shown: int = 0
+) -> None:
+    """Emit REDUCE for an order that has lost `quantity` without a trade, of which an iceberg showed `from_shown`."""
     emit(
         EventType.REDUCE,
         side=order.side,
@@ -26,6 +28,7 @@ def emit_reduce(emit: Emit, order: BookOrder, quantity: int, reason: ResultCode,
         price=order.price,
         quantity=quantity,
         remaining=order.remaining,
+        maker_remaining=from_shown,
     )
 
 
@@ -33,8 +36,12 @@ def reduce_open(state: CoreState, order: BookOrder, quantity: int, reason: Resul
     """Reduce an open order by `quantity` without a trade, and nothing else."""
     waiter = state.waiting.get(order.order_id)
     limit = waiter.limit if waiter else order.price
+    shown, flags = order.shown, EVENT_WAITS if waiter else 0
     state.reduce_order(order, quantity)
-    emit_reduce(emit, replace(order, price=limit), quantity, reason, EVENT_WAITS if waiter else 0)
+    if order.display:
+        flags |= EVENT_ICEBERG
+    from_shown = shown - order.shown if order.display else 0
+    emit_reduce(emit, replace(order, price=limit), quantity, reason, flags, from_shown)
 
 
 def cover_lesser(orders: list[BookOrder]) -> None:

@@ -134,6 +134,7 @@ def _check_shape(list_type: OrderListType, parts: list[ListPart]) -> None:
         len({order.order_id for order in orders}) == len(orders)
         and len(common) == 1
         and all(order.flags <= STEPS_MASK for order in orders)
+        and all(part.terms.quantity == 0 for part in parts)
         and first.side == last.side
         and all(_exit_fits(part, is_oco=is_oco) for part in exits)
         and (len(exits) == 1 or any(part.terms.side != TriggerKind.NONE for part in exits))

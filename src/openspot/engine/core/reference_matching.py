@@ -67,21 +67,30 @@ def fill_or_kill_refusal(
     book = state.books[incoming.symbol]
     owner, mode = state.owner_of(incoming.account), state.stp_mode_of(incoming)
     is_by_order = may_meet_itself(state, incoming)
-    unfilled, notional, steps, last_price = incoming.remaining, 0, 0, 0
-    for resting in book.opposite_side(incoming).orders():
-        if not incoming.may_trade_at(resting.price):
+    unfilled, notional, steps = incoming.remaining, 0, 0
+    for level in book.opposite_side(incoming).levels():
+        price, hidden = level[0].price, 0
+        if not incoming.may_trade_at(price):
             return ResultCode.FOK_NOT_FILLABLE
-        if is_by_order or resting.price != last_price:
-            if steps == steps_max:
-                return ResultCode.FOK_TOO_DEEP
-            steps, last_price = steps + 1, resting.price
-        if is_by_order and state.owner_of(resting.account) == owner:
-            if mode == StpMode.CANCEL_RESTING:
-                continue
-            return ResultCode.FOK_NOT_FILLABLE
-        quantity = min(unfilled, resting.remaining)
+        for place, resting in enumerate(level):
+            if is_by_order or place == 0:
+                if steps == steps_max:
+                    return ResultCode.FOK_TOO_DEEP
+                steps += 1
+            if is_by_order and state.owner_of(resting.account) == owner:
+                if mode == StpMode.CANCEL_RESTING:
+                    continue
+                return ResultCode.FOK_NOT_FILLABLE
+            quantity = min(unfilled, resting.shown)
+            unfilled -= quantity
+            hidden += resting.hidden
+            notional += book.notional(price, quantity)
+            if not unfilled:
+                break
+        # What is hidden comes after all that the price shows.
+        quantity = min(unfilled, hidden)
         unfilled -= quantity
-        notional += book.notional(resting.price, quantity)
+        notional += book.notional(price, quantity)
         if not unfilled:
             break
     is_filled = not unfilled
@@ -139,12 +148,36 @@ def _prevent_self_trade(
 
 def _trade(state: CoreState, taker: BookOrder, maker: BookOrder, execution: Execution, emit: Emit) -> None:
     """Fill two orders against each other at the resting price (fact A1-01) and charge both fees."""
-    price, quantity = maker.price, min(taker.remaining, maker.remaining)
-    state.reduce_order(maker, quantity)
+    price, quantity = maker.price, min(taker.remaining, maker.shown)
+    shows_more = state.fill_order(maker, quantity)
     taker.remaining -= quantity
     execution.filled += quantity
     execution.notional += state.books[taker.symbol].notional(price, quantity)
     settle_trade(state, taker, maker, price, quantity, emit)
+    if shows_more:
+        emit_shown(emit, maker)
+
+
+def rest_order(state: CoreState, order: BookOrder, emit: Emit) -> None:
+    """Put an order at the end of its queue. One that shows a part of its quantity says which."""
+    state.add_order(order)
+    if order.display:
+        emit_shown(emit, order)
+
+
+def emit_shown(emit: Emit, order: BookOrder) -> None:
+    """Emit SHOWN for an order that shows a new part of its quantity."""
+    emit(
+        EventType.SHOWN,
+        side=order.side,
+        order_type=order.order_type,
+        symbol=order.symbol,
+        order_id=order.order_id,
+        account=order.account,
+        price=order.price,
+        quantity=order.shown,
+        remaining=order.remaining,
+    )
 
 
 def settle_trade(
@@ -210,6 +243,7 @@ def emit_accepted(state: CoreState, order: BookOrder, emit: Emit) -> None:
         EventType.ACCEPTED,
         order,
         flags=EVENT_LISTED if order.order_id in state.listed else 0,
+        maker_remaining=order.display,
         fee_bps=order.taker_fee_bps,
         maker_fee_bps=order.maker_fee_bps,
         amount=order.expiry,

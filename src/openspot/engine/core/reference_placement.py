@@ -12,7 +12,7 @@ from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.records import FLAG_BUDGET, FLAG_SLIDE, Command, EventType, ResultStatus
 from openspot.engine.core.reference_arming import begin_waiting
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
-from openspot.engine.core.reference_checks import check_notional, check_post_only, check_price
+from openspot.engine.core.reference_checks import check_display, check_notional, check_post_only, check_price
 from openspot.engine.core.reference_execution import activate_fired, execute
 from openspot.engine.core.reference_matching import emit_accepted
 from openspot.engine.core.reference_phases import check_may_enter
@@ -44,6 +44,7 @@ def place(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Check a new order and match it. Its type decides what becomes of a remainder (facts A2.8-01 to A2.8-05)."""
     terms = state.terms_until(state.command_sequence - 1)
     try:
+        require(not state.is_stopped_after(state.command_sequence - 1), ResultCode.REPLACEMENT_NOT_ATTEMPTED)
         order, waiter = checked_order(state, command, terms)
     except Rejected as rejected:
         emit_reject(emit, command, rejected.code)
@@ -89,7 +90,8 @@ def checked_order(
     require(command.quantity % book.symbol.lot == 0, ResultCode.INVALID_QUANTITY_STEP)
     order = _new_order(command, book, account)
     if terms is not None:
-        order.own_stp, order.expiry = terms.order_type, terms.amount
+        order.own_stp, order.expiry, order.display = terms.order_type, terms.amount, terms.quantity
+        check_display(book, order.display, order.quantity)
     if order.has_limit:
         check_price(book, order.price)
         if order.side == Side.BUY:

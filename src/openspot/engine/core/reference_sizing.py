@@ -24,21 +24,30 @@ def affordable_quantity(state: CoreState, incoming: BookOrder, budget: int, step
     owner, mode = state.owner_of(incoming.account), state.stp_mode_of(incoming)
     is_by_order = may_meet_itself(state, incoming)
     lot = book.symbol.lot
-    total, left, steps, last_price = 0, budget, 0, 0
-    for resting in book.opposite_side(incoming).orders():
-        if not incoming.may_trade_at(resting.price):
+    total, left, steps = 0, budget, 0
+    for level in book.opposite_side(incoming).levels():
+        price, hidden = level[0].price, 0
+        if not incoming.may_trade_at(price):
             break
-        if is_by_order or resting.price != last_price:
-            if steps == steps_max:
-                break
-            steps, last_price = steps + 1, resting.price
-        if is_by_order and state.owner_of(resting.account) == owner:
-            if mode == StpMode.CANCEL_RESTING:
-                continue
-            break
-        quantity = min(incoming.remaining - total, resting.remaining, left // book.notional(resting.price, lot) * lot)
+        for place, resting in enumerate(level):
+            if is_by_order or place == 0:
+                if steps == steps_max:
+                    return total
+                steps += 1
+            if is_by_order and state.owner_of(resting.account) == owner:
+                if mode == StpMode.CANCEL_RESTING:
+                    continue
+                return total
+            quantity = min(incoming.remaining - total, resting.shown, left // book.notional(price, lot) * lot)
+            total += quantity
+            left -= book.notional(price, quantity)
+            hidden += resting.hidden
+            if quantity < resting.shown:
+                return total
+        # What is hidden comes after all that the price shows.
+        quantity = min(incoming.remaining - total, hidden, left // book.notional(price, lot) * lot)
         total += quantity
-        left -= book.notional(resting.price, quantity)
-        if quantity < resting.remaining:
+        left -= book.notional(price, quantity)
+        if quantity < hidden:
             break
     return total

@@ -152,6 +152,7 @@ class CoreState:
         self._movements_end = 0
         self._terms: Command | None = None
         self._terms_end = 0
+        self._stopped_end = 0
         self.lists: dict[int, OrderList] = {}
         """The lists whose orders depend on each other, by id."""
         self.listed: dict[int, OrderList] = {}
@@ -195,8 +196,18 @@ class CoreState:
         return self._terms if self._terms_end == command_sequence else None
 
     def keep_terms(self, terms: Command) -> None:
-        """Let `terms`, which are the present command, wait for their PLACE."""
+        """Let `terms`, which are the present command, wait for their PLACE. A PLACE that is stopped stays so."""
         self._terms, self._terms_end = terms, self.command_sequence
+        if self.is_stopped_after(self.command_sequence - 1):
+            self.stop_placement()
+
+    def stop_placement(self) -> None:
+        """Let the PLACE directly after the present command not be attempted."""
+        self._stopped_end = self.command_sequence
+
+    def is_stopped_after(self, command_sequence: int) -> bool:
+        """Whether a PLACE directly after this command is not attempted. Any other command ends that."""
+        return 0 < self._stopped_end == command_sequence
 
     def list_parts_until(self, command_sequence: int) -> list[ListPart]:
         """The unbroken run of pairs of TERMS and LIST_ORDER that ends with this command. Any other ends the run."""
@@ -228,6 +239,7 @@ class CoreState:
     def add_order(self, order: BookOrder) -> None:
         """Put an order at the end of its level's queue and hold its funds."""
         book, account = self.books[order.symbol], self.accounts[order.account]
+        order.visible = min(order.display, order.remaining)
         book.own_side(order).add(order)
         self.orders[order.order_id] = account.orders[order.order_id] = order
         account.held[book.held_currency(order)] += book.hold(order)
@@ -246,12 +258,28 @@ class CoreState:
         """Reduce an open order by `quantity`. It keeps its place, or leaves the book if nothing remains."""
         if quantity == order.remaining:
             self.remove_order(order)
-            order.remaining = 0
+            order.remaining = order.visible = 0
             return
         book, account = self.books[order.symbol], self.accounts[order.account]
         account.release(book.held_currency(order), book.hold(order))
         order.remaining -= quantity
+        order.visible = min(order.visible, order.remaining)
         account.held[book.held_currency(order)] += book.hold(order)
+
+    def fill_order(self, order: BookOrder, quantity: int) -> bool:
+        """Reduce a resting order by a trade of what it shows. Returns whether it shows more, now last in its queue."""
+        visible = order.visible - quantity
+        self.reduce_order(order, quantity)
+        if not order.display or not order.remaining:
+            return False
+        order.visible = visible
+        if visible:
+            return False
+        side = self.books[order.symbol].own_side(order)
+        side.remove(order)
+        order.visible = min(order.display, order.remaining)
+        side.add(order)
+        return True
 
     def account_state(self, account_number: int) -> AccountSettings:
         """The settings of an existing account."""

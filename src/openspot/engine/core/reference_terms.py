@@ -32,7 +32,8 @@ def check_terms(terms: Command, command: Command) -> None:
         and terms.side in frozenset(TriggerKind)
         and terms.order_type <= len(StpMode)
         and terms.flags <= TERMS_FLAGS
-        and (terms.symbol, terms.account, terms.quantity) == (0, 0, 0)
+        and (terms.symbol, terms.account) == (0, 0)
+        and (not terms.quantity or (not waits and order_type in RESTING_TYPES))
         and (_trigger_fits(terms, command) if waits else (terms.price, terms.flags) == (0, 0))
     )
     require(is_regular, ResultCode.INVALID_TERMS)
@@ -72,6 +73,16 @@ def checked_trigger(book: SymbolBook, terms: Command, expected_price: int = 0) -
         require(reference != 0, ResultCode.REFERENCE_PRICE_UNKNOWN)
         trigger.watermark = reference
         trigger.anchor = trigger.price
+    _check_not_reached(trigger, reference)
+    return trigger
+
+
+def check_fixed_trigger(book: SymbolBook, trigger: Trigger) -> None:
+    """Check a new price of a fixed trigger, as check 13 of PLACE does."""
+    require(trigger.value % trigger.tick == 0, ResultCode.INVALID_TRIGGER)
+    _check_not_reached(trigger, book.reference_price(by_mark=trigger.by_mark))
+
+
+def _check_not_reached(trigger: Trigger, reference: int) -> None:
     require(0 < trigger.price <= SCALED_MAX, ResultCode.INVALID_TRIGGER)
     require(reference == 0 or not trigger.is_reached_by(reference), ResultCode.TRIGGER_WOULD_FIRE)
-    return trigger

@@ -10,6 +10,7 @@ from openspot.engine.core.protocol import (
     CoreBalance,
     CoreOrderList,
     DepthLevel,
+    Iceberg,
     OrderExpiry,
     OwnerLink,
     ReferencePrices,
@@ -45,6 +46,11 @@ class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
         """What an open order waits for; None if it rests, or is unknown."""
         row = super().waiting_order(order_id)
         return None if row is None else WaitingOrder._make(row)
+
+    def iceberg(self, order_id: int) -> Iceberg | None:
+        """What a resting order shows of its quantity; None if it shows all, or is unknown."""
+        row = super().iceberg(order_id)
+        return None if row is None else Iceberg._make(row)
 
     def waiting_orders(self) -> list[WaitingOrder]:
         """The orders that wait for a trigger, by placement."""

@@ -20,6 +20,7 @@ from openspot.engine.core.reference_state import (
     RememberedTransfer,
     TransferStatus,
 )
+from openspot.engine.core.snapshot_extras import read_extras
 from openspot.engine.core.snapshot_lists import read_order_lists
 from openspot.engine.core.snapshot_parts import (
     RecordReader,
@@ -98,6 +99,8 @@ def read_snapshot(snapshot: bytes) -> CoreState:
         read_terms_and_waiting(state, reader)
     if reader.has_more:
         read_order_lists(state, reader)
+    if reader.has_more:
+        read_extras(state, reader)
     covered = all(account.free(currency) >= 0 for account in state.accounts.values() for currency in account.held)
     require_content(covered, "an account holds more than it owns")
     crossed = any(book.is_crossed and book.phase.phase in UNCROSSED_PHASES for book in state.books.values())

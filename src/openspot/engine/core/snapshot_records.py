@@ -27,6 +27,7 @@ REFERENCE_PRICES = struct.Struct("<Iqq")
 ORDER_LIST = struct.Struct("<QBQIQqBB")
 LIST_MEMBER = struct.Struct("<Q")
 PHASE = struct.Struct("<IBBqQ")
+ICEBERG = struct.Struct("<Qqq")
 
 _LOW = (1 << 64) - 1
 

@@ -17,6 +17,7 @@ from openspot.engine.core.snapshot_records import (
     CURRENCY,
     FIRED_ORDER,
     HEADER,
+    ICEBERG,
     LIST_MEMBER,
     MAGIC,
     MOVEMENT,
@@ -65,12 +66,32 @@ def write_state(state: CoreState) -> bytes:
     if state.owners or state.tracks_prices:
         parts.append(COUNT_32.pack(len(state.owners)))
         parts += [OWNER_LINK.pack(*link) for link in sorted(state.owners.items())]
-    has_lists = bool(state.lists or state.waiting_list_parts())
+    has_extras = _has_extras(state)
+    has_lists = has_extras or bool(state.lists or state.waiting_list_parts())
     if state.tracks_prices:
         parts += _terms_and_waiting(state, books, has_lists=has_lists)
     if has_lists:
         parts += _order_lists(state, books)
+    if has_extras:
+        parts += _extras(state)
     return b"".join(parts)
+
+
+def _icebergs(state: CoreState) -> list[BookOrder]:
+    return [order for _, order in sorted(state.orders.items()) if order.display]
+
+
+def _has_extras(state: CoreState) -> bool:
+    """Whether the last part is written. States of before had nothing for it, so that their hashes stay."""
+    return bool(_icebergs(state)) or state.is_stopped_after(state.command_sequence)
+
+
+def _extras(state: CoreState) -> Iterator[bytes]:
+    yield COUNT_32.pack(state.is_stopped_after(state.command_sequence))
+    icebergs = _icebergs(state)
+    yield COUNT_64.pack(len(icebergs))
+    for order in icebergs:
+        yield ICEBERG.pack(order.order_id, order.display, order.visible)
 
 
 def _terms_and_waiting(state: CoreState, books: list[SymbolBook], *, has_lists: bool) -> Iterator[bytes]:

@@ -21,6 +21,7 @@ from openspot.domain.symbol import SYMBOL_TEXT, SymbolSpec
 from openspot.engine import metrics
 from openspot.engine.core.records import (
     COMMAND,
+    FLAG_ALLOW_FAILURE,
     FLAG_BUDGET,
     FLAG_SLIDE,
     FOK_STEPS_EXPONENT,
@@ -86,8 +87,12 @@ class CommandIntake:
 
     # Orders
 
-    def place(self, requests: Sequence[PlacementRequest]) -> PlacedOrders:
-        """Submit orders in the given order, in one commit. Raises EngineStoppedError."""
+    def place(self, requests: Sequence[PlacementRequest], replaced: Command | None = None) -> PlacedOrders:
+        """Submit orders in the given order, in one commit. Raises EngineStoppedError.
+
+        `replaced` is the REPLACE of the order that a single one replaces, and whose client order id it may have.
+        """
+        replaced_id = replaced.order_id if replaced is not None else 0
         try:
             self._sequencer.admit(len(requests))
         except EngineBusyError:
@@ -122,7 +127,12 @@ class CommandIntake:
                 refusal = ResultCode.INVALID_ORDER_ID
             elif len(client_id) > CLIENT_ORDER_ID_LENGTH_MAX:
                 refusal = ResultCode.UNSUPPORTED_COMMAND
-            elif client_id and account is not None and (holder := client_ids.holder(account, client_id)) is not None:
+            elif (
+                client_id
+                and account is not None
+                and (holder := client_ids.holder(account, client_id)) is not None
+                and holder != replaced_id
+            ):
                 refusal = ResultCode.DUPLICATE_CLIENT_ORDER_ID
                 conflicting_ids[index] = entries[holder][ORDER_ID]
             elif len(metadata) > METADATA_LENGTH_MAX:
@@ -138,7 +148,8 @@ class CommandIntake:
                 stays = order_type in RESTING_TYPES or order.trigger
                 if refusal is None and open_orders_max and stays and account and spec:
                     sells, buys = open_orders.get((account, spec.symbol_id), _NO_ORDERS)
-                    refusal = ResultCode.MAX_NUM_ORDERS if len(sells) + len(buys) >= open_orders_max else None
+                    count = len(sells) + len(buys) - (replaced_id in sells or replaced_id in buys)
+                    refusal = ResultCode.MAX_NUM_ORDERS if count >= open_orders_max else None
             if refusal is not None:
                 refusals[index] = refusal
                 metrics.REFUSED.labels(refusal.name).inc()
@@ -154,7 +165,11 @@ class CommandIntake:
             if side != _BUY and side != _SELL:
                 side = 0
             kept_type = order_type
-            if order.trigger or order.expires_at_ms or order.self_trade_prevention:
+            if replaced is not None:
+                commands.append(replaced._replace(timestamp=time_ns).encode())
+                notes.insert(-1, ())
+                submitted_ids.append(TERMS_COMMAND)
+            if order.trigger or order.expires_at_ms or order.self_trade_prevention or order.display_quantity:
                 commands.append(terms_of(order, engine_order_id, time_ns).encode())
                 notes.insert(-1, ())
                 submitted_ids.append(TERMS_COMMAND)
@@ -204,6 +219,25 @@ class CommandIntake:
         account = self._machine.directory.account(participant_id)
         command = Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=engine_order_id, account=account)
         return engine_order_id, self.submit(command, ())
+
+    def replace(self, engine_order_id: int, request: PlacementRequest, *, allow_failure: bool) -> PlacedOrders:
+        """Cancel an order and place another of the same participant and symbol, in one commit.
+
+        The first of the submitted commands is the REPLACE. If the order is refused here, nothing is submitted.
+        Raises EngineStoppedError.
+        """
+        replaced = Command(
+            CommandKind.REPLACE,
+            flags=FLAG_ALLOW_FAILURE if allow_failure else 0,
+            symbol=self._symbol_or_unknown(request.symbol),
+            order_id=engine_order_id,
+            account=self._machine.directory.account(request.participant_id),
+        )
+        return self.place((request,), replaced)
+
+    def _symbol_or_unknown(self, symbol: str) -> int:
+        spec = self._machine.directory.symbols.get(symbol)
+        return UNKNOWN_SYMBOL if spec is None else spec.symbol_id
 
     def cancel_open(
         self, participant_id: str, symbol: str, side: int, order_ids: Collection[str] = ()
@@ -258,7 +292,7 @@ class CommandIntake:
         return self.submit(Command(CommandKind.MOVE, order_id=engine_order_id, account=account, price=price), ())
 
     def amend(self, requests: Sequence[AmendmentRequest]) -> AmendedOrders:
-        """Give orders another limit, another ordered quantity or both, in one commit; 0 leaves either as it is.
+        """Give orders another limit, ordered quantity or trigger, in one commit; 0 leaves each as it is.
 
         The limits are those of a new order of that size. Raises EngineStoppedError.
         """
@@ -283,6 +317,7 @@ class CommandIntake:
                 account=self._machine.directory.account(request.participant_id),
                 price=request.price,
                 quantity=request.quantity,
+                amount=request.trigger_price,
             )
             commands.append(command.encode())
         future = self._sequencer.submit(b"".join(commands), [()] * len(commands)) if commands else None

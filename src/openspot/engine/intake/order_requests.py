@@ -55,9 +55,9 @@ class PlacedOrders(NamedTuple):
     """The result of placing several orders.
 
     `refusals` has the result codes of the refused orders by their index in the call. `submitted_ids` are the engine
-    order ids of the others, with a TERMS_COMMAND before each that has terms, and `future` is the outcome of all these
-    commands, or None if all were refused. `conflicting_ids` has the order ids that the refusals with
-    DUPLICATE_CLIENT_ORDER_ID name, by the same index.
+    order ids of the others, with a TERMS_COMMAND before each that has terms or replaces another, and `future` is the
+    outcome of all these commands, or None if all were refused. `conflicting_ids` has the order ids that the refusals
+    with DUPLICATE_CLIENT_ORDER_ID name, by the same index.
     """
 
     refusals: dict[int, ResultCode]
@@ -95,6 +95,9 @@ class AmendmentRequest(Protocol):
 
     @property
     def quantity(self) -> int: ...
+
+    @property
+    def trigger_price(self) -> int: ...
 
 
 class AmendedOrders(NamedTuple):

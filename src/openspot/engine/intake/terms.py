@@ -7,7 +7,7 @@ from openspot.engine.core.records import TERMS_AT_OR_BELOW, TERMS_BY_MARK, Comma
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
 TERMS_COMMAND = 0
-"""Stands for a TERMS among the ids of submitted orders. No order has this id."""
+"""Stands for a TERMS, or a REPLACE, among the ids of submitted orders. No order has this id."""
 _INVALID = 255
 """A number that the core refuses: INVALID_TERMS."""
 
@@ -33,6 +33,9 @@ class OrderTerms(Protocol):
     @property
     def self_trade_prevention(self) -> int: ...
 
+    @property
+    def display_quantity(self) -> int: ...
+
 
 def terms_of(order: OrderTerms, engine_order_id: int, time_ns: int) -> Command:
     """The TERMS of an order. Numbers that its fields cannot hold become some that the core refuses."""
@@ -47,5 +50,6 @@ def terms_of(order: OrderTerms, engine_order_id: int, time_ns: int) -> Command:
         timestamp=time_ns,
         order_id=engine_order_id,
         price=order.trigger_value,
+        quantity=order.display_quantity,
         amount=order.expires_at_ms * NANOSECONDS_PER_MS,
     )

@@ -60,6 +60,7 @@ _ADAPTED_TYPES = frozenset({int(EngineOrderType.IOC), int(EngineOrderType.POST_O
 _LIST_ORDER, _PLACE_LIST = int(CommandKind.LIST_ORDER), int(CommandKind.PLACE_LIST)
 _PLACING = frozenset({_PLACE, _LIST_ORDER})
 _LISTED, _LIST_EVENTS = int(EventType.LISTED), frozenset({int(EventType.LIST_ENDED), int(EventType.UNARMED)})
+_SHOWN = int(EventType.SHOWN)
 _WAITING, _TRIGGERED, _TERMS = int(EventType.WAITING), int(EventType.TRIGGERED), int(CommandKind.TERMS)
 
 _EVENT_HEAD = struct.Struct("<BxBBxxxxI20xQQQ16xqq56x")
@@ -242,6 +243,9 @@ class StateMachine:
                 if add:
                     add((entries[engine_order_id][ORDER_ID],))
                 orders.move(engine_order_id, price, 0)
+            elif kind == _SHOWN:
+                if add:
+                    add((entries[engine_order_id][ORDER_ID],))
             elif add:
                 add(notes[command - first_command])
             position += EVENT_SIZE

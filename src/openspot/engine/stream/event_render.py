@@ -15,6 +15,7 @@ from openspot.contracts.engine_events import (
     PhaseEvent,
     ReduceEvent,
     RejectEvent,
+    ShownEvent,
     TradeEvent,
     TransferEvent,
     TriggeredEvent,
@@ -30,6 +31,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.core.records import (
     EVENT_AUCTION,
+    EVENT_ICEBERG,
     EVENT_MAKER_COMPLETED,
     EVENT_MAKER_REBATE,
     EVENT_TAKER_COMPLETED,
@@ -56,6 +58,10 @@ _scaled_text = lru_cache(65_536)(scaled_to_text)
 _encode = msgspec.json.Encoder().encode
 
 
+def _given_text(scaled: int, scale: int) -> str | msgspec.UnsetType:
+    return _scaled_text(scaled, scale) if scaled else msgspec.UNSET
+
+
 def _source(event: Event) -> str:
     return "mark" if event.flags & TERMS_BY_MARK else "last"
 
@@ -80,6 +86,7 @@ class EventRenderer:
             EventType.LIST_ENDED: self._list_ended,
             EventType.UNARMED: self._unarmed,
             EventType.PHASE: self._phase,
+            EventType.SHOWN: self._shown,
         }
 
     def messages(self, batch: EventBatch) -> list[bytes]:
@@ -112,6 +119,22 @@ class EventRenderer:
             price=_scaled_text(event.price, price_scale),
             quantity=_scaled_text(event.quantity, quantity_scale),
             metadata=texts[1],
+            display_quantity=_given_text(event.maker_remaining, quantity_scale),
+        )
+
+    def _shown(self, event: Event, texts: Note) -> ShownEvent:
+        symbol, price_scale, quantity_scale, _ = self._scales(event)
+        return ShownEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            symbol=symbol,
+            engine_order_id=str(event.order_id),
+            order_id=texts[0],
+            participant_id=self._directory.participant(event.account),
+            side=_SIDES[event.side],
+            price=_scaled_text(event.price, price_scale),
+            quantity=_scaled_text(event.quantity, quantity_scale),
+            remaining=_scaled_text(event.remaining, quantity_scale),
         )
 
     def _trade(self, event: Event, texts: Note) -> TradeEvent:
@@ -161,6 +184,9 @@ class EventRenderer:
             is_order_completed=bool(event.flags & EVENT_TAKER_COMPLETED),
             reason=_REASONS[event.code],
             is_waiting=True if event.flags & EVENT_WAITS else msgspec.UNSET,
+            shown_quantity=(
+                _scaled_text(event.maker_remaining, quantity_scale) if event.flags & EVENT_ICEBERG else msgspec.UNSET
+            ),
         )
 
     def _reject(self, event: Event, texts: Note) -> RejectEvent:
@@ -198,6 +224,10 @@ class EventRenderer:
             quantity=_scaled_text(event.quantity, quantity_scale) if change else "",
             previous_remaining=_scaled_text(event.remaining - change, quantity_scale) if change else "",
             is_waiting=True if event.flags & EVENT_WAITS else msgspec.UNSET,
+            trigger_price=_given_text(event.maker_remaining if event.flags & EVENT_WAITS else 0, price_scale),
+            previous_shown=(
+                _scaled_text(event.maker_amount, quantity_scale) if event.flags & EVENT_ICEBERG else msgspec.UNSET
+            ),
         )
 
     def _waiting(self, event: Event, texts: Note) -> WaitingEvent:

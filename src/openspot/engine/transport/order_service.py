@@ -160,6 +160,30 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             sequence=sequence,
         )
 
+    async def ReplaceOrder(  # noqa: N802
+        self, request: pb.ReplaceOrderRequest, context: Context
+    ) -> pb.ReplaceOrderResponse:
+        """Cancel an order of the participant and place another, in one commit."""
+        order = request.order
+        try:
+            placed = self._intake.replace(request.order_id, order, allow_failure=request.allow_failure)
+            outcome = None if placed.future is None else await placed.future
+            if outcome is None and not _NAMING_AN_ORDER.isdisjoint(placed.refusals.values()):
+                await self._sequencer.settle()
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        response = _common_response(outcome)
+        self._fill((order,), (response,), placed, outcome)
+        result = next(decode_results(outcome.results)) if outcome is not None else _refusal_result(placed.refusals[0])
+        cancelled = pb.CancelOrderResponse(
+            order_id=request.order_id,
+            status=_status(result),
+            result_code=CODE_NAMES[result.code],
+            cancelled_quantity=result.remaining,
+            sequence=outcome.events_before + result.events if outcome is not None and result.events else 0,
+        )
+        return pb.ReplaceOrderResponse(cancelled=cancelled, placed=response)
+
     async def CancelOrders(  # noqa: N802
         self, request: pb.CancelOrdersRequest, context: Context
     ) -> pb.CancelOrdersResponse:
@@ -286,11 +310,13 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             sequence += result.events
             is_taken = result.code == ResultCode.SUCCESS
             present = self._machine.core.order(wanted.order_id) or self._machine.orders.find(wanted.order_id)
+            waiting = self._machine.core.waiting_order(wanted.order_id) if is_taken else None
             response.orders.add(
                 order_id=wanted.order_id,
                 status=_status(result),
                 price=wanted.price or present.price if is_taken and present else 0,
                 quantity=wanted.quantity or present.quantity if is_taken and present else 0,
+                trigger_price=waiting.trigger_price if waiting else 0,
                 result_code=CODE_NAMES[result.code],
                 filled_quantity=result.filled,
                 remaining_quantity=result.remaining,
@@ -346,6 +372,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         remaining = resting.remaining if resting else known.remaining
         open_name = "OPEN" if remaining == known.quantity else "PARTIALLY_FILLED"
         waiting = self._machine.core.waiting_order(engine_order_id) if resting else None
+        iceberg = self._machine.core.iceberg(engine_order_id) if resting else None
         if waiting is not None:
             open_name = "WAITING"
         elif resting is None and known.status == OPEN:
@@ -366,6 +393,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             trigger_limit=waiting.limit if waiting else 0,
             **_type_of(known.order_type),
             **_trigger_of(waiting),
+            display_quantity=iceberg.display if iceberg else 0,
         )
 
 
@@ -419,6 +447,8 @@ def _fill_submitted(
         submitted_ids, _RESULT.iter_unpack(outcome.results), strict=True
     ):
         if submitted_id == TERMS_COMMAND:
+            sequence += events
+            event_index += events
             continue
         request, response = next(pairs)
         # What activated orders did to others is no part of this order's outcome.

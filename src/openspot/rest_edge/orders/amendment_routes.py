@@ -8,13 +8,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.contracts.messages import OrderAmendment, OrderRecord
-from openspot.http.context import caller, context_of
+from openspot.http.context import caller, context_of, operation_of
 from openspot.http.errors import HttpError
 from openspot.http.policy import Access, Policy, Scope
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
+from openspot.rest_edge.orders.replacements import Replacements
 from openspot.rest_edge.orders.routes import ClientOrderIdPath, OrderIdPath
-from openspot.rest_edge.orders.schemas import AmendmentBatchBody, AmendmentBody, BatchEntry, BulkCancel
+from openspot.rest_edge.orders.schemas import (
+    AmendmentBatchBody,
+    AmendmentBody,
+    BatchEntry,
+    BulkCancel,
+    Replacement,
+    ReplacementBody,
+)
 from openspot.rest_edge.orders.service import OrderService
 
 _AMEND = Policy(Access.USER, Scope.TRADE, audit=True, idempotency=True)
@@ -33,7 +41,7 @@ def amendment_routes(prefix: str, orders: OrderService) -> Router:
     router = Router(f"{prefix}/orders", tag="orders")
 
     async def amended(request: Request, order_id: str, body: AmendmentBody) -> Response:
-        amendment = OrderAmendment(order_id, body.price, body.quantity)
+        amendment = OrderAmendment(order_id, body.price, body.quantity, body.stop_price)
         return json_response(await orders.amend(caller(request).user_id, amendment))
 
     @router.patch(
@@ -56,7 +64,7 @@ def amendment_routes(prefix: str, orders: OrderService) -> Router:
 
     @router.patch(
         "/client/{clientOrderId}", _AMEND, response=OrderRecord, refusals=_REFUSALS,
-        summary="Amend price, quantity or both of your open limit order with this clientOrderId",
+        summary="Amend price, quantity or trigger of your open order with this clientOrderId",
     )  # fmt: skip
     async def amend_order_by_client_id(
         request: Request, client_order_id: ClientOrderIdPath, body: AmendmentBody
@@ -66,10 +74,28 @@ def amendment_routes(prefix: str, orders: OrderService) -> Router:
 
     @router.patch(
         "/{orderId}", _AMEND, response=OrderRecord, refusals=_REFUSALS,
-        summary="Amend price, quantity or both of an open limit order",
+        summary="Amend price, quantity or trigger of an open order",
     )  # fmt: skip
     async def amend_order(request: Request, order_id: OrderIdPath, body: AmendmentBody) -> Response:
         return await amended(request, order_id, body)
+
+    replacements = Replacements(orders)
+
+    @router.post(
+        "/{orderId}/replace", _AMEND, status=201, response=Replacement,
+        refusals={
+            400: "the body is not valid, or the new order was rejected and the old one still stands",
+            404: "you have no such order, and nothing was placed",
+            409: "the old order has ended already and nothing was placed: ORDER_NOT_OPEN; or it is cancelled and the "
+            "new one was refused: REPLACEMENT_REJECTED, with `reason` and both ids in `details`",
+            503: "nothing was sent",
+            504: "nobody knows yet what became of both: ORDER_STATUS_UNKNOWN, with the new order's id in `details`",
+        },
+        summary="Cancel an open order and place another on its market, in one step",
+    )  # fmt: skip
+    async def replace_order(request: Request, order_id: OrderIdPath, body: ReplacementBody) -> Response:
+        operation = operation_of(context_of(request))
+        return json_response(await replacements.replace(caller(request).user_id, order_id, body, operation), 201)
 
     @router.delete(
         "/client/{clientOrderId}", _CANCEL, response=BulkCancel,

@@ -97,6 +97,7 @@ _COMPLETE_FIELDS = (
     "trailing_bps",
     "expires_at",
     "self_trade_prevention",
+    "display_quantity",
 )
 """Only the complete rules know these."""
 
@@ -185,6 +186,11 @@ class OrderBody(Body):
         description="Complete rules: what becomes of a match with your own orders, while this one is incoming; the "
         "default is your account's mode",
     )
+    display_quantity: PositiveDecimal | None = Field(
+        default=None,
+        description="Complete rules, limit orders with `gtc` or `gtd`: how much of its quantity the order shows at a "
+        "time while it rests, at least a hundredth. Each part goes to the end of the queue at its price",
+    )
 
     @model_validator(mode="after")
     def fields_fit_the_type(self) -> Self:
@@ -260,6 +266,7 @@ class OrderBody(Body):
             trailing_bps=self.trailing_bps,
             expires_ms=None if self.expires_at is None else ms_from_datetime(self.expires_at),
             self_trade_prevention=self.self_trade_prevention,
+            display_quantity=None if self.display_quantity is None else Decimal(self.display_quantity),
         )
 
     def to_request(self, order_id: str) -> OrderRequest:
@@ -283,6 +290,7 @@ class OrderBody(Body):
             trailing_bps=self.trailing_bps,
             expires_at=None if self.expires_at is None else iso_of(self.expires_at),
             self_trade_prevention=self.self_trade_prevention,
+            display_quantity=self.display_quantity,
         )
 
 
@@ -352,31 +360,32 @@ def checked_order(value: object, *, are_complete: bool) -> OrderBody:
 class AmendmentBody(Body):
     """What an open limit order shall have from now on. What is not given stays as it is; give at least one.
 
-    `quantity` is the whole quantity of the order, with what is filled already. An order that waits for its trigger
-    keeps it: to change a trigger, cancel the order and place another. One without a price can get another quantity
-    alone.
+    `quantity` is the whole quantity of the order, with what is filled already. A stop or take profit order that waits
+    for its trigger can get another `stopPrice`, which must not fire at once; one without a price keeps its distance
+    from it. A trailing stop keeps its trigger: to change that, replace the order.
     """
 
     model_config = example({"price": "65010.50", "quantity": "0.01"})
 
     price: PositiveDecimal | None = None
     quantity: PositiveDecimal | None = None
+    stop_price: PositiveDecimal | None = None
 
     @model_validator(mode="before")
     @classmethod
-    def trigger_stays(cls, data: Any) -> Any:
-        """Refuse another trigger with a reason: the engine has no such change."""
+    def other_terms_stay(cls, data: Any) -> Any:
+        """Refuse another distance or displayed quantity with a reason: the engine has no such change."""
         if isinstance(data, dict):
-            for name in ("stopPrice", "trailingAmount", "trailingBps"):
+            for name in ("trailingAmount", "trailingBps", "displayQuantity"):
                 if name in data:
-                    raise rule_broken(f"{name} cannot be changed: cancel the order and place another")
+                    raise rule_broken(f"{name} cannot be changed: replace the order")
         return data
 
     @model_validator(mode="after")
     def something_is_given(self) -> Self:
         """Refuse an amendment of nothing."""
-        if self.price is None and self.quantity is None:
-            raise rule_broken("price or quantity is required")
+        if self.price is None and self.quantity is None and self.stop_price is None:
+            raise rule_broken("price, quantity or stopPrice is required")
         return self
 
 
@@ -389,7 +398,7 @@ class AmendmentOfOrder(AmendmentBody):
 
     def to_request(self) -> OrderAmendment:
         """The amendment as the router receives it."""
-        return OrderAmendment(self.order_id, self.price, self.quantity)
+        return OrderAmendment(self.order_id, self.price, self.quantity, self.stop_price)
 
 
 class AmendmentBatchBody(Body):
@@ -405,6 +414,34 @@ class AmendmentBatchBody(Body):
         if len({order.order_id for order in self.orders}) < len(self.orders):
             raise rule_broken("orders must name each order once")
         return self
+
+
+class ReplaceMode(StrEnum):
+    """What becomes of the new order of a replacement if the old one is not cancelled."""
+
+    STOP_ON_FAILURE = "stop_on_failure"
+    ALLOW_FAILURE = "allow_failure"
+
+
+class ReplacementBody(OrderBody):
+    """The order that replaces an open one, on the same symbol: an order as for `POST /orders`, and a `mode`.
+
+    With `stop_on_failure`, the default, nothing is placed unless the old order is cancelled; with `allow_failure` the
+    new one is placed anyway. It may have the `clientOrderId` of the old one.
+    """
+
+    model_config = example(
+        {
+            "symbol": "BTC-USD",
+            "side": "buy",
+            "type": "limit",
+            "quantity": "0.015",
+            "price": "64990",
+            "mode": "allow_failure",
+        }
+    )
+
+    mode: Annotated[ReplaceMode, LowerCase] = ReplaceMode.STOP_ON_FAILURE
 
 
 class OwnTrade(Message, frozen=True):
@@ -441,6 +478,17 @@ class BatchEntry(Message, frozen=True):
     status: int
     order: OrderRecord | None
     error: BatchRefusal | None
+
+
+class Replacement(Message, frozen=True):
+    """The outcome of a replacement whose new order was placed: its record, and what became of the old one.
+
+    `cancelled` is the record of the old order, null if it was not cancelled: `cancel_error` says why then.
+    """
+
+    order: OrderRecord
+    cancelled: OrderRecord | None
+    cancel_error: BatchRefusal | None
 
 
 class BulkCancelBody(Body):

@@ -25,6 +25,8 @@ from openspot.contracts.messages import (
     GetOrderReply,
     OrderAmendment,
     OrderRecord,
+    ReplaceOrder,
+    ReplaceOrderReply,
     SubmitOrder,
     SubmitOrderReply,
 )
@@ -89,12 +91,12 @@ class OrderService:
         400 with the reason if the pre-trade check or the engine rejected it, 409 if an open order has its client order
         id, 503 if nothing was done, 504 if its outcome is unknown.
         """
-        body.check_rules(are_complete=self._has_complete_rules, now_ms=self._now_ms())
+        self.check(body)
         order_id = operation.operation_id
         if operation.is_resumed:
             earlier = await self.known_or_none(user_id, order_id)
             if earlier is not None:
-                return _outcome_of(earlier)
+                return outcome_of(earlier)
         request = SubmitOrder(user_id, body.to_request(order_id), self._deadline())
         try:
             reply = await self._bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply, self._timeout_s)
@@ -104,6 +106,14 @@ class OrderService:
             if error.may_have_happened:
                 raise _status_unknown(order_id) from error
             raise service_unavailable("orders cannot be taken at this moment: no order router") from error
+        return await self.placed(user_id, order_id, reply)
+
+    def check(self, body: OrderBody) -> None:
+        """Raise HttpError (400) for what does not belong to the rules of this platform."""
+        body.check_rules(are_complete=self._has_complete_rules, now_ms=self._now_ms())
+
+    async def placed(self, user_id: str, order_id: str, reply: SubmitOrderReply) -> OrderRecord:
+        """The record of an order that the router placed. Raises HttpError as `place` does."""
         if reply.success and reply.order is not None:
             self._recent.note(_without_fills(reply.order), time.monotonic())
             return reply.order
@@ -111,7 +121,7 @@ class OrderService:
             # Only this operation has the id. So the request was delivered twice, or resumed while it still ran.
             earlier = await self.known_or_none(user_id, order_id)
             if earlier is not None:
-                return _outcome_of(earlier)
+                return outcome_of(earlier)
         raise _submit_refusal(order_id, reply)
 
     async def place_batch(
@@ -288,9 +298,35 @@ class OrderService:
             raise service_unavailable(
                 "orders cannot be cancelled at this moment: no order router takes the request"
             ) from error
+        return await self.cancelled(order_id, reply)
+
+    async def cancelled(self, order_id: str, reply: CancelOrderReply) -> OrderRecord:
+        """The record of an order that the router cancelled. Raises HttpError as `cancel` does."""
         if reply.success:
             return await self._after_cancel(order_id, reply.order)
         raise _cancel_refusal(order_id, reply)
+
+    async def ask_to_replace(
+        self, user_id: str, order_id: str, body: OrderBody, new_id: str, *, allow_failure: bool
+    ) -> ReplaceOrderReply:
+        """Ask the router to replace an order by the one of `body`, whose id is `new_id`.
+
+        Raises HttpError: 400 for a request that is not valid, 503 if nothing was done, 504 if the outcome is unknown.
+        """
+        request = ReplaceOrder(user_id, order_id, body.to_request(new_id), allow_failure, self._deadline())
+        try:
+            reply = await self._bus.request(subjects.ORDERS_REPLACE, request, ReplaceOrderReply, self._timeout_s)
+        except MalformedRequestError as error:
+            raise validation_error([str(error)]) from error
+        except RequestFailedError as error:
+            if error.may_have_happened:
+                raise _status_unknown(new_id) from error
+            raise service_unavailable("orders cannot be replaced at this moment: no order router") from error
+        if reply.cancelled is not None or reply.placed is not None:
+            return reply
+        if reply.code in _INVALID:
+            raise validation_error([reply.error or "not valid"])
+        raise service_unavailable("orders cannot be replaced at this moment")
 
     async def _after_cancel(self, order_id: str, answered: OrderRecord | None) -> OrderRecord:
         """The record of an order that the engine has cancelled, even if its row is not written yet."""
@@ -428,7 +464,7 @@ def _fits(row: OrderRecord | None, symbol: str | None, side: str | None) -> bool
     return row is not None and symbol in (None, row.symbol) and side in (None, row.side)
 
 
-def _outcome_of(record: OrderRecord) -> OrderRecord:
+def outcome_of(record: OrderRecord) -> OrderRecord:
     """The record of an order that an earlier run of the same operation placed. Raises the HttpError of that run."""
     if record.status == OrderStatus.PENDING:
         raise _status_unknown(record.order_id)

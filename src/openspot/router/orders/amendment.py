@@ -3,8 +3,8 @@
 The amended order passes the pre-trade check of a new one, but for the funds, of which the engine knows what the order
 holds already. An order that only gets smaller, at its price, needs no price band and no open market.
 
-An order that waits for its trigger is amended as one that rests, but its trigger stays as it is. One that names no
-price can get another quantity alone.
+An order that waits for its trigger is amended as one that rests, and a fixed trigger can get another price. An order
+that names no price keeps the distance of its bound from the trigger.
 
 A price and a quantity are what the order shall have, not by how much it changes. So an amendment that arrives twice
 changes nothing the second time. One whose deadline has passed is not sent, so that none overtakes a later one after its
@@ -13,6 +13,7 @@ sender was told that nobody answered.
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from openspot.contracts.messages import AmendmentOutcome, AmendOrders, AmendOrde
 from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
 from openspot.domain.money import EXACT, scaled_to_text
 from openspot.domain.order import OrderType, TimeInForce
+from openspot.domain.order_terms import OrderTerms
 from openspot.domain.result_code import ResultCode
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineAmbiguousError, EngineError
@@ -30,7 +32,7 @@ from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.router.metrics import AMENDMENTS
 from openspot.router.orders.draft import OrderDraft, OrderSide, check_ids, check_user_id, decimal_in
-from openspot.router.orders.engine_orders import quantity_of
+from openspot.router.orders.engine_orders import price_of, quantity_of
 from openspot.router.orders.engine_terms import terms_of
 from openspot.router.orders.lookup import OrderLookup
 from openspot.router.orders.opening import Opening
@@ -50,17 +52,20 @@ log = get_logger("amendment")
 
 AMENDMENTS_MAX = 20
 """Orders of one request at most."""
-_TERMS = frozenset({PreTradeCheck.TERMS, PreTradeCheck.TRIGGER})
-"""They stay as they are."""
-_WITH_ANOTHER_PRICE = tuple(step for step in BEFORE_BALANCE if step[0] not in _TERMS)
+_WITH_ANOTHER_TRIGGER = tuple(step for step in BEFORE_BALANCE if step[0] is not PreTradeCheck.TERMS)
+_WITH_ANOTHER_PRICE = tuple(step for step in _WITH_ANOTHER_TRIGGER if step[0] is not PreTradeCheck.TRIGGER)
 _KEEPING_ITS_PRICE = tuple(step for step in _WITH_ANOTHER_PRICE if step[0] is not PreTradeCheck.DEVIATION)
 
 
 class _Checked(NamedTuple):
-    """An amendment that passed every check: the order as it is now, and as it shall be."""
+    """An amendment that passed every check: the order as it is now, and as it shall be.
+
+    `bound` is the new limit, in the engine's units, of an order without a price whose trigger changes; else 0.
+    """
 
     order: TrackedOrder
     candidate: Candidate
+    bound: int = 0
 
 
 class Amendment:
@@ -108,8 +113,9 @@ class Amendment:
         try:
             check_ids(user_id, order_id)
             price, quantity = decimal_in("price", amendment.price), decimal_in("quantity", amendment.quantity)
-            if price is None and quantity is None:
-                raise InvalidRequestError("price or quantity is required")
+            stop_price = decimal_in("stopPrice", amendment.stop_price)
+            if price is None and quantity is None and stop_price is None:
+                raise InvalidRequestError("price, quantity or stopPrice is required")
             order = await self._lookup.freshest(order_id)
         except InvalidRequestError as error:
             return _refused(order_id, RefusalCode.VALIDATION, str(error))
@@ -126,10 +132,30 @@ class Amendment:
         if order.price is None and price is not None:
             message = f"price must not be given for a {order.type} order"
             return _refused(order_id, RefusalCode.VALIDATION, message, order)
-        return self._with_market_rules(order, price, quantity)
+        if stop_price is not None and (fault := _trigger_fault(order, stop_price)):
+            return _refused(order_id, RefusalCode.VALIDATION, fault, order)
+        checked = self._with_market_rules(order, price, quantity, stop_price)
+        if not isinstance(checked, _Checked) or stop_price is None or order.price is not None:
+            return checked
+        try:
+            return await self._with_bound(checked)
+        except EngineError as error:
+            return _refused(order_id, RefusalCode.UNAVAILABLE, str(error), order)
+
+    async def _with_bound(self, checked: _Checked) -> _Checked | AmendmentOutcome:
+        """An order without a price whose trigger changes: its bound keeps its distance. Raises EngineError."""
+        order = checked.order
+        found = await self._engine.get_order(order.order_id)
+        if not found.trigger_price:
+            return _refused(order.order_id, RefusalCode.NOT_OPEN, f"order {order.order_id} waits no more", order)
+        bound = checked.candidate.scaled_trigger + found.trigger_limit - found.trigger_price
+        if bound <= 0:
+            reason = "stopPrice is so low that the order could trade at any price"
+            return _refused(order.order_id, RefusalCode.PRE_TRADE_CHECK, reason, order)
+        return checked._replace(bound=bound)
 
     def _with_market_rules(
-        self, order: TrackedOrder, price: Decimal | None, quantity: Decimal | None
+        self, order: TrackedOrder, price: Decimal | None, quantity: Decimal | None, stop_price: Decimal | None
     ) -> _Checked | AmendmentOutcome:
         """The pre-trade check of the order as it shall be."""
         draft = OrderDraft(
@@ -145,13 +171,14 @@ class Amendment:
             max_slippage_bps=None,
             margin_mode=order.margin_mode,
             client_order_id=order.client_order_id,
-            terms=terms_of(order),
+            terms=_terms_after(order, order.quantity if quantity is None else quantity, stop_price),
         )
         reference = self._reference_prices.reference(order.symbol, self._now_ms())
         candidate = Candidate(draft, self._markets, reference, has_complete_rules=True)
         # The limit of an order that follows the price may be another by now.
         keeps_its_price = price is None if draft.terms.is_trailing else draft.price == order.price
-        failure = first_failure(candidate, _KEEPING_ITS_PRICE if keeps_its_price else _WITH_ANOTHER_PRICE)
+        steps = _KEEPING_ITS_PRICE if keeps_its_price else _WITH_ANOTHER_PRICE
+        failure = first_failure(candidate, steps if stop_price is None else _WITH_ANOTHER_TRIGGER)
         if failure is not None:
             return _refused(order.order_id, RefusalCode.PRE_TRADE_CHECK, failure.reason, order)
         if not keeps_its_price or candidate.quantity > order.quantity:
@@ -166,7 +193,7 @@ class Amendment:
         """The outcomes of what is sent to the engine in one call."""
 
         def refused(code: RefusalCode, message: str) -> Iterator[AmendmentOutcome]:
-            return iter([_refused(order.order_id, code, message, order) for order, _ in checked])
+            return iter([_refused(entry.order.order_id, code, message, entry.order) for entry in checked])
 
         if not checked:
             return iter(())
@@ -175,7 +202,7 @@ class Amendment:
         given = {amendment.order_id: amendment for amendment in request.orders}
         try:
             responses = await self._engine.amend_orders(
-                [_request_of(order, candidate, given[order.order_id]) for order, candidate in checked]
+                [_request_of(entry, given[entry.order.order_id]) for entry in checked]
             )
         except EngineAmbiguousError as error:
             reason = f"the matching engine did not answer, the order may or may not be amended: {error}"
@@ -207,6 +234,11 @@ class Amendment:
             price=None if order.price is None else Decimal(scaled_to_text(response.price, spec.quote_scale_k)),
             quantity=quantity,
             remaining_quantity=remaining,
+            stop_price=(
+                price_of(response.trigger_price, spec)
+                if response.trigger_price and order.stop_price is not None
+                else order.stop_price
+            ),
             last_sequence=max(response.sequence, order.last_sequence),
             updated_ms=max(response.timestamp, order.updated_ms),
         )
@@ -218,7 +250,8 @@ class Amendment:
         def has_it(row: TrackedOrder) -> bool:
             if response.sequence:
                 return row.last_sequence >= response.sequence
-            return (row.price, row.quantity, row.remaining_quantity) == (amended.price, quantity, remaining)
+            shown = (row.price, row.quantity, row.remaining_quantity, row.stop_price)
+            return shown == (amended.price, quantity, remaining, amended.stop_price)
 
         row = await self._lookup.awaited_row(order.order_id, has_it)
         if row is None:
@@ -246,14 +279,33 @@ class Amendment:
         return self._clock() // NANOSECONDS_PER_MS
 
 
-def _request_of(order: TrackedOrder, candidate: Candidate, amendment: OrderAmendment) -> orders_pb2.AmendOrderRequest:
+def _trigger_fault(order: TrackedOrder, stop_price: Decimal) -> str | None:
+    """Why an order cannot get another trigger."""
+    if not order.is_waiting or order.trailing_amount is not None or order.trailing_bps is not None:
+        return "stopPrice can be changed only while a stop or take profit order waits for it"
+    return None if stop_price > 0 else "stopPrice must be positive"
+
+
+def _terms_after(order: TrackedOrder, quantity: Decimal, stop_price: Decimal | None) -> OrderTerms:
+    """The terms of the order once it is amended. One that got so small that it shows all of it is no fault."""
+    terms = terms_of(order)
+    if stop_price is not None:
+        terms = replace(terms, stop_price=stop_price)
+    if terms.display_quantity is not None and terms.display_quantity >= quantity:
+        terms = replace(terms, display_quantity=None)
+    return terms
+
+
+def _request_of(checked: _Checked, amendment: OrderAmendment) -> orders_pb2.AmendOrderRequest:
     """The engine leaves what is not given as it is, whatever it may be by then."""
+    order, candidate = checked.order, checked.candidate
     return orders_pb2.AmendOrderRequest(
         order_id=order.engine_order_id or 0,
         participant_id=order.user_id,
         symbol=order.symbol,
-        price=0 if amendment.price is None else candidate.scaled_price,
+        price=checked.bound if amendment.price is None else candidate.scaled_price,
         quantity=0 if amendment.quantity is None else candidate.scaled_quantity,
+        trigger_price=0 if amendment.stop_price is None else candidate.scaled_trigger,
     )
 
 

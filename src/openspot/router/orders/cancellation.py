@@ -66,6 +66,10 @@ class Cancellation:
         if order.has_ended or order.engine_order_id is None:
             return _already_ended(order)
         response = await self._engine.cancel_order(order.engine_order_id, order.user_id, order.symbol)
+        return await self.outcome(order, response)
+
+    async def outcome(self, order: TrackedOrder, response: orders_pb2.CancelOrderResponse) -> CancelOrderReply:
+        """The reply after the engine's response to the cancel of an order. Raises EngineError."""
         if response.status == orders_pb2.REJECTED:
             return await self._not_cancelled(order, response.result_code)
         cancelled = await self._after_cancel(order, response)
@@ -100,6 +104,13 @@ class Cancellation:
 
     def _now_ms(self) -> int:
         return self._clock() // NANOSECONDS_PER_MS
+
+
+def refused_order(order: TrackedOrder | None, order_id: str, user_id: str) -> CancelOrderReply | None:
+    """Why an order cannot be cancelled, as far as the router knows; None if the engine decides."""
+    if order is None or order.user_id != user_id:
+        return _not_found(order_id)
+    return _already_ended(order) if order.has_ended or order.engine_order_id is None else None
 
 
 def _refused(code: RefusalCode, message: str, order: TrackedOrder | None = None) -> CancelOrderReply:

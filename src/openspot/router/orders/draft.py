@@ -120,6 +120,7 @@ def _terms_in(order: OrderRequest) -> OrderTerms:
         self_trade_prevention=(
             None if prevention is None else _choice("selfTradePrevention", prevention, SelfTradePrevention)
         ),
+        display_quantity=decimal_in("displayQuantity", order.display_quantity),
     )
 
 

@@ -114,7 +114,7 @@ def place_request(
         with_fills=is_complete,
     )
     if is_complete and not draft.terms.is_empty:
-        add_terms(request, draft, candidate.scaled_trigger)
+        add_terms(request, draft, candidate.scaled_trigger, candidate.scaled_display)
     return request
 
 

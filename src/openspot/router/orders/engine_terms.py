@@ -21,11 +21,18 @@ _SELF_TRADE_PREVENTION = {
 }
 
 
-def add_terms(request: orders_pb2.PlaceOrderRequest, draft: OrderDraft, scaled_trigger: int) -> None:
-    """Put the draft's terms into a request. `scaled_trigger`: stop price or trailing amount in the engine's units."""
+def add_terms(
+    request: orders_pb2.PlaceOrderRequest, draft: OrderDraft, scaled_trigger: int, scaled_display: int
+) -> None:
+    """Put the draft's terms into a request.
+
+    `scaled_trigger` is the stop price or the trailing amount, `scaled_display` the displayed quantity, both in the
+    engine's units.
+    """
     terms = draft.terms
     request.expires_at_ms = terms.expires_ms or 0
     request.self_trade_prevention = _SELF_TRADE_PREVENTION[terms.self_trade_prevention]
+    request.display_quantity = scaled_display
     if not draft.has_trigger:
         return
     request.trigger_source = _SOURCES[terms.trigger_by or TriggerSource.LAST]
@@ -49,6 +56,7 @@ def tracked_terms(draft: OrderDraft) -> dict[str, Any]:
         "trailing_bps": terms.trailing_bps,
         "expires_ms": terms.expires_ms,
         "self_trade_prevention": terms.prevention_text,
+        "display_quantity": terms.display_quantity,
     }
 
 
@@ -58,6 +66,7 @@ def terms_of(order: TrackedOrder) -> OrderTerms:
     terms = OrderTerms(
         expires_ms=order.expires_ms,
         self_trade_prevention=None if prevention is None else SelfTradePrevention(prevention),
+        display_quantity=order.display_quantity,
     )
     if not order.is_waiting:
         return terms
@@ -80,6 +89,7 @@ def kept_terms(draft: OrderDraft) -> dict[str, Any]:
         "trailing_bps": terms.trailing_bps,
         "expires_at_ms": terms.expires_ms,
         "self_trade_prevention": terms.prevention_text,
+        "display_quantity": None if terms.display_quantity is None else decimal_to_text(terms.display_quantity),
     }
 
 

@@ -22,7 +22,7 @@ from openspot.domain.fair_price.band import PriceReference
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import BASIS_POINTS, EXACT, MoneyError, decimal_to_text, scaled_to_text, to_scaled
 from openspot.domain.order import OrderType, TimeInForce
-from openspot.domain.order_terms import first_trigger_price, terms_fault
+from openspot.domain.order_terms import display_fault, first_trigger_price, terms_fault
 from openspot.domain.symbol import SymbolSpec
 from openspot.router.orders.draft import OrderDraft
 
@@ -169,6 +169,12 @@ class Candidate:
         return 0 if value is None else to_scaled(value, self.market.spec.quote_scale_k)
 
     @property
+    def scaled_display(self) -> int:
+        """The quantity that the order shows, in the engine's units; 0 for all."""
+        shown = self.draft.terms.display_quantity
+        return 0 if shown is None else to_scaled(shown, self.market.spec.base_scale_k)
+
+    @property
     def scaled_price(self) -> int:
         """The worst price in the engine's units."""
         return to_scaled(self.price, self.market.spec.quote_scale_k)
@@ -247,7 +253,15 @@ def _check_quantity(candidate: Candidate) -> str | None:
         return f"quantity {_text(quantity)} is below the minimum of {_text(limits.quantity_min)} on {spec.symbol}"
     if quantity > limits.quantity_max:
         return f"quantity {_text(quantity)} is above the maximum of {_text(limits.quantity_max)} on {spec.symbol}"
-    return _step_error("quantity", quantity, spec.base_scale_k, spec.lot, "lot")
+    return _step_error("quantity", quantity, spec.base_scale_k, spec.lot, "lot") or _display_error(candidate, quantity)
+
+
+def _display_error(candidate: Candidate, quantity: Decimal) -> str | None:
+    terms, spec = candidate.draft.terms, candidate.market.spec
+    if terms.display_quantity is None:
+        return None
+    step = _step_error("displayQuantity", terms.display_quantity, spec.base_scale_k, spec.lot, "lot")
+    return step or display_fault(terms, quantity)
 
 
 def _check_notional(candidate: Candidate) -> str | None:

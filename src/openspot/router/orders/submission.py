@@ -1,7 +1,7 @@
 """The request `orders.submit`: check the order, take an id, ask the engine, reply (facts A1.3-25 to A1.3-33)."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
@@ -43,6 +43,9 @@ from openspot.router.tracked_order import TrackedOrder, record_of
 
 log = get_logger("submission")
 
+Place = Callable[[orders_pb2.PlaceOrderRequest], Awaitable[orders_pb2.PlaceOrderResponse]]
+"""Sends an order to the engine. Raises EngineError."""
+
 TOO_LATE = "the request is too old: nobody waits for its reply any more"
 
 
@@ -77,8 +80,12 @@ class Submission:
         self._has_complete_rules = has_complete_rules
         self._under_way: set[str] = set()
 
-    async def submit(self, request: SubmitOrder) -> SubmitOrderReply:
-        """Reply to one request."""
+    async def submit(self, request: SubmitOrder, place: Place | None = None) -> SubmitOrderReply:
+        """Reply to one request.
+
+        With `place`, that sends the order to the engine, and what the user can spend is left to the engine: the order
+        may get funds that another one holds until then.
+        """
         try:
             draft = draft_of(request)
         except InvalidRequestError as error:
@@ -94,12 +101,14 @@ class Submission:
             return _refused(RefusalCode.BUSY, "too many refused orders wait to be recorded")
         self._under_way.add(order_id)
         try:
-            return await self._checked(draft, request.deadline, slot)
+            return await self._checked(draft, request.deadline, slot, place)
         finally:
             self._under_way.discard(order_id)
             slot.release()
 
-    async def _checked(self, draft: OrderDraft, deadline: int | None, slot: Slot) -> SubmitOrderReply:
+    async def _checked(
+        self, draft: OrderDraft, deadline: int | None, slot: Slot, place: Place | None
+    ) -> SubmitOrderReply:
         now_ms = self._now_ms()
         candidate = Candidate(
             draft,
@@ -111,7 +120,7 @@ class Submission:
         failure = (
             opening_failure(self._opening, candidate, honour_time_in_force=self._honour_time_in_force)
             or first_failure(candidate, BEFORE_BALANCE)
-            or await self._balance_failure(candidate)
+            or (await self._balance_failure(candidate) if place is None else None)
         )
         if failure is not None:
             return await self._refuse(draft, failure, now_ms, slot)
@@ -125,7 +134,7 @@ class Submission:
             # may have learned since that there is no such order.
             ORDERS.labels("not_sent", "too_late").inc()
             return _refused(RefusalCode.TOO_LATE, TOO_LATE)
-        return await self._place(candidate, engine_order_id, slot)
+        return await self._place(candidate, engine_order_id, slot, place or self._placements.place)
 
     async def _balance_failure(self, candidate: Candidate) -> PreTradeFailure | None:
         candidate.available = await self._funds.available(
@@ -140,7 +149,7 @@ class Submission:
         await slot.record(order, failure)
         return _refused(RefusalCode.PRE_TRADE_CHECK, failure.reason, order)
 
-    async def _place(self, candidate: Candidate, engine_order_id: int, slot: Slot) -> SubmitOrderReply:
+    async def _place(self, candidate: Candidate, engine_order_id: int, slot: Slot, place: Place) -> SubmitOrderReply:
         """Send a checked order to the engine and remember the response."""
         draft = candidate.draft
         pending = pending_order(candidate, engine_order_id, self._now_ms())
@@ -149,7 +158,7 @@ class Submission:
         self._recent_orders.put(recent)
         engine_order = place_request(candidate, engine_order_id, honour_time_in_force=self._honour_time_in_force)
         try:
-            response = await self._placements.place(engine_order)
+            response = await place(engine_order)
         except EngineAmbiguousError as error:
             ORDERS.labels("unknown", "").inc()
             log.error("order state unknown", order_id=draft.order_id, engine_order_id=engine_order_id, error=str(error))

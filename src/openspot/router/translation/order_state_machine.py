@@ -284,6 +284,7 @@ class OrderStateMachine:
             price=None if order.price is None else Decimal(event.price),
             quantity=Decimal(event.quantity) if event.quantity else order.quantity,
             remaining_quantity=Decimal(event.remaining),
+            stop_price=Decimal(event.trigger_price) if event.trigger_price else order.stop_price,
             last_sequence=event.seq,
             updated_ms=event.timestamp,
         )
@@ -444,6 +445,7 @@ def _new_order(event: AcceptedEvent | RejectEvent | WaitingEvent | ListedEvent) 
         list_type=metadata.list_type,
         list_role=metadata.list_role,
         list_state=None if metadata.list_id is None else _state_of(metadata),
+        display_quantity=None if metadata.display_quantity is None else Decimal(metadata.display_quantity),
     )
 
 

@@ -101,7 +101,7 @@ OTO: OrderListType
 BRACKET: OrderListType
 
 class PlaceOrderRequest(_message.Message):
-    __slots__ = ("order_id", "participant_id", "symbol", "side", "type", "price", "quantity", "reserve_price", "budget", "external_id", "metadata", "post_only", "client_order_id", "with_fills", "trigger", "trigger_source", "trigger_direction", "trigger_value", "expires_at_ms", "self_trade_prevention")
+    __slots__ = ("order_id", "participant_id", "symbol", "side", "type", "price", "quantity", "reserve_price", "budget", "external_id", "metadata", "post_only", "client_order_id", "with_fills", "trigger", "trigger_source", "trigger_direction", "trigger_value", "expires_at_ms", "self_trade_prevention", "display_quantity")
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
     SYMBOL_FIELD_NUMBER: _ClassVar[int]
@@ -122,6 +122,7 @@ class PlaceOrderRequest(_message.Message):
     TRIGGER_VALUE_FIELD_NUMBER: _ClassVar[int]
     EXPIRES_AT_MS_FIELD_NUMBER: _ClassVar[int]
     SELF_TRADE_PREVENTION_FIELD_NUMBER: _ClassVar[int]
+    DISPLAY_QUANTITY_FIELD_NUMBER: _ClassVar[int]
     order_id: int
     participant_id: str
     symbol: str
@@ -142,7 +143,8 @@ class PlaceOrderRequest(_message.Message):
     trigger_value: int
     expires_at_ms: int
     self_trade_prevention: SelfTradePrevention
-    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., type: _Optional[_Union[OrderType, str]] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., reserve_price: _Optional[int] = ..., budget: _Optional[str] = ..., external_id: _Optional[str] = ..., metadata: _Optional[str] = ..., post_only: _Optional[_Union[PostOnly, str]] = ..., client_order_id: _Optional[str] = ..., with_fills: _Optional[bool] = ..., trigger: _Optional[_Union[Trigger, str]] = ..., trigger_source: _Optional[_Union[TriggerSource, str]] = ..., trigger_direction: _Optional[_Union[TriggerDirection, str]] = ..., trigger_value: _Optional[int] = ..., expires_at_ms: _Optional[int] = ..., self_trade_prevention: _Optional[_Union[SelfTradePrevention, str]] = ...) -> None: ...
+    display_quantity: int
+    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., type: _Optional[_Union[OrderType, str]] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., reserve_price: _Optional[int] = ..., budget: _Optional[str] = ..., external_id: _Optional[str] = ..., metadata: _Optional[str] = ..., post_only: _Optional[_Union[PostOnly, str]] = ..., client_order_id: _Optional[str] = ..., with_fills: _Optional[bool] = ..., trigger: _Optional[_Union[Trigger, str]] = ..., trigger_source: _Optional[_Union[TriggerSource, str]] = ..., trigger_direction: _Optional[_Union[TriggerDirection, str]] = ..., trigger_value: _Optional[int] = ..., expires_at_ms: _Optional[int] = ..., self_trade_prevention: _Optional[_Union[SelfTradePrevention, str]] = ..., display_quantity: _Optional[int] = ...) -> None: ...
 
 class PlacementFill(_message.Message):
     __slots__ = ("trade_id", "price", "quantity", "fee")
@@ -282,6 +284,24 @@ class CancelOrderResponse(_message.Message):
     sequence: int
     def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., cancelled_quantity: _Optional[int] = ..., sequence: _Optional[int] = ...) -> None: ...
 
+class ReplaceOrderRequest(_message.Message):
+    __slots__ = ("order_id", "order", "allow_failure")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    ORDER_FIELD_NUMBER: _ClassVar[int]
+    ALLOW_FAILURE_FIELD_NUMBER: _ClassVar[int]
+    order_id: int
+    order: PlaceOrderRequest
+    allow_failure: bool
+    def __init__(self, order_id: _Optional[int] = ..., order: _Optional[_Union[PlaceOrderRequest, _Mapping]] = ..., allow_failure: _Optional[bool] = ...) -> None: ...
+
+class ReplaceOrderResponse(_message.Message):
+    __slots__ = ("cancelled", "placed")
+    CANCELLED_FIELD_NUMBER: _ClassVar[int]
+    PLACED_FIELD_NUMBER: _ClassVar[int]
+    cancelled: CancelOrderResponse
+    placed: PlaceOrderResponse
+    def __init__(self, cancelled: _Optional[_Union[CancelOrderResponse, _Mapping]] = ..., placed: _Optional[_Union[PlaceOrderResponse, _Mapping]] = ...) -> None: ...
+
 class CancelOrdersRequest(_message.Message):
     __slots__ = ("participant_id", "symbol", "side", "external_ids")
     PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -347,18 +367,20 @@ class MoveOrderResponse(_message.Message):
     def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ...) -> None: ...
 
 class AmendOrderRequest(_message.Message):
-    __slots__ = ("order_id", "participant_id", "symbol", "price", "quantity")
+    __slots__ = ("order_id", "participant_id", "symbol", "price", "quantity", "trigger_price")
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
     SYMBOL_FIELD_NUMBER: _ClassVar[int]
     PRICE_FIELD_NUMBER: _ClassVar[int]
     QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    TRIGGER_PRICE_FIELD_NUMBER: _ClassVar[int]
     order_id: int
     participant_id: str
     symbol: str
     price: int
     quantity: int
-    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ...) -> None: ...
+    trigger_price: int
+    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., trigger_price: _Optional[int] = ...) -> None: ...
 
 class AmendOrdersRequest(_message.Message):
     __slots__ = ("orders",)
@@ -367,7 +389,7 @@ class AmendOrdersRequest(_message.Message):
     def __init__(self, orders: _Optional[_Iterable[_Union[AmendOrderRequest, _Mapping]]] = ...) -> None: ...
 
 class AmendOrderResponse(_message.Message):
-    __slots__ = ("order_id", "status", "result_code", "filled_quantity", "remaining_quantity", "sequence", "timestamp", "price", "quantity")
+    __slots__ = ("order_id", "status", "result_code", "filled_quantity", "remaining_quantity", "sequence", "timestamp", "price", "quantity", "trigger_price")
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
@@ -377,6 +399,7 @@ class AmendOrderResponse(_message.Message):
     TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     PRICE_FIELD_NUMBER: _ClassVar[int]
     QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    TRIGGER_PRICE_FIELD_NUMBER: _ClassVar[int]
     order_id: int
     status: OrderAnswer
     result_code: str
@@ -386,7 +409,8 @@ class AmendOrderResponse(_message.Message):
     timestamp: int
     price: int
     quantity: int
-    def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ..., timestamp: _Optional[int] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ...) -> None: ...
+    trigger_price: int
+    def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ..., timestamp: _Optional[int] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., trigger_price: _Optional[int] = ...) -> None: ...
 
 class AmendOrdersResponse(_message.Message):
     __slots__ = ("orders",)
@@ -447,7 +471,7 @@ class GetOrderRequest(_message.Message):
     def __init__(self, order_id: _Optional[int] = ..., external_id: _Optional[str] = ...) -> None: ...
 
 class GetOrderResponse(_message.Message):
-    __slots__ = ("found", "order_id", "external_id", "participant_id", "symbol", "side", "status", "price", "quantity", "remaining_quantity", "trigger_price", "trigger_limit", "type", "post_only", "trigger", "trigger_source", "trigger_direction", "trigger_value")
+    __slots__ = ("found", "order_id", "external_id", "participant_id", "symbol", "side", "status", "price", "quantity", "remaining_quantity", "trigger_price", "trigger_limit", "type", "post_only", "trigger", "trigger_source", "trigger_direction", "trigger_value", "display_quantity")
     FOUND_FIELD_NUMBER: _ClassVar[int]
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     EXTERNAL_ID_FIELD_NUMBER: _ClassVar[int]
@@ -466,6 +490,7 @@ class GetOrderResponse(_message.Message):
     TRIGGER_SOURCE_FIELD_NUMBER: _ClassVar[int]
     TRIGGER_DIRECTION_FIELD_NUMBER: _ClassVar[int]
     TRIGGER_VALUE_FIELD_NUMBER: _ClassVar[int]
+    DISPLAY_QUANTITY_FIELD_NUMBER: _ClassVar[int]
     found: bool
     order_id: int
     external_id: str
@@ -484,4 +509,5 @@ class GetOrderResponse(_message.Message):
     trigger_source: TriggerSource
     trigger_direction: TriggerDirection
     trigger_value: int
-    def __init__(self, found: _Optional[bool] = ..., order_id: _Optional[int] = ..., external_id: _Optional[str] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., status: _Optional[str] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., trigger_price: _Optional[int] = ..., trigger_limit: _Optional[int] = ..., type: _Optional[_Union[OrderType, str]] = ..., post_only: _Optional[_Union[PostOnly, str]] = ..., trigger: _Optional[_Union[Trigger, str]] = ..., trigger_source: _Optional[_Union[TriggerSource, str]] = ..., trigger_direction: _Optional[_Union[TriggerDirection, str]] = ..., trigger_value: _Optional[int] = ...) -> None: ...
+    display_quantity: int
+    def __init__(self, found: _Optional[bool] = ..., order_id: _Optional[int] = ..., external_id: _Optional[str] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., status: _Optional[str] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., trigger_price: _Optional[int] = ..., trigger_limit: _Optional[int] = ..., type: _Optional[_Union[OrderType, str]] = ..., post_only: _Optional[_Union[PostOnly, str]] = ..., trigger: _Optional[_Union[Trigger, str]] = ..., trigger_source: _Optional[_Union[TriggerSource, str]] = ..., trigger_direction: _Optional[_Union[TriggerDirection, str]] = ..., trigger_value: _Optional[int] = ..., display_quantity: _Optional[int] = ...) -> None: ...

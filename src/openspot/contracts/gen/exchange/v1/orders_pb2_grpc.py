@@ -61,6 +61,11 @@ class OrderServiceStub:
                 request_serializer=exchange_dot_v1_dot_orders__pb2.CancelOrderRequest.SerializeToString,
                 response_deserializer=exchange_dot_v1_dot_orders__pb2.CancelOrderResponse.FromString,
                 _registered_method=True)
+        self.ReplaceOrder = channel.unary_unary(
+                '/exchange.v1.OrderService/ReplaceOrder',
+                request_serializer=exchange_dot_v1_dot_orders__pb2.ReplaceOrderRequest.SerializeToString,
+                response_deserializer=exchange_dot_v1_dot_orders__pb2.ReplaceOrderResponse.FromString,
+                _registered_method=True)
         self.CancelOrders = channel.unary_unary(
                 '/exchange.v1.OrderService/CancelOrders',
                 request_serializer=exchange_dot_v1_dot_orders__pb2.CancelOrdersRequest.SerializeToString,
@@ -127,6 +132,13 @@ class OrderServiceServicer:
 
     def CancelOrder(self, request, context):
         """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReplaceOrder(self, request, context):
+        """Cancels an order and places another, in one commit with nothing between. Each gets its own response.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -201,6 +213,11 @@ def add_OrderServiceServicer_to_server(servicer, server):
                     servicer.CancelOrder,
                     request_deserializer=exchange_dot_v1_dot_orders__pb2.CancelOrderRequest.FromString,
                     response_serializer=exchange_dot_v1_dot_orders__pb2.CancelOrderResponse.SerializeToString,
+            ),
+            'ReplaceOrder': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReplaceOrder,
+                    request_deserializer=exchange_dot_v1_dot_orders__pb2.ReplaceOrderRequest.FromString,
+                    response_serializer=exchange_dot_v1_dot_orders__pb2.ReplaceOrderResponse.SerializeToString,
             ),
             'CancelOrders': grpc.unary_unary_rpc_method_handler(
                     servicer.CancelOrders,
@@ -370,6 +387,33 @@ class OrderService:
             '/exchange.v1.OrderService/CancelOrder',
             exchange_dot_v1_dot_orders__pb2.CancelOrderRequest.SerializeToString,
             exchange_dot_v1_dot_orders__pb2.CancelOrderResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReplaceOrder(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/exchange.v1.OrderService/ReplaceOrder',
+            exchange_dot_v1_dot_orders__pb2.ReplaceOrderRequest.SerializeToString,
+            exchange_dot_v1_dot_orders__pb2.ReplaceOrderResponse.FromString,
             options,
             channel_credentials,
             insecure,
