@@ -364,12 +364,18 @@ class History:
         order = self._live[event.order_id]
         assert order.final.remaining - event.quantity == event.remaining >= 0, "quantity was made or lost"
         reason = ResultCode(event.code).name
-        if event.code == ResultCode.AMENDED_BY_USER:
+        is_amendment = event.code == ResultCode.AMENDED_BY_USER
+        if is_amendment:
             order.quantity -= event.quantity
         if event.remaining:
             self._open(order)
             after = order.final._replace(
-                event="updated", remaining=event.remaining, reason=reason, quantity=order.quantity
+                event="updated",
+                # The limit of a trailing order has moved.
+                price=event.price if is_amendment else order.final.price,
+                remaining=event.remaining,
+                reason=reason,
+                quantity=order.quantity,
             )
         else:
             name = "cancelled" if order.is_placed else ""

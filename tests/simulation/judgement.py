@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Collection
 from typing import Any
 
+from openspot.engine.core.reference_state import BrokenInvariantError
 from tests.simulation.answers import AnswerAuditor
 from tests.simulation.auditor import Auditor
 from tests.simulation.history import History
@@ -87,6 +88,9 @@ def judged(seed: int, steps: int, log: Log, make_world: MakeWorld = World) -> li
         return findings_of(world, log)
     except AssertionError as error:
         return [f"{type(error).__name__}: {error}", *_contradictions(log)]
+    except (BrokenInvariantError, ValueError) as error:
+        # A core refuses to go on with its own state.
+        return [f"core: {error}", *_contradictions(log)]
 
 
 def shrunk(seed: int, steps: int, log: Log, make_world: MakeWorld = World) -> tuple[int, list[str]]:

@@ -12,6 +12,7 @@ import msgspec
 
 from openspot.contracts.engine_events import EngineEvent
 from openspot.contracts.messages import OrderRequest
+from openspot.engine.core.records import Command
 from openspot.kit.clock import ms_from_datetime
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.translation.order_state_machine import OrderStateMachine
@@ -19,6 +20,7 @@ from tests.simulation.auditor import EPOCH, units
 from tests.simulation.clients import Told
 from tests.simulation.history import History, OrderHistory
 from tests.simulation.rows import Rows
+from tests.simulation.rules.story import Story
 
 _decode = msgspec.json.Decoder(list[EngineEvent]).decode
 _OPEN = ("open", "partially_filled", "pending")
@@ -42,6 +44,15 @@ class TermsAuditor:
             shown, real = _shown(row, order), _real(asked.order, order)
             if shown != real:
                 self.findings.append(f"terms of the row of order {order_id}: {shown} is shown, {real} is right")
+
+    def look_at_commands(self, story: Story) -> None:
+        """The engine was told the terms that the client asked for."""
+        for order_id, order in self._history.orders.items():
+            if order_id in self._told.asked:
+                shown = _sent(story.asked[order.engine_order_id].terms)
+                real = _wanted(self._told.asked[order_id].order, order)
+                if shown != real:
+                    self.findings.append(f"order {order_id} reached the engine with {shown}, and {real} is right")
 
     def look_at_ends(self) -> None:
         """When a dead man's switch was told to be done, nothing was left that its user had open before."""
@@ -93,8 +104,38 @@ def _shown(row: TrackedOrder, order: OrderHistory) -> tuple[Any, ...]:
     )
 
 
+def _sent(terms: Command | None) -> tuple[int, ...]:
+    """(kind of trigger, its value, whether the mark price fires it, or a falling one, expiry, own mode)."""
+    if terms is None:
+        return 0, 0, 0, 0, 0, 0
+    return terms.side, terms.price, terms.flags & 1, terms.flags >> 1, terms.amount, terms.order_type
+
+
+def _wanted(asked: OrderRequest, order: OrderHistory) -> tuple[int, ...]:
+    has_trigger, is_profit = asked.type not in ("limit", "market"), asked.type.startswith("take")
+    value, kind = units(asked.stop_price or asked.trailing_amount, order.market.price_scale), 1
+    if asked.trailing_amount is not None:
+        kind = 2
+    elif asked.trailing_bps is not None:
+        kind, value = 3, asked.trailing_bps
+    modes = (None, "none", "cancel_resting", "cancel_incoming", "cancel_both", "decrement_and_cancel")
+    falls = has_trigger and (asked.side == "sell") is not is_profit
+    return (
+        kind if has_trigger else 0,
+        value if has_trigger else 0,
+        int(asked.trigger_by == "mark"),
+        int(falls),
+        (_milliseconds(asked.expires_at) or 0) * 1_000_000,
+        modes.index(asked.self_trade_prevention),
+    )
+
+
+def _milliseconds(time: str | None) -> int | None:
+    return None if time is None else ms_from_datetime(datetime.fromisoformat(time))
+
+
 def _real(asked: OrderRequest, order: OrderHistory) -> tuple[Any, ...]:
-    prices, final, expires_at = order.market.price_scale, order.final, asked.expires_at
+    prices, final = order.market.price_scale, order.final
     has_trigger = asked.type not in ("limit", "market")
     is_trailing = asked.type.startswith("trailing")
     stop_price = final.trigger_price if is_trailing else units(asked.stop_price, prices)
@@ -105,7 +146,7 @@ def _real(asked: OrderRequest, order: OrderHistory) -> tuple[Any, ...]:
         asked.post_only is not None,
         (asked.trigger_by or "last") if has_trigger else None,
         asked.self_trade_prevention,
-        None if expires_at is None else ms_from_datetime(datetime.fromisoformat(expires_at)),
+        _milliseconds(asked.expires_at),
         asked.trailing_bps,
         units(asked.trailing_amount, prices),
         final.triggered_ms or None,

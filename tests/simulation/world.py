@@ -204,6 +204,7 @@ class World:
         rules.finish(self.engine.now(), self.engine.machine.core)
         terms = TermsAuditor(history, self.told, self.rows)
         terms.look_at_rows()
+        terms.look_at_commands(rules.story)
         terms.look_at_ends()
         terms.rebuild(self.engine.messages)
         return rules.findings + terms.findings

@@ -1,7 +1,7 @@
 """Lists of orders: what one exit does, the other cannot, and exits never sell more than their entry has bought."""
 
 from openspot.engine.core.records import Event, EventType
-from tests.simulation.rules.story import ListStory, Rule, Story, list_of
+from tests.simulation.rules.story import ListStory, Rule, Story, is_change_by_owner, list_of
 
 
 class ListRule(Rule):
@@ -28,6 +28,8 @@ class ListRule(Rule):
                 self._touched.add(event.order_id)
             case EventType.ACCEPTED | EventType.WAITING:
                 self._give(event.order_id, event.quantity, is_first=True)
+            case EventType.MOVED if is_change_by_owner(self.story.commands[event.command_sequence - 1], event):
+                self._raise(event)
             case EventType.MOVED:
                 self._give(event.order_id, event.amount, is_first=False)
             case EventType.TRADE:
@@ -73,6 +75,13 @@ class ListRule(Rule):
             given = self._given[order_id]
             self.demand(is_covered, f"exit {order_id} of list {list_id} got {given}, and its entry filled {bought}")
 
+    def _raise(self, event: Event) -> None:
+        """An owner who makes an order larger that its list has left to itself wants more than the list."""
+        list_id = self._of.get(event.order_id)
+        if list_id is not None:
+            self.demand(self.lists[list_id].is_ended, f"order {event.order_id} was changed inside list {list_id}")
+            self.lists[list_id].raised += max(event.amount, 0)
+
     def _fill(self, order_id: int, quantity: int) -> None:
         list_id = self._of.get(order_id)
         if list_id is None:
@@ -82,4 +91,5 @@ class ListRule(Rule):
         found.filled[order_id] = found.filled.get(order_id, 0) + quantity
         left = sum(found.filled.get(exit_id, 0) for exit_id in found.exits)
         bought = found.filled.get(found.entry, 0) if found.entry else found.quantity
+        bought += found.raised
         self.demand(left <= bought, f"exits of list {list_id} filled {left} of {bought}")

@@ -173,6 +173,8 @@ class ListStory:
     entry: int = 0
     exits: list[int] = field(default_factory=list)
     filled: dict[int, int] = field(default_factory=dict)
+    raised: int = 0
+    """By how much its owner made its orders larger after its end."""
     is_ended: bool = False
 
 
