@@ -253,10 +253,9 @@ async def test_a_dead_mans_switch_reaches_what_waits_beside_the_book_and_nobody_
     await trade_at(trading, "105")
     request = orders_pb2.SetMarkPriceRequest(symbol="BTC-USD", price=10_500)
     assert (await trading.engine.orders.SetMarkPrice(request)).result_code == "SUCCESS"
-    trading.rest.as_user("bob")
-    triggered = await trading.rest("GET", f"/orders/{others.body['orderId']}")
-    assert triggered.body["triggerStatus"] == "triggered"
-    assert [event.reason for event in trading.heard.orders("orders.updated.alice")] == []
+    (activated, *_) = await eventually(lambda: trading.heard.orders("orders.updated.bob"))
+    assert (activated.order.order_id, activated.reason) == (others.body["orderId"], "TRIGGERED")
+    assert trading.heard.orders("orders.updated.alice") == []
 
 
 async def test_a_waiting_order_can_be_amended_and_keeps_its_trigger(trading: Trading) -> None:
