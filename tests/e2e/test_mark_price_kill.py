@@ -65,18 +65,21 @@ async def filled(trader: MoneyUser, order_id: str) -> dict[str, Any]:
     return await eventually_served(ended, WAIT_S)
 
 
-async def knows_a_mark_price(trader: MoneyUser) -> None:
-    """Wait until the engine knows one: before, no trigger can follow it."""
-    fields = {"type": "trailing_stop_limit", "side": "buy", "quantity": "0.1", "price": "110", "triggerBy": "mark"}
+async def is_taken(trader: MoneyUser, **fields: Any) -> bool:
+    """Whether the engine takes an order that waits for the mark price. It is cancelled at once."""
+    wanted = ORDER | {"side": "buy", "quantity": "0.1", "price": "110", "triggerBy": "mark"} | fields
+    reply = await trader.client("POST", "/orders", wanted)
+    assert reply.status in (201, 400, 503), reply.body
+    if reply.status == 201:
+        await trader("DELETE", f"/orders/{reply.body['orderId']}")
+    return reply.status == 201
 
-    async def placed() -> bool:
-        reply = await trader.client("POST", "/orders", ORDER | fields | {"trailingAmount": "50"})
-        assert reply.status in (201, 400, 503), reply.body
-        if reply.status == 201:
-            await trader("DELETE", f"/orders/{reply.body['orderId']}")
-        return reply.status == 201
 
-    await eventually_served(placed, WAIT_S)
+async def knows_the_mark_price(trader: MoneyUser) -> None:
+    """Wait until the engine knows the price of 100: nothing can follow an unknown one, and a higher one would fire."""
+    trailing = partial(is_taken, trader, type="trailing_stop_limit", trailingAmount="5")
+    await eventually_served(trailing, WAIT_S, 0.1)
+    await eventually_served(partial(is_taken, trader, type="stop_limit", stopPrice="100.25"), WAIT_S, 0.1)
 
 
 async def test_a_stop_by_the_mark_price_fires_once_whichever_of_the_two_is_killed(complete: ChildPlatform) -> None:
@@ -84,7 +87,7 @@ async def test_a_stop_by_the_mark_price_fires_once_whichever_of_the_two_is_kille
         await asyncio.gather(maker.credit("BTC", "5"), trader.credit("USD", "5000"))
         await asyncio.gather(maker.has("BTC", "5"), trader.has("USD", "5000"))
         await set_operator_price(complete, SYMBOL, "100")
-        await knows_a_mark_price(trader)
+        await knows_the_mark_price(trader)
         await maker("POST", "/orders", ORDER | {"side": "sell", "quantity": "5", "price": "106"}, status=201)
         orders = []
         for number, (name, dies_first) in enumerate(DEATHS, 1):
