@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 _PHASES = (
-    MarketPhase.CONTINUOUS, MarketPhase.CONTINUOUS, MarketPhase.CONTINUOUS, MarketPhase.AUCTION, MarketPhase.AUCTION,
-    MarketPhase.AUCTION, MarketPhase.POST_ONLY, MarketPhase.CANCEL_ONLY, MarketPhase.HALTED,
+    MarketPhase.CONTINUOUS, MarketPhase.CONTINUOUS, MarketPhase.AUCTION, MarketPhase.POST_ONLY, MarketPhase.POST_ONLY,
+    MarketPhase.CANCEL_ONLY, MarketPhase.HALTED, MarketPhase.HALTED,
 )  # fmt: skip
 _SCALED = 100
 """The engine's units of a price."""
@@ -70,7 +70,7 @@ def place_list(world: "World") -> None:
     orders = _orders(world, list_type, is_buy=is_buy)
     for place, order in enumerate(orders, 1):
         order.order_id, order.external_id = first + place, f"l{list_id}-{place}"
-        order.participant_id, order.symbol, order.quantity, order.type = user, symbol, quantity, orders_pb2.GTC
+        order.participant_id, order.symbol, order.quantity = user, symbol, quantity
         order.reserve_price = order.price if order.side == orders_pb2.BUY else 0
         world.told.listed[order.external_id] = user
     world.told.lists[list_id] = user
@@ -98,10 +98,13 @@ def _orders(world: "World", list_type: OrderListType, *, is_buy: bool) -> list[o
     chance, sign = world.chance, 1 if is_buy else -1
     exit_side = orders_pb2.SELL if is_buy else orders_pb2.BUY
     middle = 100 * _SCALED + chance.randint(-2, 2) * 25
-    gain = orders_pb2.PlaceOrderRequest(side=exit_side, price=middle + sign * chance.randint(2, 5) * 25)
+    gain = orders_pb2.PlaceOrderRequest(
+        side=exit_side, type=orders_pb2.GTC, price=middle + sign * chance.randint(2, 5) * 25
+    )
     stop_price = middle - sign * chance.randint(2, 5) * 25
     stop = orders_pb2.PlaceOrderRequest(
         side=exit_side,
+        type=chance.choice((orders_pb2.GTC, orders_pb2.IOC)),
         price=stop_price - sign * chance.randint(0, 4) * 25,
         trigger=orders_pb2.TRIGGER_FIXED,
         trigger_source=chance.choice((orders_pb2.TRIGGER_LAST_TRADE, orders_pb2.TRIGGER_MARK_PRICE)),
@@ -110,7 +113,11 @@ def _orders(world: "World", list_type: OrderListType, *, is_buy: bool) -> list[o
     )
     if chance.random() < 0.3:
         stop.expires_at_ms = world.engine.now() // 1_000_000 + chance.choice((800, 5_000))
-    entry = orders_pb2.PlaceOrderRequest(side=orders_pb2.BUY if is_buy else orders_pb2.SELL, price=middle)
+    entry = orders_pb2.PlaceOrderRequest(
+        side=orders_pb2.BUY if is_buy else orders_pb2.SELL,
+        type=chance.choice((orders_pb2.GTC, orders_pb2.GTC, orders_pb2.GTC, orders_pb2.IOC)),
+        price=middle,
+    )
     if list_type == OrderListType.OCO:
         return [gain, stop]
     return [entry, chance.choice((gain, stop))] if list_type == OrderListType.OTO else [entry, gain, stop]
@@ -120,6 +127,6 @@ def _look_at(future: asyncio.Future[Any]) -> None:
     future.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
-_WEIGHTS = WEIGHTS | {mark: 10, change_phase: 2, hold_auction: 3, place_list: 10, cancel_list: 1, end_all: 1}
+_WEIGHTS = WEIGHTS | {mark: 10, change_phase: 3, hold_auction: 3, place_list: 10, cancel_list: 2, end_all: 1}
 COMPLETE_STEPS: Steps = list(_WEIGHTS), list(_WEIGHTS.values())
 """The steps of a world with the complete rules."""
