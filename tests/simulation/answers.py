@@ -46,9 +46,10 @@ class AnswerAuditor:
                 self._demand(order.final.status == "rejected", f"{refusal} and stands: {order.final}")
                 self._demand(order.final.reason == reason, f"{refusal} for another reason than {order.final.reason}")
         for order_id, order in history.orders.items():
-            self._demand(order_id in told.asked, f"order {order_id} was never asked for")
-            if order_id in told.asked:
-                self._demand(order.user == told.asked[order_id].user_id, f"order {order_id} is {order.user}'s")
+            asked = told.asked.get(order_id)
+            user = told.listed.get(order_id) if asked is None else asked.user_id
+            self._demand(user is not None, f"order {order_id} was never asked for")
+            self._demand(user in (None, order.user), f"order {order_id} is {order.user}'s")
             if order.final.status == "rejected":
                 self._demand(order_id not in told.accepted, f"rejected order {order_id} was acknowledged")
 
@@ -71,6 +72,9 @@ class AnswerAuditor:
         for record in told.amended:
             order = self._history.orders.get(record.order_id)
             states = [] if order is None else [(state.price, state.quantity) for state in order.states]
+            if record.price is None:
+                # One that waits to match at any price within its slippage shows none.
+                states = [(0, quantity) for _, quantity in states]
             shown = (0, 0) if order is None else self._price_and_quantity(record, order)
             self._demand(shown in states, f"order {record.order_id} was amended to {shown} and never was that")
 

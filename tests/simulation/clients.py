@@ -31,14 +31,20 @@ from openspot.contracts.messages import (
 )
 from openspot.contracts.refusals import UNCERTAIN
 from openspot.kit.bus import RequestFailedError, encode
+from openspot.rest_edge.orders.bulk_cancel import OpenOrderCancels
 from tests.simulation.bus import BusServer, SimulatedBus
+from tests.simulation.complete_orders import complete_order
+from tests.simulation.engine import SYMBOLS, SimulatedEngine
 from tests.simulation.process import Process
 
 USERS = ("ann", "bob", "cem", "dua")
 STRANGER = "eve"
 TOO_MUCH = "90"
 """More of any asset than anybody has."""
-_SYMBOLS = ("BTC-USD", "BTC-USD", "BTC-USD", "ETH-USD")
+COMPLETE = 0.55
+"""The share of orders that ask for something of the complete rules, where these are on."""
+MANY_OF_ONE = ("BTC-USD", "BTC-USD", "BTC-USD", "ETH-USD")
+"""Symbols to choose from: one of them is traded more than the other."""
 
 
 @dataclass(slots=True)
@@ -62,6 +68,12 @@ class Told:
     """Orders as they were told to be after an amendment."""
     seen: list[OrderRecord] = field(default_factory=list)
     """Orders as `orders.get` showed them."""
+    ended: list[tuple[str, int, int]] = field(default_factory=list)
+    """For each dead man's switch: the user, and the engine's newest command before and after it."""
+    lists: dict[int, str] = field(default_factory=dict)
+    """Lists of orders that the engine was asked for past the router → their users."""
+    listed: dict[str, str] = field(default_factory=dict)
+    """Their orders → the user."""
     foreign: list[str] = field(default_factory=list)
     """Orders that another user could see or cancel."""
     deposits: dict[str, DepositConfirmed] = field(default_factory=dict)
@@ -80,13 +92,18 @@ class Traders:
         chance: random.Random,
         told: Told,
         edges: Callable[[], list[tuple[Process, SimulatedBus]]] = list,
+        now_ms: Callable[[], int] | None = None,
     ) -> None:
-        """`edges` returns the edges that share a process with a router, and run: most requests go to them."""
+        """`edges` returns the edges that share a process with a router, and run: most requests go to them.
+
+        With `now_ms`, the milliseconds since 1970, the traders use the complete rules of orders.
+        """
         self._process = process
         self._bus = SimulatedBus(server, process)
         self._edges = edges
         self._chance = chance
         self._told = told
+        self._now_ms = now_ms
         self.waiting = 0
         """Requests without a reply so far."""
         self.to_edges = 0
@@ -102,7 +119,8 @@ class Traders:
             told.repeated.add(order_id)
         else:
             order_id = f"o{len(told.asked) + 1}"
-            told.asked[order_id] = SubmitOrder(chance.choice(USERS), self._order(order_id))
+            user = chance.choice(USERS)
+            told.asked[order_id] = SubmitOrder(user, self._order(order_id, user))
         self._process.start(self._place(told.asked[order_id]))
 
     def submit(self, asked: SubmitOrder) -> None:
@@ -110,9 +128,20 @@ class Traders:
         self._told.asked[asked.order.order_id] = asked
         self._process.start(self._place(asked))
 
-    def _order(self, order_id: str) -> OrderRequest:
+    def trade_first(self) -> None:
+        """Let every market have a price that the engine remembers: without one, many orders are refused."""
+        for symbol in SYMBOLS:
+            for user, side in zip(USERS[:2], ("buy", "sell"), strict=True):
+                order = OrderRequest(
+                    f"first-{side}-{symbol}", symbol, side, "limit", "0.25", "100.00", self_trade_prevention="none"
+                )
+                self.submit(SubmitOrder(user, order))
+
+    def _order(self, order_id: str, user: str) -> OrderRequest:
         chance = self._chance
-        symbol, side = chance.choice(_SYMBOLS), chance.choice(("buy", "sell"))
+        if self._now_ms is not None and chance.random() < COMPLETE:
+            return complete_order(chance, order_id, user, chance.choice(MANY_OF_ONE), self._now_ms())
+        symbol, side = chance.choice(MANY_OF_ONE), chance.choice(("buy", "sell"))
         quantity = str(chance.randint(2, 60) / 100)
         kind = chance.random()
         if kind < 0.1:
@@ -174,7 +203,7 @@ class Traders:
         """Cancel the open orders of a user, of every side and symbol or of one."""
         chance = self._chance
         asked = CancelOpenOrders(
-            chance.choice(USERS), chance.choice(("", *_SYMBOLS)), chance.choice(("", "buy", "sell"))
+            chance.choice(USERS), chance.choice(("", *MANY_OF_ONE)), chance.choice(("", "buy", "sell"))
         )
         self._process.start(self._cancel_open(asked))
 
@@ -184,6 +213,21 @@ class Traders:
         )
         if reply is not None:
             self._told.swept |= dict.fromkeys(reply.cancelled, asked.user_id)
+
+    def end_all(self, engine: SimulatedEngine) -> None:
+        """Cancel whatever a user has open, as the REST edge does when a dead man's switch has run out."""
+        self._process.start(self._end_all(self._chance.choice(USERS), engine))
+
+    async def _end_all(self, user: str, engine: SimulatedEngine) -> None:
+        first = engine.machine.core.command_sequence
+        bus: Any = self._bus
+        self.waiting += 1
+        try:
+            failure = await OpenOrderCancels(bus).cancel(user, None, None, [])
+        finally:
+            self.waiting -= 1
+        if failure is None:
+            self._told.ended.append((user, first, engine.machine.core.command_sequence))
 
     def amend(self) -> None:
         """Amend up to three orders of one user, one of them perhaps as a stranger."""
@@ -251,7 +295,8 @@ class Traders:
 
 
 def _is_unobjectionable(order: OrderRequest) -> bool:
-    return order.type == "limit" and order.quantity != TOO_MUCH
+    # One that expires is refused once its time is over.
+    return order.type == "limit" and order.quantity != TOO_MUCH and order.expires_at is None
 
 
 class Custody:

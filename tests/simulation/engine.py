@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from openspot.domain.market import MarketConfiguration, load_markets
+from openspot.domain.market_phase import MarketPhase
 from openspot.engine import metrics
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import RESULT_SIZE
@@ -20,7 +21,8 @@ from openspot.engine.core.selection import make_core
 from openspot.engine.intake.command_intake import CommandIntake
 from openspot.engine.intake.order_lists import ListIntake
 from openspot.engine.intake.seed import seed_commands
-from openspot.engine.intake.sequencer import CommandOutcome
+from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError
+from openspot.engine.intake.upkeep import Upkeep
 from openspot.engine.state.directory import Note
 from openspot.engine.state.state_machine import AppliedBatch, StateMachine, placed_engine_order_ids
 from openspot.engine.stream.event_render import EventRenderer
@@ -72,6 +74,20 @@ class _Snapshot(NamedTuple):
     rest: bytes
 
 
+class _LifeSequencer:
+    """The sequencer of one life of the engine, as its upkeep sees it."""
+
+    def __init__(self, engine: "SimulatedEngine") -> None:
+        self._engine = engine
+        self._life = engine.lives
+        self.now, self.submit = engine.now, engine.submit
+
+    def check(self) -> None:
+        """Raise EngineStoppedError once the life is over."""
+        if not self._engine.is_up or self._engine.lives != self._life:
+            raise EngineStoppedError("this life of the engine is over")
+
+
 class SimulatedEngine:
     """An engine that is killed and comes back. It is its own sequencer for the door and the services."""
 
@@ -94,6 +110,7 @@ class SimulatedEngine:
         self.lives = 0
         self._begin()
         self._replay(0)
+        self._rise()
 
     def _begin(self) -> None:
         self.lives += 1
@@ -104,6 +121,14 @@ class SimulatedEngine:
         self.intake = engine.intake = CommandIntake(self.machine, engine)
         self.list_intake = ListIntake(self.machine, engine, self.intake)
         self.methods = FrameMethods(engine)
+
+    def _rise(self) -> None:
+        """Begin with what a replay has left to do: orders that fired or expired, phases that are over."""
+        self.is_up = True
+        sequencer: Any = _LifeSequencer(self)
+        with self._loop.running():
+            self.upkeep = Upkeep(self.machine, sequencer)
+            self.upkeep.start()
 
     # What the door and the services ask of a sequencer
 
@@ -145,6 +170,8 @@ class SimulatedEngine:
                 submission.future.set_result(CommandOutcome(results, applied, event_index))
             event_index += metrics.event_count(results)
             position = end
+        with self._loop.running():
+            self.upkeep.note(applied)
 
     def _take_waiting(self) -> tuple[list[_Submission], Committed]:
         submissions, self._waiting = self._waiting, []
@@ -162,6 +189,7 @@ class SimulatedEngine:
 
     def kill(self, *, after_commit: bool = False) -> None:
         """Die. With `after_commit` the waiting commands are in the journal, but nobody gets a reply."""
+        self.upkeep.close()
         submissions, batch = self._take_waiting()
         self._state_hash = self.machine.core.state_hash()
         if after_commit and batch.notes:
@@ -192,8 +220,20 @@ class SimulatedEngine:
         self._replay(first)
         if self._state_hash:
             assert self.machine.core.state_hash() == self._state_hash, "a replay came to another state"
-        self.is_up = True
+        self._rise()
         self._tell()
+
+    @property
+    def overdue(self) -> list[str]:
+        """What the engine itself still has to do, by its core."""
+        core, now = self.machine.core, self.now()
+        phases = [row for row in core.phases() if row.phase == MarketPhase.UNCROSSING or 0 < row.ends_ns <= now]
+        left = {
+            "fired orders": core.activations_due(),
+            "expired orders": [expiry for expiry in core.expiries() if expiry.time_ns <= now],
+            "phases that are over": phases,
+        }
+        return [name for name, rows in left.items() if rows]
 
     def _replay(self, first: int) -> None:
         for commands, notes in self.journal[first:]:

@@ -14,14 +14,28 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core.records import Command, CommandKind, Event, EventType, decode_commands, decode_events
+from openspot.engine.core.records import (
+    EVENT_LISTED,
+    FLAG_BUDGET,
+    Command,
+    CommandKind,
+    CreateSymbol,
+    Event,
+    EventType,
+    decode_commands,
+    decode_events,
+)
+from openspot.engine.state.directory import Note
 from tests.simulation.engine import Committed
 from tests.support.linked_owners import LinkedOwners
 
 ONE = 10**18
 HOUSE = "house:fees"
-_IMMEDIATE = (2, 3, 4)
+_IOC = 2
+_IMMEDIATE = (_IOC, 3, 4)
 _FEE_ACCOUNT = 1
+PLANNED = "planned"
+"""The status of an exit that is not placed before the entry of its list fills."""
 
 
 class Market(NamedTuple):
@@ -49,6 +63,22 @@ class State(NamedTuple):
     reason: str = ""
     quantity: int = 0
     """The ordered quantity, as amended."""
+    triggered_ms: int = 0
+    """When the order's trigger fired, in ms since 1970."""
+    trigger_price: int = 0
+    """The price of the order's trigger, as it was last told."""
+    is_activation: bool = False
+    """Whether the event is the work of an order that its command activated, of which its reply says nothing."""
+
+
+class _Sent(NamedTuple):
+    """A PLACE or LIST_ORDER: its order's id for clients, and what it says beyond the events."""
+
+    order_id: str
+    client_order_id: str
+    own_mode: int
+    """The order's own mode of self-trade prevention + 1; 0 for that of its account."""
+    is_sized: bool
 
 
 @dataclass(slots=True)
@@ -65,6 +95,12 @@ class OrderHistory:
     place_command: int
     placed_ms: int
     """When the engine took its command, in ms since 1970."""
+    client_order_id: str
+    own_mode: int
+    is_sized: bool
+    """Whether the engine found the quantity."""
+    is_placed: bool = True
+    """Whether the order came to the market, or was refused: not an exit that is only planned."""
     states: list[State] = field(default_factory=list)
 
     @property
@@ -75,7 +111,8 @@ class OrderHistory:
     @property
     def answered(self) -> State:
         """The state after its placement."""
-        return [state for state in self.states if state.command == self.place_command][-1]
+        own = [state for state in self.states if state.command == self.place_command and not state.is_activation]
+        return own[-1]
 
     @property
     def heard(self) -> list[State]:
@@ -140,6 +177,9 @@ class History:
         self._markets, self._assets = _configuration()
         self._commands = [command for batch in journal for command in decode_commands(batch.commands)]
         self._notes = [note for batch in journal for note in batch.notes]
+        self._sent = _sent(self._commands, self._notes)
+        self._activating = 0
+        """The command whose events are the work of orders that it activated."""
         self._users = {_FEE_ACCOUNT: HOUSE}
         for command, note in zip(self._commands, self._notes, strict=True):
             if isinstance(command, Command) and command.kind in (CommandKind.DEPOSIT, CommandKind.MOVEMENT):
@@ -164,8 +204,11 @@ class History:
         assert not self._moved, "a transfer was carried out in part"
 
     def _take(self, event: Event) -> None:
+        self._note_activation(event)
         match event.type:
-            case EventType.ACCEPTED:
+            case EventType.LISTED:
+                self._list(event)
+            case EventType.ACCEPTED | EventType.WAITING:
                 self._place(event, "open")
             case EventType.REJECT:
                 self._place(event, "rejected")
@@ -174,34 +217,95 @@ class History:
             case EventType.REDUCE:
                 self._reduce(event)
             case EventType.MOVED:
+                self._move(event)
+            case EventType.TRIGGERED:
                 order = self._live[event.order_id]
-                order.quantity += event.amount
-                remaining = order.final.remaining + event.amount
-                assert (event.quantity, event.remaining) == (order.quantity, remaining), "quantity was made or lost"
-                moved = order.final._replace(
-                    event="updated", price=event.price, remaining=remaining, quantity=event.quantity
+                assert order.final.remaining == event.remaining, "quantity was made or lost"
+                fired = order.final._replace(
+                    event="updated",
+                    price=event.price,
+                    triggered_ms=event.timestamp // 1_000_000,
+                    trigger_price=event.maker_remaining,
                 )
-                self._add(order, event, moved)
+                self._add(order, event, fired)
             case EventType.BALANCE:
                 self._money(event)
             case EventType.TRANSFER:
                 self._transfer(event)
 
+    def _note_activation(self, event: Event) -> None:
+        """From the first order on that another command placed, a command's events are the work of its activations."""
+        number = event.command_sequence
+        command = self._commands[number - 1]
+        own = not isinstance(command, CreateSymbol) and command.order_id == event.order_id
+        arms = event.type in (EventType.ACCEPTED, EventType.WAITING) and self._is_armed(event)
+        if (
+            arms
+            or event.type in (EventType.TRIGGERED, EventType.UNARMED)
+            or (event.type == EventType.MOVED and not own)
+        ):
+            self._activating = number
+
+    def _is_armed(self, event: Event) -> bool:
+        """Whether an order comes to the market because the entry of its list was filled."""
+        order = self._live.get(event.order_id)
+        return order is not None and not order.is_placed and order.place_command != event.command_sequence
+
+    def _list(self, event: Event) -> None:
+        """An order of a list passed every check; it is placed now, or once the entry of its list is filled."""
+        order = self._new(event)
+        order.is_placed = False
+        self._add(order, event, State("", 0, 0, PLANNED, event.price, 0, event.quantity, 0, 0, "", event.quantity))
+
+    def _new(self, event: Event) -> OrderHistory:
+        sent, number = self._sent[event.order_id], event.command_sequence
+        assert sent.order_id not in self.orders, f"{sent.order_id} was taken twice"
+        order = OrderHistory(
+            sent.order_id,
+            event.order_id,
+            self._users[event.account],
+            self._markets[event.symbol],
+            "buy" if event.side == 1 else "sell",
+            event.quantity,
+            # One that waits for a trigger is open meanwhile.
+            event.order_type in _IMMEDIATE and not (event.type != EventType.REJECT and event.maker_order_id),
+            number,
+            self._commands[number - 1].timestamp // 1_000_000,
+            sent.client_order_id,
+            sent.own_mode,
+            sent.is_sized,
+        )
+        self.orders[sent.order_id] = self._live[event.order_id] = order
+        return order
+
     def _place(self, event: Event, status: str) -> None:
-        order_id, number = self._notes[event.command_sequence - 1][0], event.command_sequence
-        assert order_id not in self.orders, f"{order_id} was taken twice"
-        market, side = self._markets[event.symbol], "buy" if event.side == 1 else "sell"
-        immediate = event.order_type in _IMMEDIATE
-        user = self._users[event.account]
-        placed_ms = self._commands[number - 1].timestamp // 1_000_000
-        order = OrderHistory(order_id, event.order_id, user, market, side, event.quantity, immediate, number, placed_ms)
-        self.orders[order_id] = self._live[event.order_id] = order
+        if event.type != EventType.REJECT and event.flags & EVENT_LISTED:
+            order = self._live[event.order_id]
+            assert not order.is_placed, f"{order.order_id} was placed twice"
+            order.is_placed, order.quantity, order.place_command = True, event.quantity, event.command_sequence
+        else:
+            order = self._new(event)
         rejected = status == "rejected"
         reason = ResultCode(event.code).name if rejected else ""
         # Clients hear of an immediate order only after its next event has decided its outcome.
-        name, status = ("rejected", status) if rejected else ("", "pending") if immediate else ("created", status)
+        pends = order.is_immediate and not rejected
+        name = "rejected" if rejected else "" if pends else "created"
+        status = "pending" if pends else status
         remaining = 0 if rejected else event.quantity
-        self._add(order, event, State(name, 0, 0, status, event.price, 0, remaining, 0, 0, reason, event.quantity))
+        trigger_price = event.maker_remaining if event.type == EventType.WAITING else 0
+        self._add(
+            order,
+            event,
+            State(name, 0, 0, status, event.price, 0, remaining, 0, 0, reason, event.quantity, 0, trigger_price),
+        )
+
+    def _move(self, event: Event) -> None:
+        order = self._live[event.order_id]
+        order.quantity += event.amount
+        remaining = order.final.remaining + event.amount
+        assert (event.quantity, event.remaining) == (order.quantity, remaining), "quantity was made or lost"
+        moved = order.final._replace(event="updated", price=event.price, remaining=remaining, quantity=event.quantity)
+        self._add(order, event, moved)
 
     def _open(self, order: OrderHistory) -> None:
         """If an immediate order is still pending, record that it has been open since it was accepted."""
@@ -220,7 +324,8 @@ class History:
 
     def _trade(self, event: Event) -> None:
         self._decide_until(event.command_sequence)
-        if self._modes.get(event.account, 0):
+        own_mode = self._live[event.order_id].own_mode
+        if own_mode - 1 if own_mode else self._modes.get(event.account, 0):
             is_one = self._owners.owner_of(event.account) == self._owners.owner_of(event.maker_account)
             assert not is_one, f"{self._users[event.account]} traded with itself"
         taker, maker = self._live[event.order_id], self._live[event.maker_order_id]
@@ -259,21 +364,30 @@ class History:
         order = self._live[event.order_id]
         assert order.final.remaining - event.quantity == event.remaining >= 0, "quantity was made or lost"
         reason = ResultCode(event.code).name
-        if event.code == ResultCode.AMENDED_BY_USER:
+        is_amendment = event.code == ResultCode.AMENDED_BY_USER
+        if is_amendment:
             order.quantity -= event.quantity
         if event.remaining:
             self._open(order)
             after = order.final._replace(
-                event="updated", remaining=event.remaining, reason=reason, quantity=order.quantity
+                event="updated",
+                # The limit of a trailing order has moved.
+                price=event.price if is_amendment else order.final.price,
+                remaining=event.remaining,
+                reason=reason,
+                quantity=order.quantity,
             )
         else:
-            after = order.final._replace(event="cancelled", status="cancelled", remaining=0, reason=reason)
+            name = "cancelled" if order.is_placed else ""
+            after = order.final._replace(event=name, status="cancelled", remaining=0, reason=reason)
         self._add(order, event, after)
 
     def _add(self, order: OrderHistory, event: Event, state: State) -> None:
         if order.states:
             assert order.final.status not in ("filled", "cancelled", "rejected"), "an order that had ended changed"
-        order.states.append(state._replace(sequence=event.sequence, command=event.command_sequence))
+        number = event.command_sequence
+        is_activation = self._activating == number
+        order.states.append(state._replace(sequence=event.sequence, command=number, is_activation=is_activation))
 
     def _money(self, event: Event) -> None:
         kind = CommandKind(event.order_type)
@@ -301,6 +415,19 @@ class History:
             kind, reference = self._notes[number - 1]
             self.transfers.append(TransferHistory(reference, kind, tuple(self._moved), event.sequence))
             self._moved = []
+
+
+def _sent(commands: Sequence[Command | CreateSymbol], notes: Sequence[Note]) -> dict[int, _Sent]:
+    """What was sent with each order, by the engine's id."""
+    sent = {}
+    terms: Command | None = None
+    for command, note in zip(commands, notes, strict=True):
+        if isinstance(command, Command) and command.kind in (CommandKind.PLACE, CommandKind.LIST_ORDER):
+            own_mode = terms.order_type if terms is not None and terms.order_id == command.order_id else 0
+            is_sized = command.order_type == _IOC and bool(command.flags & FLAG_BUDGET)
+            sent[command.order_id] = _Sent(note[0], note[2] if len(note) > 2 else "", own_mode, is_sized)
+        terms = command if isinstance(command, Command) and command.kind == CommandKind.TERMS else None
+    return sent
 
 
 @functools.cache

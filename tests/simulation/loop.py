@@ -9,7 +9,8 @@ import contextvars
 import heapq
 import itertools
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVarTuple, Unpack
 
 Ts = TypeVarTuple("Ts")
@@ -47,6 +48,16 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._owners: dict[str, Owner] = {}
 
     # Driving
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Be the running loop, for code that asks for it outside of `run_ready`."""
+        before = asyncio._get_running_loop()
+        asyncio._set_running_loop(self)
+        try:
+            yield
+        finally:
+            asyncio._set_running_loop(before)
 
     def run_ready(self) -> None:
         """Run until everything waits for something."""

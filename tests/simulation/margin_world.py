@@ -52,6 +52,7 @@ class MarginWorld(World):
     """One run."""
 
     test = "tests/simulation/test_margin.py"
+    may_be_complete = False
 
     def __init__(self, seed: int, *, margin_tables: Callable[[], MarginTables] = MarginTables) -> None:
         super().__init__(seed)

@@ -61,6 +61,7 @@ class Router:
         specs: Mapping[str, SymbolSpec],
         *,
         has_an_edge: bool = False,
+        has_complete_rules: bool = False,
     ) -> None:
         """With `has_an_edge` the process has a REST edge as well: `edge` is its connection."""
         self.process = process
@@ -87,6 +88,7 @@ class Router:
             clock=engine.now,
             honour_time_in_force=True,
             opening=Opening((), server.weather.loop.time, cancel_only_s=0, post_only_s_max=0),
+            has_complete_rules=has_complete_rules,
         )
         lookup = OrderLookup(specs=specs, recent_orders=recent_orders, store=store, engine=client, clock=engine.now)
         self._lookup = lookup

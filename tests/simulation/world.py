@@ -10,6 +10,7 @@ import functools
 import random
 from collections.abc import Callable
 
+from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.settings import Settings
 from openspot.up.services import PlatformSettings
 from tests.simulation.bus import BusServer, SimulatedBus
@@ -23,7 +24,11 @@ from tests.simulation.owner_links import OwnerLinks
 from tests.simulation.process import Process, Weather
 from tests.simulation.router import Router
 from tests.simulation.rows import Rows
+from tests.simulation.rule_steps import COMPLETE_STEPS
+from tests.simulation.rules.audit import RulesAuditor
+from tests.simulation.rules.holds import Held
 from tests.simulation.storm import LEASE_S, step
+from tests.simulation.terms_auditor import TermsAuditor
 from tests.simulation.transfers import ToldOfTransfers, Transfers
 
 ROUTERS = LEDGERS = 2
@@ -34,6 +39,13 @@ ONE_PROCESS_EVERY = 3
 DIVISIONS = ((1, 1), (1, 1), (2, 2), (2, 3), (3, 1), (1, 2))
 """Numbers of partitions, by the seed: at the start, and after a restart of all routers at step CHANGE_AT."""
 CHANGE_AT = 50
+COMPLETE_OF, COMPLETE = 5, (1, 2, 4)
+"""Of so many seeds, those with these remainders have the complete rules of orders."""
+
+
+def has_complete_rules(seed: int) -> bool:
+    """Whether a seed's world has the complete rules of orders."""
+    return seed % COMPLETE_OF in COMPLETE
 
 
 class RestlessError(AssertionError):
@@ -48,6 +60,9 @@ def _settings(partitions: int) -> Settings:
 class World:
     """One run."""
 
+    may_be_complete = True
+    """Whether some seeds have the complete rules of orders."""
+
     test = "tests/simulation/test_simulation.py -k money"
     """The test that repeats a seed."""
 
@@ -55,6 +70,7 @@ class World:
         self, seed: int, *, tables: Callable[[], LedgerTables] = LedgerTables, rows: Callable[[], Rows] = Rows
     ) -> None:
         self.chance = chance = random.Random(seed)
+        self.is_complete = self.may_be_complete and has_complete_rules(seed)
         # The pauses between attempts are random, too (kit/backoff.py).
         random.seed(seed)
         self.loop = VirtualLoop()  # type: ignore[abstract]  # the platform needs no more of a loop
@@ -76,7 +92,10 @@ class World:
         self.edge = Process("edge", self.weather)
         self.is_one_process = seed % ONE_PROCESS_EVERY == 0
         """Whether each router shares its process with a REST edge."""
-        self.traders = Traders(self.edge, self.server, chance, self.told, self._edges)
+        now_ms = self._now_ms if self.is_complete else None
+        self.traders = Traders(self.edge, self.server, chance, self.told, self._edges, now_ms)
+        self.held: list[Held] = []
+        """What the engine's balances were, after each commit."""
         client = SimulatedEngineClient(self.engine, self.edge, self.weather)
         self.transfers = Transfers(self.edge, client, chance)
         self.links = OwnerLinks(self.edge, client, chance)
@@ -101,7 +120,7 @@ class World:
 
     def take_step(self) -> None:
         """Have one thing happen."""
-        step(self)
+        step(self, COMPLETE_STEPS if self.is_complete else None)
         self._steps += 1
         if self._steps == CHANGE_AT and self._later_partitions != self.partitions:
             self.partitions = self._later_partitions
@@ -114,13 +133,21 @@ class World:
                 self.custody.deposit(user, asset, FIRST_DEPOSITS[asset])
         self.come_to_rest()
         self.transfers.fund_house()
+        if self.is_complete:
+            self.traders.trade_first()
         self.come_to_rest()
 
     def commit(self) -> None:
         """Let the engine commit its waiting commands, if it is up."""
         if self.engine.is_up and self.engine.waits:
             self.engine.commit()
+            if self.is_complete:
+                core = self.engine.machine.core
+                self.held.append(Held(core.command_sequence, core.balances()))
             self.loop.run_ready()
+
+    def _now_ms(self) -> int:
+        return self.engine.now() // NANOSECONDS_PER_MS
 
     def come_to_rest(self) -> None:
         """Run in calm weather until nothing is left to do. Raises RestlessError if that takes too long."""
@@ -151,6 +178,7 @@ class World:
         position = self.rows.position
         unfinished = {
             "the engine's commits": self.engine.waits,
+            "the engine's own work": self.engine.overdue,
             "answers to traders": self.traders.waiting,
             "transfers": self.transfers.waiting or self.transfers.told.unknown,
             "links of owners": self.links.waiting or self.links.differences(self.engine),
@@ -175,7 +203,16 @@ class World:
 
     def further_findings(self, history: History) -> list[str]:
         """What is wrong with more than the core of a platform."""
-        return []
+        if not self.is_complete:
+            return []
+        rules = RulesAuditor(self.engine.journal, self.engine.records, self.held)
+        rules.finish(self.engine.now(), self.engine.machine.core)
+        terms = TermsAuditor(history, self.told, self.rows)
+        terms.look_at_rows()
+        terms.look_at_commands(rules.story)
+        terms.look_at_ends()
+        terms.rebuild(self.engine.messages)
+        return rules.findings + terms.findings
 
     # Processes
 
@@ -186,7 +223,7 @@ class World:
     def _new_router(self) -> Router:
         return Router(
             self._new_process("router"), _settings(self.partitions), self.server, self.engine, self.rows, self._specs,
-            has_an_edge=self.is_one_process,
+            has_an_edge=self.is_one_process, has_complete_rules=self.is_complete,
         )  # fmt: skip
 
     def _edges(self) -> list[tuple[Process, SimulatedBus]]:

@@ -227,6 +227,37 @@ async def test_a_waiting_order_can_be_cancelled_in_every_way(trading: Trading) -
     assert (await trading.engine.balances("alice"))["USD"].locked in ("0", "")
 
 
+async def test_a_dead_mans_switch_reaches_what_waits_beside_the_book_and_nobody_elses(trading: Trading) -> None:
+    await trade_at(trading, "100")
+    others = await trading.place("bob", **STOP_LIMIT)
+    trailing = {"side": "sell", "type": "trailing_stop_limit", "price": "97", "trailingBps": 300}
+    profit = {"side": "sell", "type": "take_profit_limit", "price": "105", "stopPrice": "105"}
+    lasting = {"timeInForce": "gtd", "expiresAt": later(hours=1)}
+    wanted = (STOP, STOP_LIMIT | {"triggerBy": "mark"}, trailing, profit | lasting, {"price": "90"})
+    placed = [await trading.place("alice", **fields) for fields in wanted]
+    assert [order.status for order in placed] == [201] * len(wanted), placed
+    path = "/orders/cancel-all-after"
+    assert (await trading.rest("POST", path, {"timeoutSeconds": 3600})).status == 200
+    due = await trading.pool.execute("UPDATE cancel_timers SET fires_at = now() - interval '1 second'")
+    assert due == "UPDATE 1"
+
+    async def fired() -> Any:
+        timer = (await trading.rest("GET", path)).body
+        return timer if timer["firedAt"] else None
+
+    assert (await eventually(fired))["cancelledOrders"] == len(wanted)
+    for order in placed[:-1]:
+        ended = await shown(trading, order.body["orderId"], status="cancelled")
+        assert (ended["triggerStatus"], ended["triggeredAt"]) == ("waiting", None)
+    assert (await trading.engine.balances("alice"))["USD"].locked in ("0", "")
+    await trade_at(trading, "105")
+    request = orders_pb2.SetMarkPriceRequest(symbol="BTC-USD", price=10_500)
+    assert (await trading.engine.orders.SetMarkPrice(request)).result_code == "SUCCESS"
+    (activated, *_) = await eventually(lambda: trading.heard.orders("orders.updated.bob"))
+    assert (activated.order.order_id, activated.reason) == (others.body["orderId"], "TRIGGERED")
+    assert trading.heard.orders("orders.updated.alice") == []
+
+
 async def test_a_waiting_order_can_be_amended_and_keeps_its_trigger(trading: Trading) -> None:
     placed = await trading.place("alice", **STOP_LIMIT)
     path = f"/orders/{placed.body['orderId']}"

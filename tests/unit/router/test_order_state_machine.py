@@ -195,6 +195,16 @@ def test_an_amendment_changes_the_ordered_quantity_and_keeps_what_is_filled() ->
     assert (order.quantity, order.remaining_quantity) == (Decimal("0.4"), Decimal("0.4"))
 
 
+def test_a_trailing_order_that_is_made_smaller_shows_where_its_limit_is_now() -> None:
+    less = reduced(2, 1, remaining="0.4", quantity="0.6", reason="AMENDED_BY_USER")
+    _, translated = after(waiting(1, 1), msgspec.structs.replace(less, price="103.5"))
+    order = only_order(translated)
+    assert (order.price, order.quantity, order.remaining_quantity) == (Decimal("103.5"), Decimal("0.4"), Decimal("0.4"))
+    market = waiting(1, 1, metadata='{"type":"trailing_stop_market","timeInForce":"gtc","triggerBy":"last"}')
+    _, translated = after(market, msgspec.structs.replace(less, price="103.5"))
+    assert only_order(translated).price is None
+
+
 def test_a_quantity_that_was_removed_otherwise_stays_part_of_the_order() -> None:
     _, translated = after(accepted(1, 1), reduced(2, 1, remaining="0.4", quantity="0.6", reason="STP_DECREMENT"))
     order = only_order(translated)

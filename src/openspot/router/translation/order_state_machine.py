@@ -257,9 +257,15 @@ class OrderStateMachine:
         was_pending = order.status is OrderStatus.PENDING
         if was_pending and not event.is_order_completed:
             order = self._open(order, translated)
+        price, quantity = order.price, order.quantity
+        if event.is_amendment:
+            # The limit of a trailing order has moved meanwhile, and its owner has named where it is now.
+            price = None if price is None else Decimal(event.price)
+            quantity = EXACT.subtract(quantity, Decimal(event.quantity))
         reduced = _replace(
             order,
-            quantity=EXACT.subtract(order.quantity, Decimal(event.quantity)) if event.is_amendment else order.quantity,
+            price=price,
+            quantity=quantity,
             remaining_quantity=Decimal(event.remaining),
             last_sequence=event.seq,
             updated_ms=event.timestamp,

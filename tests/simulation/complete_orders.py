@@ -1,0 +1,115 @@
+"""Orders under the complete rules, at random: what the simulated traders ask for in the worlds that have them."""
+
+import random
+
+from openspot.contracts.messages import OrderRequest
+from openspot.domain.order import PostOnlyMode, SelfTradePrevention
+from openspot.kit.clock import iso_from_ms
+
+CLIENT_IDS = 5
+"""Each user chooses among so many client order ids, so that open orders meet orders that want the same one."""
+_STOPS = ("stop_market", "stop_limit", "take_profit_market", "take_profit_limit")
+_LIFETIMES_MS = (400, 2_000, 7_000, 30_000)
+
+
+def complete_order(chance: random.Random, order_id: str, user: str, symbol: str, now_ms: int) -> OrderRequest:
+    """An order that asks for something that only the complete rules have."""
+    side, quantity = chance.choice(("buy", "sell")), str(chance.randint(2, 60) / 100)
+    kind = chance.random()
+    prevention = chance.choice(tuple(SelfTradePrevention)).value if chance.random() < 0.3 else None
+    client_order_id = f"{user}-{chance.randint(1, CLIENT_IDS)}" if chance.random() < 0.4 else f"c-{order_id}"
+    if kind < 0.35:
+        return _stop(chance, order_id, symbol, side, quantity, client_order_id, prevention, now_ms)
+    if kind < 0.55:
+        return _trailing(chance, order_id, symbol, side, quantity, client_order_id, prevention)
+    if kind < 0.65:
+        return OrderRequest(
+            order_id, symbol, side, "market", quote_quantity=str(chance.randint(2, 50)),
+            client_order_id=client_order_id, self_trade_prevention=prevention,
+        )  # fmt: skip
+    time_in_force = chance.choice(("gtc", "gtc", "gtd", "gtd", "ioc", "fok"))
+    is_maker = time_in_force in ("gtc", "gtd") and chance.random() < 0.5
+    return OrderRequest(
+        order_id,
+        symbol,
+        side,
+        "limit",
+        quantity,
+        _price(chance, 0),
+        time_in_force=time_in_force,
+        client_order_id=client_order_id,
+        post_only=chance.choice(tuple(PostOnlyMode)).value if is_maker else None,
+        expires_at=_expiry(chance, time_in_force, now_ms),
+        self_trade_prevention=prevention,
+    )
+
+
+def _stop(
+    chance: random.Random,
+    order_id: str,
+    symbol: str,
+    side: str,
+    quantity: str,
+    client_order_id: str,
+    prevention: str | None,
+    now_ms: int,
+) -> OrderRequest:
+    order_type = chance.choice(_STOPS)
+    is_above = (side == "buy") is order_type.startswith("stop")
+    quarters = chance.randint(1, 5) if is_above else -chance.randint(1, 5)
+    has_limit = order_type.endswith("limit")
+    time_in_force = chance.choice(("gtc", "gtc", "gtd", "fok")) if has_limit else "gtc"
+    return OrderRequest(
+        order_id,
+        symbol,
+        side,
+        order_type,
+        quantity,
+        _price(chance, quarters) if has_limit else None,
+        stop_price=_text(quarters),
+        time_in_force=time_in_force,
+        max_slippage_bps=None if has_limit else chance.choice((None, "0", "150")),
+        client_order_id=client_order_id,
+        trigger_by=chance.choice((None, "last", "mark")),
+        expires_at=_expiry(chance, time_in_force, now_ms),
+        self_trade_prevention=prevention,
+    )
+
+
+def _trailing(
+    chance: random.Random,
+    order_id: str,
+    symbol: str,
+    side: str,
+    quantity: str,
+    client_order_id: str,
+    prevention: str | None,
+) -> OrderRequest:
+    has_limit, has_amount = chance.random() < 0.5, chance.random() < 0.5
+    quarters = 3 if side == "buy" else -3
+    return OrderRequest(
+        order_id,
+        symbol,
+        side,
+        "trailing_stop_limit" if has_limit else "trailing_stop_market",
+        quantity,
+        _price(chance, quarters) if has_limit else None,
+        client_order_id=client_order_id,
+        trigger_by=chance.choice((None, "mark")),
+        trailing_amount=chance.choice(("0.25", "0.50", "0.07")) if has_amount else None,
+        trailing_bps=None if has_amount else chance.choice((9, 33, 70)),
+        self_trade_prevention=prevention,
+    )
+
+
+def _expiry(chance: random.Random, time_in_force: str, now_ms: int) -> str | None:
+    return iso_from_ms(now_ms + chance.choice(_LIFETIMES_MS)) if time_in_force == "gtd" else None
+
+
+def _price(chance: random.Random, quarters: int) -> str:
+    """A price near that of `_text`."""
+    return _text(quarters + chance.randint(-4, 4))
+
+
+def _text(quarters: int) -> str:
+    return f"{100 + quarters / 4:.2f}"

@@ -1,0 +1,132 @@
+"""The steps that only worlds with the complete rules take: mark prices, phases of markets, lists of orders."""
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from openspot.contracts.gen.exchange.v1 import orders_pb2
+from openspot.domain.market_phase import MarketPhase
+from openspot.domain.order import OrderListType
+from openspot.engine.intake.refusal import IntakeRefusal
+from openspot.router.orders.engine_order_ids import BLOCK_SIZE
+from tests.simulation.clients import MANY_OF_ONE, USERS
+from tests.simulation.storm import WEIGHTS, Steps
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+_PHASES = (
+    MarketPhase.CONTINUOUS, MarketPhase.CONTINUOUS, MarketPhase.AUCTION, MarketPhase.POST_ONLY, MarketPhase.POST_ONLY,
+    MarketPhase.CANCEL_ONLY, MarketPhase.HALTED, MarketPhase.HALTED,
+)  # fmt: skip
+_SCALED = 100
+"""The engine's units of a price."""
+_LOT_HUNDREDTHS = 1_000_000
+"""The engine's units of a hundredth of the base asset."""
+
+
+def mark(world: "World") -> None:
+    """Market data tells a fair price."""
+    if world.engine.is_up:
+        price = 100 * _SCALED + world.chance.randint(-160, 160)
+        _look_at(world.engine.intake.set_mark_price(world.chance.choice(MANY_OF_ONE), price))
+
+
+def change_phase(world: "World") -> None:
+    """An operator lets a market enter a phase, usually for a short time."""
+    chance = world.chance
+    phase = chance.choice(_PHASES)
+    seconds = 0 if phase == MarketPhase.CONTINUOUS or chance.random() < 0.1 else chance.randint(1, 2)
+    symbol = chance.choice(MANY_OF_ONE)
+    if world.engine.is_up:
+        _look_at(world.engine.intake.set_phase(symbol, phase, seconds))
+
+
+def hold_auction(world: "World") -> None:
+    """A market collects orders for a moment, then trades them at one price."""
+    if not world.engine.is_up:
+        return
+    _look_at(world.engine.intake.set_phase(world.chance.choice(MANY_OF_ONE), MarketPhase.AUCTION, 1))
+    world.commit()
+    for _ in range(world.chance.randint(4, 8)):
+        world.traders.place()
+    world.loop.run_ready()
+    world.commit()
+    world.loop.run_ready()
+    if world.chance.random() < 0.7:
+        world.commit()
+        world.loop.advance(1.0)
+
+
+def place_list(world: "World") -> None:
+    """Orders that depend on each other come to the engine, past the router."""
+    chance = world.chance
+    list_type, user, symbol = chance.choice(list(OrderListType)), chance.choice(USERS), chance.choice(MANY_OF_ONE)
+    is_buy, quantity = chance.random() < 0.5, chance.randint(2, 40) * _LOT_HUNDREDTHS
+    if not world.engine.is_up:
+        return
+    list_id = len(world.told.lists) + 1
+    first = world.rows.next_id() - BLOCK_SIZE + 1
+    orders = _orders(world, list_type, is_buy=is_buy)
+    for place, order in enumerate(orders, 1):
+        order.order_id, order.external_id = first + place, f"l{list_id}-{place}"
+        order.participant_id, order.symbol, order.quantity = user, symbol, quantity
+        order.reserve_price = order.price if order.side == orders_pb2.BUY else 0
+        world.told.listed[order.external_id] = user
+    world.told.lists[list_id] = user
+    if chance.random() < 0.3:
+        orders[-1].client_order_id = f"{user}-{chance.randint(1, 5)}"
+    with suppress(IntakeRefusal):
+        _look_at(world.engine.list_intake.place(list_id, list_type, orders))
+
+
+def cancel_list(world: "World") -> None:
+    """The owner of a list cancels it."""
+    lists = world.told.lists
+    if lists and world.engine.is_up:
+        list_id = world.chance.choice(list(lists)[-6:])
+        _look_at(world.engine.list_intake.cancel(list_id, lists[list_id], ""))
+
+
+def end_all(world: "World") -> None:
+    """A dead man's switch runs out: an edge cancels whatever a user has open."""
+    world.traders.end_all(world.engine)
+
+
+def _orders(world: "World", list_type: OrderListType, *, is_buy: bool) -> list[orders_pb2.PlaceOrderRequest]:
+    """An entry of that side, and its exits on the other; of an OCO the exits of such an entry."""
+    chance, sign = world.chance, 1 if is_buy else -1
+    exit_side = orders_pb2.SELL if is_buy else orders_pb2.BUY
+    middle = 100 * _SCALED + chance.randint(-2, 2) * 25
+    gain = orders_pb2.PlaceOrderRequest(
+        side=exit_side, type=orders_pb2.GTC, price=middle + sign * chance.randint(2, 5) * 25
+    )
+    stop_price = middle - sign * chance.randint(2, 5) * 25
+    stop = orders_pb2.PlaceOrderRequest(
+        side=exit_side,
+        type=chance.choice((orders_pb2.GTC, orders_pb2.IOC)),
+        price=stop_price - sign * chance.randint(0, 4) * 25,
+        trigger=orders_pb2.TRIGGER_FIXED,
+        trigger_source=chance.choice((orders_pb2.TRIGGER_LAST_TRADE, orders_pb2.TRIGGER_MARK_PRICE)),
+        trigger_direction=orders_pb2.TRIGGER_AT_OR_BELOW if is_buy else orders_pb2.TRIGGER_AT_OR_ABOVE,
+        trigger_value=stop_price,
+    )
+    if chance.random() < 0.3:
+        stop.expires_at_ms = world.engine.now() // 1_000_000 + chance.choice((800, 5_000))
+    entry = orders_pb2.PlaceOrderRequest(
+        side=orders_pb2.BUY if is_buy else orders_pb2.SELL,
+        type=chance.choice((orders_pb2.GTC, orders_pb2.GTC, orders_pb2.GTC, orders_pb2.IOC)),
+        price=middle,
+    )
+    if list_type == OrderListType.OCO:
+        return [gain, stop]
+    return [entry, chance.choice((gain, stop))] if list_type == OrderListType.OTO else [entry, gain, stop]
+
+
+def _look_at(future: asyncio.Future[Any]) -> None:
+    future.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+
+_WEIGHTS = WEIGHTS | {mark: 10, change_phase: 3, hold_auction: 3, place_list: 10, cancel_list: 2, end_all: 1}
+COMPLETE_STEPS: Steps = list(_WEIGHTS), list(_WEIGHTS.values())
+"""The steps of a world with the complete rules."""

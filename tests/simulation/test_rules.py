@@ -1,0 +1,122 @@
+"""The complete rules of orders in the simulation: the seeds come to all of them, and the auditor finds each fault.
+
+`test_simulation.py` runs the seeds and judges them.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.records import EVENT_AUCTION, EventType, decode_events
+from tests.simulation import rule_mutants as mutants
+from tests.simulation.judgement import judged
+from tests.simulation.mutants import Fault
+from tests.simulation.quiet import Log
+from tests.simulation.rows import Rows
+from tests.simulation.world import World, has_complete_rules
+
+STEPS = 100
+SEEDS_MAX = 200
+SEEDS_LOOKED_AT = 150
+"""At most."""
+
+SEEN = {
+    "orders wait",
+    "stops fire",
+    "auctions trade",
+    "orders expire",
+    "client order ids are taken",
+    "switches run out",
+    "lists end: SUCCESS",
+    "lists end: LIST_EXIT_TRADED",
+    "lists end: LIST_EXIT_TRIGGERED",
+    "lists end: LIST_EXIT_ENDED",
+    "lists end: LIST_ENTRY_ENDED",
+    "lists end: CANCELLED_BY_USER",
+    "refused: TRIGGER_WOULD_FIRE",
+    "refused: POST_ONLY_WOULD_CROSS",
+    "refused: PHASE_AUCTION",
+    "refused: PHASE_POST_ONLY",
+    "refused: PHASE_CANCEL_ONLY",
+    "refused: PHASE_HALTED",
+    "refused: LIST_EXIT_WOULD_FILL",
+}
+
+
+def _seen(world: World) -> Counter[str]:
+    seen = Counter({"switches run out": len(world.told.ended)})
+    seen["client order ids are taken"] = sum(
+        reason.startswith("clientOrderId") for reason in world.told.refused.values()
+    )
+    for event in decode_events(world.engine.records):
+        code = ResultCode(event.code)
+        seen["orders wait"] += event.type == EventType.WAITING
+        seen["stops fire"] += event.type == EventType.TRIGGERED
+        seen["auctions trade"] += event.type == EventType.TRADE and bool(event.flags & EVENT_AUCTION)
+        seen["orders expire"] += code == ResultCode.ORDER_EXPIRED
+        seen[f"lists end: {code.name}"] += event.type == EventType.LIST_ENDED
+        seen[f"refused: {code.name}"] += event.type == EventType.REJECT
+    return seen
+
+
+def test_the_seeds_come_to_every_rule(log: Log) -> None:
+    missing = set(SEEN)
+    for seed in filter(has_complete_rules, range(SEEDS_LOOKED_AT)):
+        if missing:
+            world = World(seed)
+            world.run(STEPS)
+            missing -= (+_seen(world)).keys()
+    assert not missing
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    ("fault", "finding"),
+    [
+        (mutants.stops_fire_twice, "fired twice"),
+        (mutants.stops_fire_too_early, "although no price reached"),
+        (mutants.stops_fire_too_late, "never fired"),
+        (mutants.trailing_stops_follow_back, "fired with (price, trigger, limit)"),
+        (mutants.limits_do_not_follow, "fired with (price, trigger, limit)"),
+        (mutants.mark_prices_fire_nothing, "never fired"),
+        (mutants.fired_orders_stay, "never fired"),
+        (mutants.activations_forget_the_own_mode, "traded with itself"),
+        (mutants.stops_hold_nothing_while_they_wait, "holds 0"),
+        (mutants.holds_are_released_twice, "is right"),
+        (mutants.both_exits_hold, "holds"),
+        (mutants.exits_know_nothing_of_each_other, "left after command"),
+        (mutants.fired_exits_leave_the_other, "holds"),
+        (mutants.exits_get_too_much, "and its entry filled"),
+        (mutants.halts_take_orders, "was taken"),
+        (mutants.auctions_match_at_once, "is a trade in phase"),
+        (mutants.auctions_take_the_first_price, "auction of"),
+        (mutants.auctions_trade_at_limits, "in an auction at"),
+        (mutants.phases_do_not_end, "the engine's own work"),
+        (mutants.orders_do_not_expire, "is open although it expired"),
+        (mutants.expiries_are_forgotten_at_a_restart, "the engine's own work"),
+        (mutants.orders_expire_early, "before its time"),
+        (mutants.client_order_ids_are_free, "same client order id"),
+        (mutants.client_order_ids_are_not_in_snapshots, "same client order id"),
+        (mutants.switches_are_told_too_early, "after its user's switch"),
+        (mutants.activations_are_not_told, "terms of the row"),
+        (mutants.terms_are_not_kept, "terms of the row"),
+        (mutants.expiries_are_not_sent, "reached the engine with"),
+    ],
+    ids=lambda value: value.__name__ if callable(value) else "",
+)
+def test_a_fault_in_a_rule_is_found(fault: Callable[[], Fault], finding: str, log: Log) -> None:
+    with fault():
+        assert _is_shown(finding, log, World)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("rows", [mutants.ForgetsTriggers, mutants.ReadsNoTriggers, mutants.ReadsNoExpiry])
+def test_a_column_that_is_forgotten_is_found(rows: type[Rows], log: Log) -> None:
+    assert _is_shown("terms of the row", log, lambda seed: World(seed, rows=rows))
+
+
+def _is_shown(finding: str, log: Log, make_world: Callable[[int], World]) -> bool:
+    """Whether some seed has a finding of that text."""
+    return any(any(finding in text for text in judged(seed, STEPS, log, make_world)) for seed in range(SEEDS_MAX))
