@@ -78,8 +78,8 @@ TIME_MS, TIME = 1_767_322_800_000, "2026-01-02T03:00:00.000Z"
 LEVELS = {"bids": [("64999.5", "0.25")], "asks": [("65000.5", "0.1")]}
 DATA: dict[str, msgspec.Struct] = {
     "ticker": TickerEvent(
-        symbol=SYMBOL, last_price="65000", bid_price="64999.5", ask_price="65000.5", open_price="64000",
-        high_price="65500", low_price="63800", volume="12.5", quote_volume="810000", price_change="1000",
+        symbol=SYMBOL, last_price="65000", bid_price="64999.5", bid_quantity="0.25", ask_price="65000.5",
+        ask_quantity="0.1", open_price="64000", high_price="65500", low_price="63800", volume="12.5", quote_volume="810000", price_change="1000",
         price_change_percent="1.5625", timestamp=TIME_MS, seq=7341,
     ),
     "orderbook": OrderBookEvent(

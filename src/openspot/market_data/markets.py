@@ -95,13 +95,16 @@ class MarketState:
         """The ticker at `now_ms`."""
         self.day.forget_before(now_ms)
         figures = self.day.figures()
-        bid, ask = self.book.best_bid, self.book.best_ask
+        bid_price, bid_quantity = self.book.best_bid or (None, None)
+        ask_price, ask_quantity = self.book.best_ask or (None, None)
         return TickerEvent(
             symbol=self.symbol,
             seq=self._sequence,
             last_price=figures.last,
-            bid_price=None if bid is None else amount_to_text(bid),
-            ask_price=None if ask is None else amount_to_text(ask),
+            bid_price=bid_price,
+            bid_quantity=bid_quantity,
+            ask_price=ask_price,
+            ask_quantity=ask_quantity,
             open_price=figures.open,
             high_price=figures.high,
             low_price=figures.low,

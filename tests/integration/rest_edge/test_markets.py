@@ -162,19 +162,20 @@ async def test_tickers_tell_the_last_day_and_the_best_prices(
         (5, "110", "0.123456789012345678", 1),
     )  # fmt: skip
     await market_data.load()
-    market_data.set_book("BTC-USD", [["109", "1"]], [["111", "1"], ["112", "1"]])
+    market_data.set_book("BTC-USD", [["109", "1.5"]], [["111", "0.25"], ["112", "1"]])
     reply = await edge("GET", "/markets/tickers")
     assert [row["symbol"] for row in reply.body] == ["BTC-USD", "ETH-USD"]
     for row in reply.body:
         read_exactly(row, Ticker)
     assert reply.body[0] == {
-        "symbol": "BTC-USD", "lastPrice": "110", "bidPrice": "109", "askPrice": "111", "openPrice": "100",
-        "highPrice": "120", "lowPrice": "90", "volume": "3.623456789012345678",
+        "symbol": "BTC-USD", "lastPrice": "110", "bidPrice": "109", "bidQuantity": "1.5", "askPrice": "111",
+        "askQuantity": "0.25", "openPrice": "100", "highPrice": "120", "lowPrice": "90", "volume": "3.623456789012345678",
         "quoteVolume": "353.58024679135802458", "priceChange": "10", "priceChangePercent": "10",
         "timestamp": round(NOW.timestamp() * 1000),
     }  # fmt: skip
     silent = reply.body[1]
     assert (silent["lastPrice"], silent["openPrice"], silent["volume"]) == (None, None, "0")
+    assert (silent["bidQuantity"], silent["askQuantity"]) == (None, None)
     assert (await edge("GET", "/markets/BTC-USD/ticker")).body == reply.body[0]
     assert (await edge("GET", "/markets/ADA-USD/ticker")).status == 404
 

@@ -69,13 +69,20 @@ class PhaseFigures(Message, frozen=True, kw_only=True):
     indicative_quantity: DecimalText | UnsetType | None = UNSET
 
 
-class Ticker(PhaseFigures, frozen=True):
-    """The best prices of a market, its last price, and the figures of the last 24 hours.
+class BestQuantities(PhaseFigures, frozen=True, kw_only=True):
+    """What stands at the best bid and at the best ask of a market; null for an empty side."""
+
+    bid_quantity: DecimalText | None = None
+    ask_quantity: DecimalText | None = None
+
+
+class Ticker(BestQuantities, frozen=True):
+    """The best prices of a market with what stands at them, its last price, and the figures of the last 24 hours.
 
     A market that is not in continuous trading also has its `phase`, when that ends, and what an auction would trade.
 
     The 24 hours begin with a whole minute, so they are up to 59,999 ms longer. Where nothing traded, prices are null
-    and volumes 0. `timestamp` is in milliseconds since 1970.
+    and volumes 0. A side of the book that is empty has neither price nor quantity. `timestamp` is in milliseconds since 1970.
     """
 
     symbol: str
