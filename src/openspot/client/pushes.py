@@ -40,6 +40,17 @@ class TradeUpdate(Record, frozen=True):
     timestamp: int
 
 
+class AggregateTradeUpdate(AggregateTrade, frozen=True, kw_only=True):
+    """An aggregate trade as it is known now. Channel `agg-trades:<SYMBOL>`.
+
+    A later one with the same `first_trade_id` replaces it. `prev_seq` is the `seq` of the market's trade before its
+    first one: another one shows that something was missed.
+    """
+
+    seq: int
+    prev_seq: int
+
+
 class CandleUpdate(Candle, frozen=True, kw_only=True):
     """A whole candle with its market and its interval. Channel `candles:<SYMBOL>:<INTERVAL>`."""
 
@@ -51,7 +62,7 @@ RECORDS: dict[str, type[Record]] = {
     "ticker": Ticker,
     "bbo": BestPrices,
     "trades": TradeUpdate,
-    "agg-trades": AggregateTrade,
+    "agg-trades": AggregateTradeUpdate,
     "candles": CandleUpdate,
     "orders": Order,
 }
@@ -62,7 +73,7 @@ Books have `openspot.client.books`; balances and notifications have records of R
 
 
 def record_of(channel: str, data: Any) -> Record:
-    """The data of a push as the record of its channel. Raises ValueError for a channel without one, and for bad data."""
+    """The data of a push as the record of its channel. Raises ValueError for a channel without one, or bad data."""
     kind = RECORDS.get(channel.partition(":")[0])
     if kind is None:
         raise ValueError(f"{channel} has no record")

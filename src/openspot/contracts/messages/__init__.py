@@ -63,8 +63,12 @@ from openspot.contracts.messages.margin import (
     TransferCollateral,
 )
 from openspot.contracts.messages.market_data import (
+    AggregateTrade,
+    AggregateTradeEvent,
     Candle,
     CandleEvent,
+    GetAggregateTrades,
+    GetAggregateTradesReply,
     GetBook,
     GetBookReply,
     GetCandles,
@@ -106,6 +110,8 @@ from openspot.contracts.messages.transfers import ExecutedTransfer, TransferMove
 from openspot.contracts.messages.venue import VenueBookTicker, VenueTrade
 
 __all__ = [
+    "AggregateTrade",
+    "AggregateTradeEvent",
     "AmendOrders",
     "AmendOrdersReply",
     "AmendmentOutcome",
@@ -134,6 +140,8 @@ __all__ = [
     "FairPriceEvent",
     "GetAddress",
     "GetAddressReply",
+    "GetAggregateTrades",
+    "GetAggregateTradesReply",
     "GetBook",
     "GetBookReply",
     "GetCandles",
