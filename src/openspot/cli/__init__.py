@@ -12,6 +12,7 @@ from openspot.cli import (
     market_data,
     markets,
     operation,
+    orders,
     platform,
     providers,
     repairs,
@@ -51,3 +52,4 @@ app.add_typer(owners_app, name="owners")
 app.add_typer(bus_app, name="bus")
 app.add_typer(market_data.market_data_app, name="market-data")
 app.add_typer(markets.market_app, name="market")
+app.add_typer(orders.orders_app, name="orders")
