@@ -107,6 +107,7 @@ def test_markets_that_were_set_by_hand_do_not_hide_the_rules(exchange: Any, comp
         ("market", "sell", {"trailingPercent": 0.01}, {"type": "trailing_stop_market", "trailingBps": 1}),
         ("market", "sell", {"trailingBps": 30}, {"type": "trailing_stop_market", "trailingBps": 30}),
         ("stop_market", "sell", {"stopPrice": 49_000}, {"type": "stop_market", "stopPrice": "49000"}),
+        ("MARKET", "sell", {"stopPrice": 49_000}, {"type": "stop_market", "stopPrice": "49000"}),
         ("take_profit_limit", "sell", {"triggerPrice": 55_000}, {"type": "take_profit_limit", "stopPrice": "55000"}),
         ("limit", "sell", {"stopPrice": 49_000, "timeInForce": "IOC"},
          {"type": "stop_limit", "stopPrice": "49000", "timeInForce": "ioc"}),
@@ -145,8 +146,6 @@ def test_an_order_with_a_trigger(
 def test_ccxts_own_methods_for_orders_with_a_trigger(
     exchange: Any, complete: Recorded, method: str, arguments: tuple[Any, ...], sent: dict[str, Any]
 ) -> None:
-    with pytest.raises(errors().NotSupported):
-        getattr(exchange, method)("BTC/USD", *arguments, params={})
     exchange.load_markets()
     complete.answer("POST", "/orders", STOP, 201)
     getattr(exchange, method)("BTC/USD", *arguments, params={})
@@ -187,6 +186,26 @@ def test_a_trigger_that_says_nothing_clear_is_refused_here(
     with pytest.raises(getattr(errors(), error), match=says):
         exchange.create_order("BTC/USD", kind, "sell", 0.5, 50_000, params)
     assert complete.sent() == []
+
+
+def test_a_trailing_order_keeps_nothing_of_the_one_before(exchange: Any, complete: Recorded) -> None:
+    exchange.load_markets()
+    complete.answer("POST", "/orders", STOP, 201)
+    params = {"clientOrderId": "mine"}
+    with pytest.raises(errors().NotSupported, match="trailingTriggerPrice"):
+        exchange.create_trailing_percent_order("BTC/USD", "market", "sell", 0.5, None, 2, 50_000)
+    exchange.create_trailing_percent_order("BTC/USD", "market", "sell", 0.5, None, 2, None, params)
+    exchange.create_trailing_percent_order("BTC/USD", "market", "sell", 0.5, None, 3)
+    exchange.create_trailing_amount_order("BTC/USD", "MARKET", "SELL", 0.5, None, 4)
+    body = {"symbol": "BTC-USD", "side": "sell", "type": "trailing_stop_market", "quantity": "0.5"}
+    assert [sent for _, _, sent in complete.sent()] == [
+        body | {"trailingBps": 200, "clientOrderId": "mine"},
+        body | {"trailingBps": 300},
+        body | {"trailingAmount": "4"},
+    ]
+    assert params == {"clientOrderId": "mine"}
+    with pytest.raises(errors().ArgumentsRequired, match="trailingAmount"):
+        exchange.create_trailing_amount_order("BTC/USD", "market", "sell", 0.5)
 
 
 def test_a_limit_order_with_a_trigger_needs_a_price(exchange: Any, complete: Recorded) -> None:

@@ -52,7 +52,7 @@ def test_has_names_exactly_the_methods_that_the_classes_have(exchange: Any) -> N
     by_base = {
         "cancelOrderWithClientOrderId", "createLimitOrder", "createMarketOrder", "createPostOnlyOrder",
         "createStopLimitOrder", "createStopLossOrder", "createStopMarketOrder", "createStopOrder",
-        "createTakeProfitOrder", "createTrailingAmountOrder", "createTrailingPercentOrder", "createTriggerOrder",
+        "createTakeProfitOrder", "createTriggerOrder",
         "fetchDepositWithdrawFee", "fetchOrderWithClientOrderId",
     }  # fmt: skip
     """Methods that ccxt builds of ours."""

@@ -4230,7 +4230,7 @@ export interface components {
          *     A market that is not in continuous trading also has its `phase`, when that ends, and what an auction would trade.
          *
          *     The 24 hours begin with a whole minute, so they are up to 59,999 ms longer. Where nothing traded, prices are null
-         *     and volumes 0. A side of the book that is empty has neither price nor quantity. `timestamp` is in milliseconds since 1970.
+         *     and volumes 0. An empty side of the book has neither price nor quantity. `timestamp` is in milliseconds since 1970.
          */
         Ticker: {
             symbol: string;

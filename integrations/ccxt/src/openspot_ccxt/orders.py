@@ -131,10 +131,11 @@ class Orders:
     ) -> dict[str, Any]:
         """The body of an order. Raises ArgumentsRequired, InvalidOrder and NotSupported."""
         market = self.market(symbol)
+        side = side.lower()
         if side not in ("buy", "sell"):
             raise InvalidOrder(f"{self.id} createOrder() takes the sides buy and sell, not {side}")
         self.refuse_what_is_not_offered(params)
-        kind, way, trigger = self.trigger_of(symbol, type, side, params)
+        kind, way, trigger = self.trigger_of(symbol, type.lower(), side, params)
         request: dict[str, Any] = {
             "symbol": market["id"],
             "side": side,
@@ -181,7 +182,10 @@ class Orders:
         """
         of_type, way = _NATIVE_TYPES.get(type, (None, type))
         if way not in (_LIMIT, _MARKET):
-            raise NotSupported(f"{self.id} createOrder() takes limit and market orders, not {type}")
+            raise NotSupported(
+                f"{self.id} createOrder() takes limit and market orders, not {type}: stops are such orders "
+                "with stopLossPrice, takeProfitPrice or trailingPercent in params"
+            )
         given = [name for name in _TRIGGER_FIELDS if params.get(name) is not None]
         if not given and of_type is None:
             self.refuse_without_a_trigger(params)
@@ -361,7 +365,7 @@ class Orders:
         """The body of an amendment. Raises ArgumentsRequired, InvalidOrder and NotSupported."""
         if not self.has_complete_rules:
             raise NotSupported(f"{self.id} editOrder() needs OPENSPOT_RULES=complete at the platform")
-        _, way = _NATIVE_TYPES.get(type, (None, type))
+        _, way = _NATIVE_TYPES.get(type.lower(), (None, type.lower()))
         if way not in (_LIMIT, _MARKET):
             raise InvalidOrder(f"{self.id} editOrder() amends limit and market orders, not {type}")
         if price is not None and way == _MARKET:

@@ -147,6 +147,36 @@ class OpenSpot(Funds, Common, Exchange):
         """Buy at the market for `cost` of the quote currency."""
         return await self.create_order(symbol, "market", "buy", None, None, (params or {}) | {"cost": cost})
 
+    async def create_trailing_amount_order(
+        self, symbol: str, type: str, side: str, amount: float, price: float | None = None,
+        trailingAmount: float | None = None, trailingTriggerPrice: float | None = None, params: Params = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Place a trailing stop at a distance in the quote currency. ccxt's own keeps `params` from call to call."""
+        return await self.create_trailing_order(
+            "trailingAmount", trailingAmount, symbol, type, side, amount, price, trailingTriggerPrice, params
+        )
+
+    async def create_trailing_percent_order(
+        self, symbol: str, type: str, side: str, amount: float, price: float | None = None,
+        trailingPercent: float | None = None, trailingTriggerPrice: float | None = None, params: Params = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Place a trailing stop at a distance in percent. ccxt's own keeps `params` from call to call."""
+        return await self.create_trailing_order(
+            "trailingPercent", trailingPercent, symbol, type, side, amount, price, trailingTriggerPrice, params
+        )
+
+    async def create_trailing_order(
+        self, name: str, distance: float | None, symbol: str, type: str, side: str, amount: float,
+        price: float | None, trigger_price: float | None, params: Params,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Place a trailing stop whose distance has this name."""
+        if distance is None:
+            raise ArgumentsRequired(f"{self.id} createOrder() requires a {name}")
+        trailing = (params or {}) | {name: distance}
+        if trigger_price is not None:
+            trailing["trailingTriggerPrice"] = trigger_price
+        return await self.create_order(symbol, type, side, amount, price, trailing)
+
     async def edit_order(
         self,
         id: str,
