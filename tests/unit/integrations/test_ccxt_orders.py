@@ -534,3 +534,16 @@ def test_without_an_id_nothing_is_cancelled(exchange: Any, platform: Recorded) -
     with pytest.raises(errors().ArgumentsRequired):
         exchange.cancel_orders([])
     assert platform.sent() == []
+
+
+def test_orders_are_cancelled_and_amended_by_their_client_order_ids(exchange: Any, complete: Recorded) -> None:
+    exchange.load_markets()
+    complete.answer("DELETE", "/orders?clientOrderId=a&symbol=BTC-USD", {"cancelled": ["A" * 16], "failed": []})
+    complete.answer("DELETE", "/orders?clientOrderId=b&symbol=BTC-USD", {"cancelled": [], "failed": []})
+    cancelled = exchange.cancel_orders_with_client_order_ids(["a", "b"], "BTC/USD")
+    assert [order["id"] for order in cancelled] == ["A" * 16]
+    complete.answer("PATCH", "/orders/client/mine", ORDER)
+    edited = exchange.edit_order_with_client_order_id("mine", "BTC/USD", "limit", "buy", 0.4)
+    assert (edited["id"], complete.sent()[-1]) == ("A" * 16, ("PATCH", "/orders/client/mine", {"quantity": "0.4"}))
+    with pytest.raises(errors().ArgumentsRequired):
+        exchange.cancel_orders([], "BTC/USD", {"clientOrderIds": []})

@@ -50,9 +50,10 @@ def test_has_names_exactly_the_methods_that_the_classes_have(exchange: Any) -> N
     own = {name for base in Streams.__mro__ if "openspot_ccxt" in base.__module__ for name in vars(base)}
     methods = {name: exchange.un_camel_case(name.replace("OHLCV", "Ohlcv")) for name in Streams().has}
     by_base = {
-        "cancelOrderWithClientOrderId", "createLimitOrder", "createMarketOrder", "createPostOnlyOrder",
+        "cancelOrderWithClientOrderId", "cancelOrdersWithClientOrderId", "createLimitOrder",
+        "createMarketOrder", "createPostOnlyOrder",
         "createStopLimitOrder", "createStopLossOrder", "createStopMarketOrder", "createStopOrder",
-        "createTakeProfitOrder", "createTriggerOrder",
+        "createTakeProfitOrder", "createTriggerOrder", "editOrderWithClientOrderId",
         "fetchDepositWithdrawFee", "fetchOrderWithClientOrderId",
     }  # fmt: skip
     """Methods that ccxt builds of ours."""

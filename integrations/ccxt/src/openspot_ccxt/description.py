@@ -32,7 +32,7 @@ BATCH_MAX = 20
 """The most orders that one request can place."""
 
 _NOT_OFFERED = (
-    "CORS", "margin", "swap", "future", "option", "addMargin", "borrowIsolatedMargin", "cancelOrdersWithClientOrderId",
+    "CORS", "margin", "swap", "future", "option", "addMargin", "borrowIsolatedMargin",
     "closeAllPositions", "closePosition", "createDepositAddress", "createOrderWithTakeProfitAndStopLoss",
     "createReduceOnlyOrder", "fetchAccounts",
     "fetchBorrowRateHistory", "fetchCrossBorrowRate", "fetchCrossBorrowRates", "fetchDepositAddresses",
@@ -45,9 +45,9 @@ _NOT_OFFERED = (
 
 OFFERED = (
     "spot", "borrowCrossMargin", "cancelAllOrders", "cancelOrder",
-    "cancelOrderWithClientOrderId", "cancelOrders", "createConvertTrade", "createLimitOrder",
-    "createMarketBuyOrderWithCost", "createMarketOrder", "createOrder", "createOrders", "fetchBalance",
-    "fetchBidsAsks", "fetchBorrowInterest", "fetchCanceledAndClosedOrders",
+    "cancelOrderWithClientOrderId", "cancelOrders", "cancelOrdersWithClientOrderId", "createConvertTrade",
+    "createLimitOrder", "createMarketBuyOrderWithCost", "createMarketOrder", "createOrder", "createOrders",
+    "fetchBalance", "fetchBidsAsks", "fetchBorrowInterest", "fetchCanceledAndClosedOrders",
     "fetchCanceledOrders", "fetchClosedOrders", "fetchConvertCurrencies", "fetchConvertQuote", "fetchConvertTrade",
     "fetchConvertTradeHistory", "fetchCurrencies", "fetchDepositAddress", "fetchDepositWithdrawFee",
     "fetchDepositWithdrawFees", "fetchDeposits", "fetchLedger", "fetchMarkets", "fetchMyTrades", "fetchOHLCV",
@@ -60,7 +60,7 @@ OFFERED_BY_COMPLETE_RULES = (
     "cancelAllOrdersAfter", "createMarketOrderWithCost", "createMarketSellOrderWithCost", "createPostOnlyOrder",
     "createStopLimitOrder", "createStopLossOrder", "createStopMarketOrder", "createStopOrder",
     "createTakeProfitOrder", "createTrailingAmountOrder", "createTrailingPercentOrder", "createTriggerOrder",
-    "editOrder", "editOrders",
+    "editOrder", "editOrderWithClientOrderId", "editOrders",
 )  # fmt: skip
 """What `has` promises once the platform has said that its complete rules of orders are on."""
 

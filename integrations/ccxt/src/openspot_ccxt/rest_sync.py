@@ -249,7 +249,14 @@ class OpenSpot(Funds, Common, Exchange):
         raise InvalidOrder(f"{self.id} cancelOrder() did not cancel {client_order_id}: {reasons}")
 
     def cancel_orders(self, ids: list[str], symbol: str | None = None, params: Params = None) -> list[dict[str, Any]]:
-        """Cancel several orders; returns those that were cancelled."""
+        """Cancel several orders, or those of the `clientOrderIds` in `params`; returns those that were cancelled."""
+        client_order_ids = self.safe_list(params, "clientOrderIds")
+        if client_order_ids and not ids:
+            self.load_markets()
+            cancelled = []
+            for client_order_id in client_order_ids:
+                cancelled += self.cancel_matching({"clientOrderId": client_order_id}, symbol)
+            return cancelled
         if not ids:
             raise ArgumentsRequired(f"{self.id} cancelOrders() requires ids")
         self.load_markets()
