@@ -15,7 +15,6 @@ from openspot.client.signing import Ed25519Key, HmacKey, RequestSigner
 KEY_ID = "OPENSPOT_API_KEY"
 SECRET = "OPENSPOT_API_SECRET"  # noqa: S105  (the name of a variable)
 KEY_FILE = "OPENSPOT_API_KEY_FILE"
-URL = "OPENSPOT_API_URL"
 FILE_BYTES_MAX = 16_384
 _OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
