@@ -1,7 +1,7 @@
 """Commands of a trader: place, list, amend and cancel orders through the REST edge, with an API key.
 
-Exit codes: 0 done; 1 refused, nothing has changed or not all of it; 2 the command line is wrong; 3 nobody knows whether
-it was done.
+Exit codes: 0 done; 1 refused, nothing has changed or not all of it; 2 the command line is wrong; 3 no answer, so that
+nobody knows whether a change was made.
 """
 
 import asyncio
@@ -25,12 +25,14 @@ LIST_MAX = 1000
 _DURATION = re.compile(r"([1-9][0-9]{0,6})([smhd])", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _OPEN = "pending,open,partially_filled"
-_NO_ROUTE = "NOT_FOUND"
+_NO_SUCH_AMENDMENT = frozenset({405})
+_NO_SUCH_TIMER = frozenset({404, 405})
+"""The statuses by which an exchange without the complete rules refuses what it has no route for."""
 
 orders_app = typer.Typer(
     no_args_is_help=True,
     help="Trade with an API key: place, list, show, amend and cancel orders. Exit code 0: done. 1: refused. "
-    "2: the command line is wrong. 3: nobody knows whether it was done.",
+    "2: the command line is wrong. 3: no answer, so nobody knows whether a change was made.",
 )
 
 Url = Annotated[str, typer.Option("--url", envvar="OPENSPOT_API_URL", help="Address of the exchange's REST edge")]
@@ -50,9 +52,17 @@ def _wrong(reason: str) -> typer.Exit:
 
 
 def _run(
-    work: Callable[[Any], Coroutine[Any, Any, Result]], url: str, key_file: Path | None, repeat: str = ""
+    work: Callable[[Any], Coroutine[Any, Any, Result]],
+    url: str,
+    key_file: Path | None,
+    repeat: str = "",
+    lacking: frozenset[int] = frozenset(),
 ) -> Result:
-    """Do `work` with a client. `repeat` says how an unknown outcome is found out."""
+    """Do `work` with a client.
+
+    `repeat` says how the unknown outcome of a change is found out, `lacking` are the statuses by which an exchange
+    without the complete rules refuses the work.
+    """
     from openspot.cli.trader_key import TraderKeyError, read_key
     from openspot.client import ApiError, OpenSpotClient, UnreachableError
 
@@ -67,21 +77,21 @@ def _run(
         async with OpenSpotClient(url, api_key=signer) as client:
             return await work(client)
 
-    unknown = f"nobody knows whether it was done: {repeat or 'look with `openspot orders list`'}"
+    unknown = f"; nobody knows whether it was done: {repeat}" if repeat else ""
     try:
         return asyncio.run(done())
     except ApiError as error:
         if error.status == 504:
-            fail(f"{error.message}; {unknown}")
+            fail(f"{error.message}{unknown}")
             raise typer.Exit(UNKNOWN) from error
         hint = ""
-        if error.status == 404 and error.code == _NO_ROUTE:
+        if error.status in lacking:
             hint = ": the exchange does not run with OPENSPOT_RULES=complete, which this needs"
         reasons = "; ".join(error.reasons)
         fail(f"{error.status} {error.code}: {reasons}{hint}")
         raise typer.Exit(REFUSED) from error
     except UnreachableError as error:
-        fail(f"{error}; {unknown}")
+        fail(f"{error}{unknown}")
         raise typer.Exit(UNKNOWN) from error
     except ValueError as error:
         # An address that is none.
@@ -274,6 +284,7 @@ def amend(
         url,
         key_file,
         "repeat the command, which changes nothing more",
+        _NO_SUCH_AMENDMENT,
     )
     _print_orders([order], as_json=as_json)
 
@@ -335,6 +346,7 @@ def timer(
         lambda client: client.cancel_timer() if seconds is None else client.cancel_all_after(seconds),
         url,
         key_file,
-        "look with `openspot orders timer`",
+        "look with `openspot orders timer`" if seconds is not None else "",
+        _NO_SUCH_TIMER,
     )
     typer.echo(json_line(state) if as_json else timer_line(state))

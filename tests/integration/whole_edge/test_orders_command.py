@@ -183,4 +183,5 @@ def test_without_an_answer_the_outcome_is_unknown_and_can_be_found_out(trader: T
         # Nobody listens there.
         trader.url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         printed = " ".join(trader("place", "SOL-USD", "buy", "1", "--price", "5", code=3).split())
+        assert "nobody knows" not in trader("list", code=3)
     assert "nobody knows whether it was done: repeat the command with --idempotency-key" in printed
