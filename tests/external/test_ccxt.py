@@ -25,7 +25,7 @@ from tests.support.custody import BITCOIN_ADDRESS
 from tests.support.market_flow import FlowMarket, market_flow
 from tests.support.money_user import MoneyUser, money_user, openspot
 from tests.support.platforms import child_platform
-from tests.support.waiting import START_S_MAX, stretched
+from tests.support.waiting import START_S_MAX, stretched, unstarved
 
 pytestmark = pytest.mark.proof
 
@@ -58,7 +58,9 @@ async def trade(user: MoneyUser) -> None:
     await user("POST", "/orders", limit | {"price": "45000"}, status=201)
     for number in range(1, 1_000_000):
         order = await user("POST", "/orders", limit | {"price": "45001"}, status=201)
-        await user("DELETE", f"/orders/{order['orderId']}")
+        reply = await unstarved(lambda path=f"/orders/{order['orderId']}": user.client("DELETE", path))
+        # trading.py cancels all orders of its account, once in a while in this very moment.
+        assert reply.status == 200 or reply.code == "ORDER_NOT_OPEN", reply.body
         side, price = ("buy", "51000") if number % 2 else ("sell", "49000")
         await user("POST", "/orders", limit | {"side": side, "price": price}, status=201)
         await asyncio.sleep(1)
