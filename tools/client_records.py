@@ -37,6 +37,7 @@ RECORDS = {
     "Market": "Market",
     "OrderBook": "OrderBook",
     "MarketTrade": "MarketTrade",
+    "AggregateTrade": "AggregateTrade",
     "Candle": "Candle",
     "Ticker": "Ticker",
     "AssetFairPrice": "AssetPrice",
@@ -175,7 +176,8 @@ def record_of(name: str, schema: dict[str, Any]) -> str:
     )
     fields = "\n".join(
         field_of(wire, of_wire, is_required=wire in schema["required"])
-        for wire, of_wire in schema["properties"].items()
+        # A field with a default comes after those without one.
+        for wire, of_wire in sorted(schema["properties"].items(), key=lambda each: each[0] not in schema["required"])
         if wire not in inherited and wire not in LEFT_OUT
     )
     return f"class {name}({base}, frozen=True):\n{docstring_of(schema)}\n\n{fields}\n"

@@ -13,6 +13,7 @@ import msgspec
 
 from openspot import __version__
 from openspot.contracts.messages import (
+    AggregateTradeEvent,
     BalanceUpdated,
     MarketCandle,
     MarketTradeEvent,
@@ -78,9 +79,9 @@ TIME_MS, TIME = 1_767_322_800_000, "2026-01-02T03:00:00.000Z"
 LEVELS = {"bids": [("64999.5", "0.25")], "asks": [("65000.5", "0.1")]}
 DATA: dict[str, msgspec.Struct] = {
     "ticker": TickerEvent(
-        symbol=SYMBOL, last_price="65000", bid_price="64999.5", ask_price="65000.5", open_price="64000",
-        high_price="65500", low_price="63800", volume="12.5", quote_volume="810000", price_change="1000",
-        price_change_percent="1.5625", timestamp=TIME_MS, seq=7341,
+        symbol=SYMBOL, last_price="65000", bid_price="64999.5", bid_quantity="0.25", ask_price="65000.5",
+        ask_quantity="0.1", open_price="64000", high_price="65500", low_price="63800", volume="12.5",
+        quote_volume="810000", price_change="1000", price_change_percent="1.5625", timestamp=TIME_MS, seq=7341,
     ),
     "orderbook": OrderBookEvent(
         symbol=SYMBOL, type="snapshot", seq=7341, prev_seq=None, timestamp=TIME_MS, checksum=1186093526, **LEVELS
@@ -88,6 +89,10 @@ DATA: dict[str, msgspec.Struct] = {
     "trades": MarketTradeEvent(
         symbol=SYMBOL, seq=7341, prev_seq=7302, trade_id="1-7341", price="65000", quantity="0.1", side="buy",
         timestamp=TIME_MS,
+    ),
+    "aggTrades": AggregateTradeEvent(
+        first_trade_id="1-7338", last_trade_id="1-7341", symbol=SYMBOL, price="65000", quantity="0.4", side="buy",
+        trades=4, timestamp=TIME_MS, first_sequence=7338, last_sequence=7341, seq=7341, prev_seq=7302,
     ),
     "candles": MarketCandle(
         symbol=SYMBOL, interval="1m", timestamp=TIME_MS, open="64990", high="65010", low="64980", close="65000",
@@ -132,6 +137,11 @@ CHANNELS = {
         "Complete rules: best bid and ask with their quantities, first and whenever one of them changed. `seq` is the "
         "engine event that changed them.",
     ),
+    "aggTrades": (
+        "agg-trades:{symbol}",
+        "Complete rules: what each order took at one price, as one trade. A later push with the same `firstTradeId` "
+        "replaces it. `seq` is its last engine event, `prevSeq` that of the market's trade before its first.",
+    ),
     "orders": ("orders", "The user's orders. `seq` is the engine event, 0 if the order never reached the engine."),
     "balances": ("balances", "The user's balances. `seq` counts the user's pushes from 1."),
     "notifications": ("notifications", "The user's notifications. `seq` counts them from 1."),
@@ -146,6 +156,7 @@ ADDRESSES = {
     "ticker": rf"^ticker:{SYMBOL_TEXT.pattern}$",
     "orderbook": rf"^orderbook:{SYMBOL_TEXT.pattern}(\?depth=({'|'.join(map(str, DEPTHS))}))?$",
     "trades": rf"^trades:{SYMBOL_TEXT.pattern}$",
+    "aggTrades": rf"^agg-trades:{SYMBOL_TEXT.pattern}$",
     "bbo": rf"^bbo:{SYMBOL_TEXT.pattern}$",
     "candles": rf"^candles:{SYMBOL_TEXT.pattern}:({'|'.join(Interval)})$",
 }

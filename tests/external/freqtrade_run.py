@@ -13,6 +13,8 @@ import sqlite3
 import sys
 import tempfile
 import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -35,6 +37,8 @@ CANDLE = timedelta(minutes=1)
 DIGITS = sys.float_info.dig
 FEE_RATE_UNIT = Decimal("1e-8")
 THEIR_STATUS = {"filled": "closed", "cancelled": "canceled"}
+THEIR_SIDE = {"stoploss": "sell"}
+"""freqtrade's names of sides that are not the platform's."""
 COMPARED = ("filledQuantity", "averagePrice", "fee")
 
 
@@ -52,32 +56,44 @@ def configuration(platform: ChildPlatform, key: dict[str, Any], trades: int) -> 
     return given
 
 
-async def trade(user: MoneyUser, folder: Path, python: str, trades: int) -> float:
-    """Run freqtrade until it knows that so many trades are closed; returns the seconds that it ran."""
+@asynccontextmanager
+async def running_freqtrade(folder: Path, python: str, strategy: str, *more: str) -> AsyncIterator[Callable[[], None]]:
+    """freqtrade, until the block ends. Calling what it gives fails, with freqtrade's output, if freqtrade has ended."""
     output = folder / "output"
     with output.open("wb") as file:
         process = await asyncio.create_subprocess_exec(
-            python, str(FREQTRADE / "start.py"), "trade", "--config", str(folder / "config.json"),
-            "--strategy", "EveryOtherMinute", "--strategy-path", str(FREQTRADE / "strategies"),
+            python, str(FREQTRADE / "start.py"), "trade", "--config", str(folder / "config.json"), *more,
+            "--strategy", strategy, "--strategy-path", str(FREQTRADE / "strategies"),
             "--db-url", f"sqlite:///{folder}/trades.sqlite", "--userdir", str(folder),
             stdout=file, stderr=asyncio.subprocess.STDOUT, env=os.environ | {"PYTHONPATH": str(INTEGRATION)},
         )  # fmt: skip
-    began = time.monotonic()
 
-    async def all_are_closed() -> bool:
+    def check() -> None:
         assert process.returncode is None, f"freqtrade ended:\n{output.read_text('utf-8')[-6000:]}"
-        return len(await user("GET", "/orders?limit=1000")) >= 2 * trades and _are_closed(folder, trades)
 
     try:
-        await eventually(all_are_closed, TRADING_S_MAX, 1)
-        return time.monotonic() - began
+        yield check
     finally:
         if process.returncode is None:
             process.terminate()
             await process.wait()
 
 
-def _are_closed(folder: Path, trades: int) -> bool:
+async def trade(user: MoneyUser, folder: Path, python: str, trades: int) -> float:
+    """Run freqtrade until it knows that so many trades are closed; returns the seconds that it ran."""
+    began = time.monotonic()
+    async with running_freqtrade(folder, python, "EveryOtherMinute") as check:
+
+        async def all_are_closed() -> bool:
+            check()
+            return len(await user("GET", "/orders?limit=1000")) >= 2 * trades and are_closed(folder, trades)
+
+        await eventually(all_are_closed, TRADING_S_MAX, 1)
+        return time.monotonic() - began
+
+
+def are_closed(folder: Path, trades: int) -> bool:
+    """Whether freqtrade knows that so many trades are closed."""
     [row] = rows_of(folder / "trades.sqlite", "SELECT count(*) AS closed FROM trades WHERE NOT is_open")
     return bool(row["closed"] == trades)
 
@@ -122,7 +138,8 @@ async def compare(user: MoneyUser, database: Path, funds: Decimal) -> dict[str, 
             assert (order["side"], order["status"], Decimal(order["filledQuantity"])) == ("buy", "cancelled", 0), order
             continue
         row = theirs[order_id]
-        assert (row["ft_order_side"], row["status"]) == (order["side"], THEIR_STATUS[order["status"]]), (row, order)
+        side = THEIR_SIDE.get(row["ft_order_side"], row["ft_order_side"])
+        assert (side, row["status"]) == (order["side"], THEIR_STATUS[order["status"]]), (row, order)
         if order["status"] == "cancelled" and Decimal(order["filledQuantity"]) == 0:
             # The book had moved: freqtrade cancelled the order and placed another.
             assert not row["filled"], row

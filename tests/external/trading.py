@@ -36,8 +36,10 @@ async def errors(exchange: Any, account: dict[str, Any]) -> None:
     await raises(ccxt.InvalidOrder, exchange.create_order(SYMBOL, "limit", "buy", 0.000001, 50_000))
     await raises(ccxt.InvalidOrder, exchange.create_order(SYMBOL, "limit", "buy", 1))
     await raises(ccxt.BadSymbol, exchange.create_order("NO/USD", "limit", "buy", 1, 1))
-    await raises(ccxt.NotSupported, exchange.create_order(SYMBOL, "limit", "buy", 1, 1, {"postOnly": True}))
-    await raises(ccxt.NotSupported, exchange.create_order(SYMBOL, "limit", "buy", 1, 1, {"timeInForce": "FOK"}))
+    if not exchange.has_complete_rules:
+        for params in ({"postOnly": True}, {"timeInForce": "FOK"}, {"stopLossPrice": 40_000}):
+            await raises(ccxt.NotSupported, exchange.create_order(SYMBOL, "limit", "sell", 1, 50_000, params))
+        await raises(ccxt.NotSupported, exchange.cancel_all_orders_after(60_000))
     await raises(ccxt.OrderNotFound, exchange.cancel_order("A" * 16))
     await raises(ccxt.OrderNotFound, exchange.fetch_order("A" * 16))
     await raises(ccxt.BadRequest, exchange.fetch_orders(SYMBOL, None, None, {"side": "neither"}))
@@ -99,6 +101,83 @@ async def orders(exchange: Any) -> None:
     assert 90 < (await exchange.fetch_order(bought["id"]))["cost"] <= 100
 
 
+async def complete_rules(exchange: Any) -> None:
+    """What the complete rules add: stops that wait, are amended, cancelled and fired, and orders that expire."""
+    await raises(
+        ccxt.OrderImmediatelyFillable, exchange.create_stop_loss_order(SYMBOL, "market", "sell", 0.001, None, 54_000)
+    )
+    await raises(
+        ccxt.OrderImmediatelyFillable, exchange.create_order(SYMBOL, "limit", "buy", 0.001, 51_000, {"postOnly": True})
+    )
+    stop = await exchange.create_order(
+        SYMBOL, "limit", "sell", 0.001, 44_900, {"triggerPrice": 45_000, "clientOrderId": "stop"}
+    )
+    assert (stop["type"], stop["status"], stop["triggerPrice"], stop["stopLossPrice"]) == (
+        "limit",
+        "open",
+        45_000,
+        45_000,
+    )
+    await raises(
+        ccxt.DuplicateOrderId, exchange.create_order(SYMBOL, "limit", "buy", 0.001, 45_000, {"clientOrderId": "stop"})
+    )
+    profit = await exchange.create_take_profit_order(SYMBOL, "market", "sell", 0.001, None, 54_000)
+    trailing = await exchange.create_trailing_percent_order(SYMBOL, "market", "sell", 0.001, None, 4.5, params={})
+    assert (profit["takeProfitPrice"], trailing["trailingPercent"]) == (54_000, 4.5), (profit, trailing)
+    marked = {"triggerPriceType": "mark", "selfTradePrevention": "EXPIRE_MAKER"}
+    three = {order["id"] for order in (stop, profit, trailing)}
+    waiting = await exchange.fetch_open_orders(SYMBOL, None, None, {"trigger": True})
+    assert {order["id"] for order in waiting} == three, waiting
+    edited = await exchange.edit_order(stop["id"], SYMBOL, "limit", "sell", 0.0005, 44_800)
+    assert (edited["amount"], edited["price"], edited["triggerPrice"]) == (0.0005, 44_800, 45_000), edited
+    assert {order["id"] for order in await exchange.cancel_all_orders(SYMBOL, {"trigger": True})} == three
+
+    limit = {"symbol": SYMBOL, "type": "limit", "side": "sell", "amount": 0.001, "price": 44_900}
+    placed, refused = await exchange.create_orders([
+        limit | {"params": {"stopLossPrice": 45_000} | marked}, limit | {"params": {"stopLossPrice": 54_000}}
+    ])  # fmt: skip
+    assert (placed["triggerPriceType"], refused["status"]) == ("mark", "rejected"), (placed, refused)
+    await exchange.cancel_order(placed["id"])
+
+    timer = await exchange.cancel_all_orders_after(3_600_000)
+    assert timer["timeoutSeconds"] == 3_600 and (await exchange.cancel_all_orders_after(0))["timeoutSeconds"] == 0
+    soon = exchange.milliseconds() + 2_000
+    order = await exchange.create_order(
+        SYMBOL, "limit", "buy", 0.001, 45_000, {"timeInForce": "GTD", "expireTime": soon}
+    )
+    assert (order["timeInForce"], order["expireTime"]) == ("GTD", soon), order
+    await ended(exchange, order["id"], "canceled")
+    two = [await exchange.create_order(SYMBOL, "limit", "buy", 0.001, 45_000) for _ in range(2)]
+    amended = await exchange.edit_orders([{"id": each["id"], "symbol": SYMBOL, "price": 45_001} for each in two])
+    assert [each["price"] for each in amended] == [45_001, 45_001], amended
+    await exchange.cancel_orders([each["id"] for each in two])
+
+    # The flow moves the price by more than this, again and again.
+    last = (await exchange.fetch_ticker(SYMBOL))["last"]
+    changes = asyncio.create_task(until_fired(exchange))
+    await asyncio.sleep(0)
+    fired = await exchange.create_stop_loss_order(SYMBOL, "market", "sell", 0.001, None, last - 15)
+    order = await filled(exchange, fired["id"])
+    assert (order["status"], order["triggerStatus"], order["amount"]) == ("closed", "triggered", 0.001), order
+    assert await changes == fired["id"]
+
+
+async def until_fired(exchange: Any) -> str:
+    """The id of the next order whose trigger fires, as a watcher learns it."""
+    async with asyncio.timeout(WAIT_S):
+        while True:
+            for order in await exchange.watch_orders(SYMBOL):
+                if order["triggerStatus"] == "triggered":
+                    return str(order["id"])
+
+
+async def ended(exchange: Any, order_id: str, status: str) -> None:
+    """Wait until the order has this status."""
+    async with asyncio.timeout(WAIT_S):
+        while (await exchange.fetch_order(order_id))["status"] != status:
+            await asyncio.sleep(0.1)
+
+
 async def filled(exchange: Any, order_id: str) -> Any:
     """The order once it has ended and the rows of its trades are written."""
     async with asyncio.timeout(WAIT_S):
@@ -157,6 +236,8 @@ async def watched_orders(exchange: Any) -> None:
 
 async def markets(exchange: Any) -> None:
     """Best prices, and several markets at once; what is left is subscribed to again."""
+    ticker = (await exchange.fetch_tickers([SYMBOL]))[SYMBOL]
+    assert ticker["bidVolume"] > 0 and ticker["askVolume"] > 0, ticker
     best = await exchange.watch_bids_asks([SYMBOL])
     assert best[SYMBOL]["bid"] < best[SYMBOL]["ask"] and best[SYMBOL]["bidVolume"] > 0, best
     both = [SYMBOL, "ETH/USD"]
@@ -194,17 +275,21 @@ async def after_next_update(exchange: Any) -> None:
 
 async def main(account: dict[str, Any]) -> None:
     """Run every check with each key of the account."""
-    ed25519 = account.pop("ed25519")
+    ed25519, rules = account.pop("ed25519"), account.pop("rules")
     for name, key in (("hmac", {}), ("ed25519", ed25519)):
         exchange = ccxt.pro.openspot({**account, **key, "rateLimit": 1})
         try:
             async with asyncio.timeout(4 * WAIT_S):
+                await exchange.load_markets()
+                assert exchange.rules["rules"] == rules and exchange.has["editOrder"] is (rules == "complete")
                 if name == "hmac":
                     await errors(exchange, account)
                     await streams(exchange)
                     await watched_orders(exchange)
                     await markets(exchange)
                     await money(exchange)
+                    if rules == "complete":
+                        await complete_rules(exchange)
                 await orders(exchange)
         finally:
             await exchange.close()

@@ -10,7 +10,14 @@ from decimal import Decimal
 import msgspec
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import CandleEvent, FairPriceEvent, MarketTradeEvent, OrderBookEvent, TickerEvent
+from openspot.contracts.messages import (
+    AggregateTradeEvent,
+    CandleEvent,
+    FairPriceEvent,
+    MarketTradeEvent,
+    OrderBookEvent,
+    TickerEvent,
+)
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.market_data.service import run
@@ -77,6 +84,7 @@ class Heard:
         self.books: dict[str, ReceivedBook] = defaultdict(ReceivedBook)
         self.book_messages: dict[str, list[OrderBookEvent]] = defaultdict(list)
         self.trades: dict[str, list[MarketTradeEvent]] = defaultdict(list)
+        self.aggregates: dict[str, list[AggregateTradeEvent]] = defaultdict(list)
         self.tickers: dict[str, list[TickerEvent]] = defaultdict(list)
         self.fair_prices: dict[str, list[FairPriceEvent]] = defaultdict(list)
         self.candles: dict[tuple[str, str, int], CandleEvent] = {}
@@ -90,6 +98,10 @@ class Heard:
     def trade(self, _: str, payload: bytes) -> None:
         message = msgspec.json.decode(payload, type=MarketTradeEvent)
         self.trades[message.symbol].append(message)
+
+    def aggregate(self, _: str, payload: bytes) -> None:
+        message = msgspec.json.decode(payload, type=AggregateTradeEvent)
+        self.aggregates[message.symbol].append(message)
 
     def ticker(self, _: str, payload: bytes) -> None:
         message = msgspec.json.decode(payload, type=TickerEvent)
@@ -111,6 +123,7 @@ async def listening(bus: Bus) -> Heard:
     heard = Heard()
     await bus.listen(f"{subjects.MARKETDATA_ORDERBOOK}.*", heard.book)
     await bus.listen(f"{subjects.MARKETDATA_TRADE}.*", heard.trade)
+    await bus.listen(f"{subjects.MARKETDATA_AGGREGATE}.*", heard.aggregate)
     await bus.listen(f"{subjects.MARKETDATA_TICKER}.*", heard.ticker)
     await bus.listen(f"{subjects.MARKETDATA_CANDLE}.*", heard.candle)
     await bus.listen(f"{subjects.MARKETDATA_FAIR_PRICE}.*", heard.fair_price)

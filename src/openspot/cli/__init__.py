@@ -13,6 +13,7 @@ from openspot.cli import (
     markets,
     monitoring,
     operation,
+    orders,
     platform,
     providers,
     repairs,
@@ -53,3 +54,4 @@ app.add_typer(owners_app, name="owners")
 app.add_typer(bus_app, name="bus")
 app.add_typer(market_data.market_data_app, name="market-data")
 app.add_typer(markets.market_app, name="market")
+app.add_typer(orders.orders_app, name="orders")

@@ -42,6 +42,7 @@ from openspot.client.events import (
 )
 from openspot.client.gen.records import (
     Activity,
+    AggregateTrade,
     ApiKey,
     ApiKeySecret,
     AssetPrice,
@@ -121,6 +122,7 @@ from openspot.client.order_calls import (
 from openspot.client.order_connection import (
     OrderConnection,
 )
+from openspot.client.pushes import AggregateTradeUpdate, BestPrices, CandleUpdate, TradeUpdate
 from openspot.client.records import Level, Page
 from openspot.client.signing import (
     Ed25519Key,
@@ -136,6 +138,8 @@ from openspot.client.transport import (
 
 __all__ = [
     "Activity",
+    "AggregateTrade",
+    "AggregateTradeUpdate",
     "ApiError",
     "ApiKey",
     "ApiKeySecret",
@@ -145,11 +149,13 @@ __all__ = [
     "BatchEntry",
     "BatchRefusal",
     "Beneficiary",
+    "BestPrices",
     "BookFeed",
     "BulkCancel",
     "CancelFailure",
     "CancelTimer",
     "Candle",
+    "CandleUpdate",
     "ChannelFault",
     "CheckIn",
     "Conversion",
@@ -222,6 +228,7 @@ __all__ = [
     "Ticker",
     "TokenHolderFees",
     "ToldNotification",
+    "TradeUpdate",
     "TradingFees",
     "TradingSettings",
     "Transaction",

@@ -6,6 +6,8 @@ import msgspec
 
 from openspot.client.errors import StreamError
 from openspot.client.gen.records import Balance, Order
+from openspot.client.pushes import record_of
+from openspot.client.records import Record
 
 
 class Push(msgspec.Struct, frozen=True):
@@ -20,6 +22,14 @@ class Push(msgspec.Struct, frozen=True):
     ts: int
     data: Any
     event: str | None = None
+
+    def record(self) -> Record:
+        """`data` as the record of its channel, with exact decimals.
+
+        Ticker, BestPrices (`bbo`), TradeUpdate (`trades`), AggregateTradeUpdate (`agg-trades`), CandleUpdate
+        (`candles`) and Order. Raises ValueError for a channel without a record: books, balances and notifications.
+        """
+        return record_of(self.channel, self.data)
 
 
 class Reconnected(msgspec.Struct, frozen=True):

@@ -3,7 +3,16 @@
 from datetime import datetime
 
 from openspot.client.calls import Calls, iso_time, segment
-from openspot.client.gen.records import AssetPrice, Candle, FairPrice, Market, MarketTrade, OrderBook, Ticker
+from openspot.client.gen.records import (
+    AggregateTrade,
+    AssetPrice,
+    Candle,
+    FairPrice,
+    Market,
+    MarketTrade,
+    OrderBook,
+    Ticker,
+)
 from openspot.client.records import Page
 
 
@@ -25,6 +34,31 @@ class MarketCalls(Calls):
     async def trades(self, symbol: str, *, limit: int = 100, cursor: str | None = None) -> Page[MarketTrade]:
         """Public trades of a market, newest first."""
         return await self._page(f"/markets/{segment(symbol)}/trades", MarketTrade, {"limit": limit, "cursor": cursor})
+
+    async def aggregate_trades(
+        self,
+        symbol: str,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        from_trade_id: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[AggregateTrade]:
+        """What each order took at one price, as one trade: newest first.
+
+        With `from_trade_id` the aggregate that has this trade comes first, then younger ones, and the page has no
+        cursor: go on with the `last_trade_id` of its last aggregate, which comes again, and may have grown. Raises
+        ApiError 404 TRADE_NOT_FOUND if the market does not have the trade, and ValueError for a time without a zone.
+        """
+        query = {
+            "from": iso_time(since, "since"),
+            "to": iso_time(until, "until"),
+            "fromTradeId": from_trade_id,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return await self._page(f"/markets/{segment(symbol)}/agg-trades", AggregateTrade, query)
 
     async def ticker(self, symbol: str) -> Ticker:
         """The last 24 hours of a market."""

@@ -60,9 +60,9 @@ class PublishedSide(RankedSide[int]):
         self._values = {self._sign * amount_of(price): amount_of(quantity) for price, quantity in levels}
         self._ranks = sorted(self._values)
 
-    def best_of(self, view: dict[int, int]) -> int | None:
-        """The best price of a view; None if the view is empty."""
-        return self._sign * next(iter(view)) if view else None
+    def best_of(self, view: dict[int, int]) -> Level | None:
+        """The best level of a view as text; None if the view is empty."""
+        return self.level(*next(iter(view.items()))) if view else None
 
     def change(self, price: int, quantity: int) -> None:
         """Add `quantity`, which may be negative, at `price`. Raises BookContradictionError if the sum is below 0."""
@@ -124,14 +124,14 @@ class PublishedBook:
         return self._is_sound and (bid is None or ask is None or bid < ask)
 
     @property
-    def best_bid(self) -> int | None:
-        """The best bid, or the published one while the book is not whole."""
-        return self.bids.best if self.is_whole else self.bids.best_of(self._published_bids)
+    def best_bid(self) -> Level | None:
+        """The best bid and what stands at it, or the published ones while the book is not whole."""
+        return self.bids.best_of(self.bids.top(1) if self.is_whole else self._published_bids)
 
     @property
-    def best_ask(self) -> int | None:
-        """The best ask, or the published one while the book is not whole."""
-        return self.asks.best if self.is_whole else self.asks.best_of(self._published_asks)
+    def best_ask(self) -> Level | None:
+        """The best ask and what stands at it, or the published ones while the book is not whole."""
+        return self.asks.best_of(self.asks.top(1) if self.is_whole else self._published_asks)
 
     @property
     def is_changed(self) -> bool:

@@ -15,7 +15,7 @@ import aiohttp
 
 from openspot.contracts import subjects
 from openspot.contracts.engine_events import EngineEvent, Hello, TradeEvent
-from openspot.contracts.messages import MarketTradeEvent, Message
+from openspot.contracts.messages import AggregateTradeEvent, MarketTradeEvent, Message
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.position import StreamPosition
@@ -241,6 +241,7 @@ class LeaderSession:
             if event.seq != due:
                 raise StreamEndedError(f"event {event.seq} came where {due} was due")
         trades: list[MarketTradeEvent] = []
+        aggregates: dict[str, AggregateTradeEvent] = {}
         for event in events:
             applied = self.markets.apply(event)
             self._position = StreamPosition(self._position.epoch, event.seq)
@@ -248,12 +249,18 @@ class LeaderSession:
                 continue
             if applied.trade is not None:
                 trades.append(applied.trade)
+                if applied.aggregate is not None:
+                    aggregates[applied.aggregate.first_trade_id] = applied.aggregate
                 if isinstance(event, TradeEvent):
                     self.fair_prices.take(event)
             if applied.contradiction is not None:
                 await self._rebase(applied)
         await self._connected()
         await self._publish([(subjects.MARKETDATA_TRADE, trade.symbol, trade) for trade in trades], "trade")
+        if self._settings.has_complete_rules:
+            await self._publish(
+                [(subjects.MARKETDATA_AGGREGATE, each.symbol, each) for each in aggregates.values()], "aggtrade"
+            )
         if not self._settings.market_data_book_ms:
             await self._publish_books()
         EVENTS.inc(len(events))

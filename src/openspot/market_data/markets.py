@@ -19,11 +19,12 @@ from openspot.contracts.engine_events import (
     TradeEvent,
     TriggeredEvent,
 )
-from openspot.contracts.messages import MarketTradeEvent, OrderBookEvent, TickerEvent
+from openspot.contracts.messages import AggregateTradeEvent, MarketTradeEvent, OrderBookEvent, TickerEvent
 from openspot.domain.auction import clearing_of
 from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import amount_to_text, text_to_amount
 from openspot.domain.order_book import BookContradictionError
+from openspot.market_data.aggregates import Fill, Run, run_of
 from openspot.market_data.book import BookBase, BookEvent, PublishedBook
 from openspot.market_data.day import MINUTE_MS, RollingDay
 
@@ -31,18 +32,26 @@ _BOOK_EVENTS = frozenset({AcceptedEvent, TradeEvent, ReduceEvent, MovedEvent, Tr
 
 
 class MarketHistory(NamedTuple):
-    """The past of a market, from its rows: its rolling day, and its newest trade (0: none in this journal)."""
+    """The past of a market, from its rows: its rolling day, and its newest trade (0: none in this journal).
+
+    `run` are the newest trades that belong together, without their taker; None if they are of another journal.
+    """
 
     day: RollingDay
     last_trade: int
+    run: Run | None = None
 
 
 class EventOutcome(NamedTuple):
-    """The consequences of an event. `contradiction` says why the book of `symbol` needs a new base."""
+    """The consequences of an event. `contradiction` says why the book of `symbol` needs a new base.
+
+    `aggregate` is the trade, together with those before it that belong to it.
+    """
 
     symbol: str
     trade: MarketTradeEvent | None = None
     contradiction: str | None = None
+    aggregate: AggregateTradeEvent | None = None
 
 
 class MarketPhaseState(NamedTuple):
@@ -63,6 +72,7 @@ class MarketState:
         self.book = book
         self.day = history.day
         self.last_trade = history.last_trade
+        self.run = history.run
         self._phase = MarketPhaseState()
         self._phase_sequence = 0
         self._ticker: TickerEvent | None = None
@@ -96,13 +106,16 @@ class MarketState:
         """The ticker at `now_ms`."""
         self.day.forget_before(now_ms)
         figures = self.day.figures()
-        bid, ask = self.book.best_bid, self.book.best_ask
+        bid_price, bid_quantity = self.book.best_bid or (None, None)
+        ask_price, ask_quantity = self.book.best_ask or (None, None)
         return TickerEvent(
             symbol=self.symbol,
             seq=self._sequence,
             last_price=figures.last,
-            bid_price=None if bid is None else amount_to_text(bid),
-            ask_price=None if ask is None else amount_to_text(ask),
+            bid_price=bid_price,
+            bid_quantity=bid_quantity,
+            ask_price=ask_price,
+            ask_quantity=ask_quantity,
             open_price=figures.open,
             high_price=figures.high,
             low_price=figures.low,
@@ -163,12 +176,15 @@ class Markets:
         if market is None:
             # The engine did not have this market when the others got their books, so its book was empty until now.
             market = self._begin_market(changing.symbol, BookBase(event.seq - 1, event.timestamp, (), ()))
-        trade = self._trade(market, event) if isinstance(event, TradeEvent) else None
+        trade = aggregate = None
+        if isinstance(event, TradeEvent):
+            aggregate = _aggregate(market, event)
+            trade = self._trade(market, event)
         try:
             market.book.apply(changing)
         except BookContradictionError as error:
-            return EventOutcome(market.symbol, trade, f"event {event.seq}: {error}")
-        return None if trade is None else EventOutcome(market.symbol, trade)
+            return EventOutcome(market.symbol, trade, f"event {event.seq}: {error}", aggregate)
+        return None if trade is None else EventOutcome(market.symbol, trade, None, aggregate)
 
     def set_phase(self, symbol: str, phase: MarketPhaseState) -> None:
         """The phase of a market that has begun, as the engine says it."""
@@ -198,6 +214,29 @@ class Markets:
             side="buy" if event.taker_side == "buy" else "sell",
             timestamp=event.timestamp,
         )
+
+
+def _aggregate(market: MarketState, event: TradeEvent) -> AggregateTradeEvent:
+    """The trades of `event` and of those before it that belong to it. The market's last trade is still the one before.
+
+    An auction's trades have takers of their own, so they do not go on with a run whose taker is not known.
+    """
+    fill = Fill(
+        event.trade_id,
+        event.seq,
+        text_to_amount(event.price),
+        text_to_amount(event.quantity),
+        "buy" if event.taker_side == "buy" else "sell",
+        event.timestamp,
+        event.taker_engine_order_id,
+    )
+    run = market.run
+    is_of_auction = bool(event.taker_limit)
+    if run is None or not run.admits(fill) or (run.last.taker is None and is_of_auction):
+        run = market.run = run_of(fill, market.last_trade)
+    else:
+        run.add_younger(fill)
+    return run.event(market.symbol)
 
 
 def phase_of(phase: str, ends_at: int, tick_size: str, reference_price: str) -> MarketPhaseState:

@@ -2,6 +2,8 @@
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    GetAggregateTrades,
+    GetAggregateTradesReply,
     GetBook,
     GetBookReply,
     GetCandles,
@@ -32,6 +34,7 @@ class RequestHandlers:
     def __init__(self, session: LeaderSession, store: MarketDataStore, clock: Clock) -> None:
         self._session = session
         self._store = store
+        self._aggregates = store.aggregates
         self._clock = clock
 
     async def serve(self, bus: Bus) -> None:
@@ -43,6 +46,13 @@ class RequestHandlers:
             subjects.MARKETDATA_TRADES_GET, queue, GetMarketTrades, self.trades, GetMarketTradesReply.refused
         )
         await bus.serve(subjects.MARKETDATA_CANDLES_GET, queue, GetCandles, self.candles, GetCandlesReply.refused)
+        await bus.serve(
+            subjects.MARKETDATA_AGGREGATES_GET,
+            queue,
+            GetAggregateTrades,
+            self.aggregate_trades,
+            GetAggregateTradesReply.refused,
+        )
         await bus.serve(
             subjects.MARKETDATA_FAIR_PRICES_GET, queue, GetFairPrices, self.fair_prices, GetFairPricesReply.refused
         )
@@ -94,6 +104,21 @@ class RequestHandlers:
         except TRANSIENT_ERRORS as error:
             return GetMarketTradesReply.refused(_database_away(error))
         return GetMarketTradesReply(trades)
+
+    async def aggregate_trades(self, request: GetAggregateTrades) -> GetAggregateTradesReply:
+        """Aggregate trades of a market, newest first, or from one trade on."""
+        if not 1 <= request.limit <= LIST_MAX:
+            reason = f"limit must be from 1 to {LIST_MAX}"
+            return GetAggregateTradesReply.refused(Refusal(RefusalCode.VALIDATION, reason))
+        try:
+            found = await self._aggregates.page(request)
+        except (ValueError, OverflowError) as error:
+            return GetAggregateTradesReply.refused(Refusal(RefusalCode.VALIDATION, str(error)))
+        except TRANSIENT_ERRORS as error:
+            return GetAggregateTradesReply.refused(_database_away(error))
+        if found is None:
+            return GetAggregateTradesReply.refused(Refusal(RefusalCode.NOT_FOUND, "no such trade"))
+        return GetAggregateTradesReply(found.aggregates, found.more_remain)
 
     async def candles(self, request: GetCandles) -> GetCandlesReply:
         """Recorded candles of a market, oldest first."""

@@ -7,6 +7,7 @@ newest leader's token, so a process that was paused and has lost the lease canno
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ from openspot.engine_client.position import StreamPosition
 from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
+from openspot.market_data.aggregate_store import AggregateStore
+from openspot.market_data.aggregates import Fill, Run
 from openspot.market_data.day import DAY_MINUTES, MINUTE_MS, Minute, RollingDay
 from openspot.market_data.markets import MarketHistory
 
@@ -121,6 +124,7 @@ class MarketDataStore:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
+        self.aggregates = AggregateStore(pool)
 
     async def lead(self) -> CandleCheckpoint:
         """Take a new token. From then on no earlier leader can write."""
@@ -198,12 +202,24 @@ class MarketDataStore:
         async with self._snapshot() as connection:
             markets = await connection.fetch(
                 """
-                SELECT newest.symbol, newest.price, newest.trade_id, newest.sequence
+                SELECT newest.*, run.first_sequence, run.quantity AS run_quantity, run.trades
                 FROM (SELECT DISTINCT symbol FROM market_candles WHERE interval = '1w') AS market
                 CROSS JOIN LATERAL (
-                    SELECT symbol, price, trade_id, sequence FROM market_trades WHERE symbol = market.symbol
+                    SELECT symbol, price, trade_id, sequence, quantity, taker_side, executed_at
+                    FROM market_trades WHERE symbol = market.symbol
                     ORDER BY executed_at DESC, sequence DESC LIMIT 1
                 ) AS newest
+                CROSS JOIN LATERAL (
+                    SELECT min(sequence) AS first_sequence, sum(quantity) AS quantity, count(*) AS trades
+                    FROM (
+                        -- The same number for trades of consecutive events, counted from the newest.
+                        SELECT sequence, quantity, sequence + row_number() OVER (ORDER BY sequence DESC) AS island
+                        FROM market_trades
+                        WHERE symbol = newest.symbol AND executed_at = newest.executed_at AND price = newest.price
+                            AND taker_side = newest.taker_side AND sequence <= newest.sequence
+                    ) AS same
+                    WHERE island = newest.sequence + 1
+                ) AS run
                 """
             )
             minutes = await connection.fetch(
@@ -219,12 +235,7 @@ class MarketDataStore:
         for row in minutes:
             if row["symbol"] in days:
                 days[row["symbol"]].load(_minute(row))
-        return {
-            row["symbol"]: MarketHistory(
-                days[row["symbol"]], row["sequence"] if row["trade_id"] == trade_id(epoch, row["sequence"]) else 0
-            )
-            for row in markets
-        }
+        return {row["symbol"]: _history_of(row, days[row["symbol"]], epoch) for row in markets}
 
     async def recent_trades(self, symbol: str, limit: int, before: tuple[int, int] | None) -> list[MarketTrade]:
         """Trades of `symbol` older than `before`, newest first. `before` is (milliseconds since 1970, sequence)."""
@@ -315,6 +326,23 @@ async def cursor_of_rows(connection: Connection) -> StreamPosition | None:
         """
     )
     return None if row is None or row["epoch"] is None else StreamPosition(row["epoch"], row["sequence"])
+
+
+def _history_of(row: asyncpg.Record, day: RollingDay, epoch: str) -> MarketHistory:
+    if row["trade_id"] != trade_id(epoch, row["sequence"]):
+        return MarketHistory(day, 0)
+    last = Fill(
+        row["trade_id"],
+        row["sequence"],
+        to_amount(row["price"]),
+        to_amount(row["quantity"]),
+        row["taker_side"],
+        _milliseconds(row["executed_at"]),
+        None,
+    )
+    first_sequence = row["first_sequence"]
+    first = replace(last, trade_id=trade_id(epoch, first_sequence), sequence=first_sequence)
+    return MarketHistory(day, last.sequence, Run(first, last, to_amount(row["run_quantity"]), row["trades"]))
 
 
 def _minute(row: asyncpg.Record) -> Minute:

@@ -8,6 +8,8 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import (
     Candle,
     FairPriceEvent,
+    GetAggregateTrades,
+    GetAggregateTradesReply,
     GetBook,
     GetBookReply,
     GetCandles,
@@ -29,7 +31,15 @@ from openspot.market_data_client.errors import MarketDataUnavailableError, Unkno
 NOT_THERE = "nobody provides market data now"
 SILENT = "market data does not respond"
 
-Reply = TypeVar("Reply", GetBookReply, GetTickersReply, GetMarketTradesReply, GetCandlesReply, GetFairPricesReply)
+Reply = TypeVar(
+    "Reply",
+    GetBookReply,
+    GetTickersReply,
+    GetMarketTradesReply,
+    GetAggregateTradesReply,
+    GetCandlesReply,
+    GetFairPricesReply,
+)
 
 
 class MarketDataClient:
@@ -68,6 +78,10 @@ class MarketDataClient:
         """Trades, newest first, older than `before`: (milliseconds since 1970, sequence). Raises UnknownMarketError."""
         request = GetMarketTrades(symbol, limit, before)
         return (await self._ask(subjects.MARKETDATA_TRADES_GET, request, GetMarketTradesReply)).trades
+
+    async def aggregate_trades(self, request: GetAggregateTrades) -> GetAggregateTradesReply:
+        """Aggregate trades of a market. Raises UnknownMarketError for a `from_trade_id` that it does not have."""
+        return await self._ask(subjects.MARKETDATA_AGGREGATES_GET, request, GetAggregateTradesReply)
 
     async def candles(self, request: GetCandles) -> list[Candle]:
         """The candles of a window, oldest first. Raises UnknownMarketError."""

@@ -47,6 +47,7 @@ DESCRIPTOR = Descriptor(
                     subjects.MARKETDATA_FAIR_PRICES_GET,
                     subjects.MARKETDATA_TRADES_GET,
                     subjects.MARKETDATA_CANDLES_GET,
+                    subjects.MARKETDATA_AGGREGATES_GET,
                     subjects.ENTITLEMENTS_GET,
                     subjects.RISK_MARGIN_ACCOUNT,
                     subjects.RISK_MARGIN_TRANSFER,

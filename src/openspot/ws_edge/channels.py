@@ -23,12 +23,15 @@ class Kind(StrEnum):
     CANDLES = "candles"
     BBO = "bbo"
     """Best bid and ask, which the edge takes from the order book."""
+    AGGREGATE_TRADES = "agg-trades"
+    """What each order took at one price, as one trade."""
 
 
 MARKET_SUBJECTS = {
     subjects.MARKETDATA_TICKER: Kind.TICKER,
     subjects.MARKETDATA_ORDERBOOK: Kind.ORDERBOOK,
     subjects.MARKETDATA_TRADE: Kind.TRADES,
+    subjects.MARKETDATA_AGGREGATE: Kind.AGGREGATE_TRADES,
     subjects.MARKETDATA_CANDLE: Kind.CANDLES,
 }
 """The kind of market channel for each subject prefix; the symbol follows the prefix."""
@@ -40,7 +43,8 @@ CHANNEL_FORMS = (
     "channel must be ticker:<SYMBOL>, orderbook:<SYMBOL>, orderbook:<SYMBOL>?depth=<N>, trades:<SYMBOL> "
     "or candles:<SYMBOL>:<INTERVAL>"
 )
-_COMPLETE_FORMS = f"{CHANNEL_FORMS}, or bbo:<SYMBOL>"
+_COMPLETE_FORMS = f"{CHANNEL_FORMS}, or bbo:<SYMBOL> or agg-trades:<SYMBOL>"
+_OF_COMPLETE_RULES = frozenset({Kind.BBO, Kind.AGGREGATE_TRADES})
 _DEPTH_TEXT = re.compile(r"depth=([1-9][0-9]{0,3})", re.ASCII)
 
 ORDER_EVENTS = {
@@ -71,14 +75,17 @@ class Channel(NamedTuple):
 
 
 def market_channel(name: str, *, has_complete_rules: bool = True) -> Channel:
-    """The channel that a client names. Only the complete rules have `bbo`. Raises UnknownChannelError."""
+    """The channel that a client names. Only the complete rules have `bbo` and `agg-trades`.
+
+    Raises UnknownChannelError.
+    """
     forms = _COMPLETE_FORMS if has_complete_rules else CHANNEL_FORMS
     kind_text, _, rest = name.partition(":")
     try:
         kind = Kind(kind_text)
     except ValueError:
         raise UnknownChannelError(forms) from None
-    if kind is Kind.BBO and not has_complete_rules:
+    if kind in _OF_COMPLETE_RULES and not has_complete_rules:
         raise UnknownChannelError(forms)
     symbol, depth, interval = rest, None, None
     if kind is Kind.CANDLES:

@@ -26,6 +26,7 @@ DESCRIPTOR = Descriptor(
                     f"{subjects.MARKETDATA_TICKER}.*",
                     f"{subjects.MARKETDATA_ORDERBOOK}.*",
                     f"{subjects.MARKETDATA_TRADE}.*",
+                    f"{subjects.MARKETDATA_AGGREGATE}.*",
                     f"{subjects.MARKETDATA_CANDLE}.*",
                     "orders.*.>",
                     subjects.ORDERS_CREATED,

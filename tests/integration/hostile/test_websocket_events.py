@@ -122,6 +122,7 @@ async def test_every_subject_that_the_edge_listens_to_is_attacked_here(attacked:
     heard = {name.partition(" ")[2] for name in attacked.handlers if name.startswith(("subscribe ", "listen "))}
     others = {
         "marketdata.trade.*",  # read by the same function as the ticker
+        "marketdata.aggtrade.*",  # … and so is this one
         "marketdata.orderbook.*",  # in ws_edge/test_order_books
         "marketdata.candle.*",  # in ws_edge/test_fan_out
         "marketdata.fairprice.*",  # custody's; in unit/market_data_client

@@ -32,6 +32,7 @@ PUBLIC = {
     "GET /api/v1/markets", "GET /api/v1/markets/asset-prices",
     "GET /api/v1/markets/tickers", "GET /api/v1/markets/{symbol}", "GET /api/v1/markets/{symbol}/ticker",
     "GET /api/v1/markets/{symbol}/orderbook", "GET /api/v1/markets/{symbol}/trades",
+    "GET /api/v1/markets/{symbol}/agg-trades",
     "GET /api/v1/markets/{symbol}/candles", "GET /api/v1/markets/{symbol}/fair-price",
     "GET /api/v1/health", "GET /api/v1/health/live",
     "GET /api/v1/health/ready", "GET /api/v1/metrics",

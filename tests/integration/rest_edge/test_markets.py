@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import pytest
 
-from openspot.contracts.messages import Candle, MarketTrade, Ticker
+from openspot.contracts.messages import AggregateTrade, Candle, MarketTrade, Ticker
 from openspot.domain.fair_price.model import FairPrice, PriceState
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.kit.settings import Settings
@@ -153,6 +153,45 @@ async def test_trades_are_listed_newest_first(
         assert (await edge("GET", f"/markets/BTC-USD/trades?cursor={cursor}")).status == 400
 
 
+async def test_aggregate_trades_are_paged_by_cursor_time_and_trade(
+    edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool, market_data: FakeMarketData
+) -> None:
+    await add_trades(
+        pool, "BTC-USD", (1, "100", "1", 3), (2, "100", "0.25", 3), (3, "101", "2", 3), (5, "99", "2", 1),
+        (6, "98", "1", 1),
+    )  # fmt: skip
+    await add_trades(pool, "ETH-USD", (4, "10", "1", 1))
+    path = "/markets/BTC-USD/agg-trades"
+    reply = await edge("GET", path)
+    for row in reply.body:
+        read_exactly(row, AggregateTrade)
+    assert reply.body[3] == {
+        "firstTradeId": "e-BTC-USD-1", "lastTradeId": "e-BTC-USD-2", "symbol": "BTC-USD", "price": "100",
+        "quantity": "1.25", "side": "sell", "trades": 2, "firstSequence": 1, "lastSequence": 2,
+        "timestamp": round((NOW - timedelta(hours=3)).timestamp() * 1000),
+    }  # fmt: skip
+    assert ([row["lastSequence"] for row in reply.body], "X-Next-Cursor" in reply.headers) == ([6, 5, 3, 2], False)
+    first = await edge("GET", f"{path}?limit=3")
+    following = await edge("GET", f"{path}?limit=3&cursor={first.headers['X-Next-Cursor']}")
+    assert (first.body + following.body, "X-Next-Cursor" in following.headers) == (reply.body, False)
+    begin, end = ((NOW - timedelta(hours=hours)).isoformat().replace("+00:00", "Z") for hours in (3, 1))
+    within = await edge("GET", f"{path}?from={begin}&to={end}")
+    assert [row["lastSequence"] for row in within.body] == [3, 2]
+    younger = await edge("GET", f"{path}?fromTradeId=e-BTC-USD-2&limit=2")
+    assert ([row["firstSequence"] for row in younger.body], "X-Next-Cursor" in younger.headers) == ([1, 3], False)
+    for wrong, status, code in (
+        ("/markets/BTC-USD/agg-trades?fromTradeId=e-ETH-USD-4", 404, "TRADE_NOT_FOUND"),
+        ("/markets/ADA-USD/agg-trades", 404, "MARKET_NOT_FOUND"),
+        (f"{path}?fromTradeId=a%20b", 400, "VALIDATION_FAILED"),
+        (f"{path}?fromTradeId=e-BTC-USD-1&cursor={first.headers['X-Next-Cursor']}", 400, "VALIDATION_FAILED"),
+        (f"{path}?from={end}&to={begin}", 400, "VALIDATION_FAILED"),
+        (f"{path}?limit=1001", 400, "VALIDATION_FAILED"),
+        (f"{path}?cursor=WzFlOTld", 400, "VALIDATION_FAILED"),
+    ):
+        refused = await edge("GET", wrong)
+        assert (refused.status, refused.code) == (status, code), wrong
+
+
 @pytest.mark.spec("B4.1-24", "B4.1-26")
 async def test_tickers_tell_the_last_day_and_the_best_prices(
     edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool, market_data: FakeMarketData
@@ -162,19 +201,20 @@ async def test_tickers_tell_the_last_day_and_the_best_prices(
         (5, "110", "0.123456789012345678", 1),
     )  # fmt: skip
     await market_data.load()
-    market_data.set_book("BTC-USD", [["109", "1"]], [["111", "1"], ["112", "1"]])
+    market_data.set_book("BTC-USD", [["109", "1.5"]], [["111", "0.25"], ["112", "1"]])
     reply = await edge("GET", "/markets/tickers")
     assert [row["symbol"] for row in reply.body] == ["BTC-USD", "ETH-USD"]
     for row in reply.body:
         read_exactly(row, Ticker)
     assert reply.body[0] == {
-        "symbol": "BTC-USD", "lastPrice": "110", "bidPrice": "109", "askPrice": "111", "openPrice": "100",
-        "highPrice": "120", "lowPrice": "90", "volume": "3.623456789012345678",
-        "quoteVolume": "353.58024679135802458", "priceChange": "10", "priceChangePercent": "10",
-        "timestamp": round(NOW.timestamp() * 1000),
+        "symbol": "BTC-USD", "lastPrice": "110", "bidPrice": "109", "bidQuantity": "1.5", "askPrice": "111",
+        "askQuantity": "0.25", "openPrice": "100", "highPrice": "120", "lowPrice": "90",
+        "volume": "3.623456789012345678", "quoteVolume": "353.58024679135802458", "priceChange": "10",
+        "priceChangePercent": "10", "timestamp": round(NOW.timestamp() * 1000),
     }  # fmt: skip
     silent = reply.body[1]
     assert (silent["lastPrice"], silent["openPrice"], silent["volume"]) == (None, None, "0")
+    assert (silent["bidQuantity"], silent["askQuantity"]) == (None, None)
     assert (await edge("GET", "/markets/BTC-USD/ticker")).body == reply.body[0]
     assert (await edge("GET", "/markets/ADA-USD/ticker")).status == 404
 

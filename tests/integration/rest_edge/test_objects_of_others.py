@@ -224,6 +224,7 @@ PUBLIC = {
     "GET /markets/{symbol}/ticker",
     "GET /markets/{symbol}/orderbook",
     "GET /markets/{symbol}/trades",
+    "GET /markets/{symbol}/agg-trades",
     "GET /markets/{symbol}/candles",
     "GET /markets/{symbol}/fair-price",
     "GET /staking/products/{id}",

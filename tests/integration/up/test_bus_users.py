@@ -44,6 +44,7 @@ PUBLISHERS = {
     "$KV.margin-lease.scanner": {"margin"},
     f"{subjects.MARKETDATA_ORDERBOOK}.BTC-USD": {"market-data"},
     f"{subjects.MARKETDATA_TRADE}.BTC-USD": {"market-data"},
+    f"{subjects.MARKETDATA_AGGREGATE}.BTC-USD": {"market-data"},
     # Beside its owner, those whom it may ask, because they reply there.
     "_INBOX.router.x": {"router", "ledger", "ledger-worker", "market-data"},
     "_INBOX.ledger.x": {"ledger"},

@@ -166,10 +166,11 @@ async def test_best_prices_come_first_and_whenever_they_change(settings: Setting
         assert (await ask(client, action="unsubscribe", channel=best))["type"] == "unsubscribed"
 
 
-async def test_only_the_complete_rules_have_best_prices(edge: Settings) -> None:
+@pytest.mark.parametrize("name", ["bbo", "agg-trades"])
+async def test_only_the_complete_rules_have_best_prices_and_aggregate_trades(edge: Settings, name: str) -> None:
     async with open_client(edge) as client:
-        refused = await ask(client, action="subscribe", channel=f"bbo:{SYMBOL}")
-        assert (refused["code"], "bbo" in refused["message"]) == ("UNKNOWN_CHANNEL", False)
+        refused = await ask(client, action="subscribe", channel=f"{name}:{SYMBOL}")
+        assert (refused["code"], name in refused["message"]) == ("UNKNOWN_CHANNEL", False)
 
 
 async def test_without_market_data_the_book_comes_when_it_is_there(edge: Settings, bus: Bus, publish: Publish) -> None:

@@ -10,17 +10,18 @@ import msgspec
 import pytest
 
 from openspot.contracts.messages import CandleEvent, OrderEvent
-from openspot.kit.bus import encode
+from openspot.kit.bus import Bus, encode
 from openspot.kit.settings import Settings
 from openspot.ws_edge import connection
 from openspot.ws_edge.schemas import Action, ErrorCode
 from tests.support.book_provider import BookProvider
-from tests.support.websocket_edge import Publish, ask, open_as, open_client, receive, token
+from tests.support.websocket_edge import Publish, ask, open_as, open_client, receive, running_edge, token
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 import websocket_document as tool
 
 MESSAGES = tool.messages()
+AGGREGATE = tool.DATA["aggTrades"]
 
 
 @cache
@@ -54,7 +55,7 @@ def test_the_document_has_every_action_error_code_close_code_and_channel() -> No
     assert {str(code) for code in codes} <= made["x-close-codes"].keys()
     assert {channel["address"] for channel in made["channels"].values()} == {
         "/", "ticker:{symbol}", "orderbook:{symbol}", "trades:{symbol}", "candles:{symbol}:{interval}", "bbo:{symbol}",
-        "orders", "balances", "notifications",
+        "agg-trades:{symbol}", "orders", "balances", "notifications",
     }  # fmt: skip
 
 
@@ -94,6 +95,24 @@ async def test_what_a_market_channel_sends_fits_the_document(
             update = await receive(client)
             assert update["type"] == "update"
             assert fits(update, "orderbookPush")
+
+
+async def test_what_the_channels_of_the_complete_rules_send_fits_the_document(
+    settings: Settings, bus: Bus, provider: BookProvider
+) -> None:
+    async with running_edge(settings.model_copy(update={"rules": "complete"})) as edge, open_client(edge) as client:
+        assert fits(await ask(client, action="subscribe", channel="agg-trades:BTC-USD"), "subscribed")
+        # Another market's, and one that a later message replaces: both of those come, in order.
+        await bus.announce("marketdata.aggtrade.ETH-USD", msgspec.structs.replace(AGGREGATE, symbol="ETH-USD"))
+        for trades in (4, 5):
+            await bus.announce("marketdata.aggtrade.BTC-USD", msgspec.structs.replace(AGGREGATE, trades=trades))
+        for trades in (4, 5):
+            push = await receive(client)
+            assert fits(push, "aggTradesPush")
+            assert (push["channel"], push["type"], push["seq"]) == ("agg-trades:BTC-USD", "update", 7341)
+            assert push["data"] == msgspec.to_builtins(msgspec.structs.replace(AGGREGATE, trades=trades))
+        assert fits(await ask(client, action="subscribe", channel="bbo:BTC-USD"), "subscribed")
+        assert fits(await receive(client), "bboPush")
 
 
 async def test_what_a_user_and_a_caller_in_error_get_fits_the_document(edge: Settings, publish: Publish) -> None:

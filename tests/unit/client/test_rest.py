@@ -115,6 +115,16 @@ async def test_every_read_has_its_path_and_its_type(fake: FakeRestEdge, client: 
     fake.answer(200, [trade], X_Next_Cursor="c2")
     trades = await client.trades("BTC-USD", limit=1)
     assert ([entry.trade_id for entry in trades], trades.next_cursor) == (["e-1"], "c2")
+    aggregate = {
+        "firstTradeId": "e-1", "lastTradeId": "e-2", "symbol": "BTC-USD", "price": "1", "quantity": "2.5",
+        "side": "buy", "trades": 2, "timestamp": 3, "firstSequence": 4, "lastSequence": 5,
+    }  # fmt: skip
+    fake.answer(200, [aggregate], X_Next_Cursor="c3")
+    since = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    aggregates = await client.aggregate_trades("BTC-USD", since=since, limit=1)
+    assert ([entry.quantity for entry in aggregates], aggregates.next_cursor) == ([Decimal("2.5")], "c3")
+    fake.answer(200, [aggregate])
+    assert (await client.aggregate_trades("BTC-USD", from_trade_id="e-1")).next_cursor is None
     market = {
         "symbol": "BTC-USD", "baseAsset": "BTC", "quoteAsset": "USD", "active": True, "tickSize": "0.01",
         "lotSize": "0.00000001", "takerFee": 25, "makerFee": 15, "baseScaleK": 10**8, "quoteScaleK": 100,
@@ -128,12 +138,13 @@ async def test_every_read_has_its_path_and_its_type(fake: FakeRestEdge, client: 
     fake.answer(200, market)
     assert (await client.market("BTC-USD")).taker_fee == 25
     ticker = {
-        "symbol": "BTC-USD", "lastPrice": None, "bidPrice": "1", "askPrice": "2", "openPrice": None, "highPrice": None,
-        "lowPrice": None, "volume": "0", "quoteVolume": "0", "priceChange": None, "priceChangePercent": None,
-        "timestamp": 1,
+        "symbol": "BTC-USD", "lastPrice": None, "bidPrice": "1", "bidQuantity": "3", "askPrice": "2",
+        "askQuantity": "0.5", "openPrice": None, "highPrice": None, "lowPrice": None, "volume": "0",
+        "quoteVolume": "0", "priceChange": None, "priceChangePercent": None, "timestamp": 1,
     }  # fmt: skip
     fake.answer(200, ticker)
-    assert (await client.ticker("BTC-USD")).ask_price == Decimal(2)
+    shown = await client.ticker("BTC-USD")
+    assert (shown.ask_price, shown.bid_quantity, shown.ask_quantity) == (Decimal(2), Decimal(3), Decimal("0.5"))
     fake.answer(200, [ticker])
     assert (await client.tickers())[0].last_price is None
     entry = {
@@ -149,6 +160,8 @@ async def test_every_read_has_its_path_and_its_type(fake: FakeRestEdge, client: 
         ("GET", "/api/v1/accounts/balances/USD", {}),
         ("GET", "/api/v1/markets/BTC-USD/orderbook", {"depth": "5"}),
         ("GET", "/api/v1/markets/BTC-USD/trades", {"limit": "1"}),
+        ("GET", "/api/v1/markets/BTC-USD/agg-trades", {"from": "2026-01-02T03:04:05+00:00", "limit": "1"}),
+        ("GET", "/api/v1/markets/BTC-USD/agg-trades", {"fromTradeId": "e-1", "limit": "100"}),
         ("GET", "/api/v1/markets", {}),
         ("GET", "/api/v1/markets/BTC-USD", {}),
         ("GET", "/api/v1/markets/BTC-USD/ticker", {}),

@@ -25,6 +25,27 @@ NETWORKS = [
 ]
 
 
+SPECIFICATION = {
+    "rules": "specification", "orderTypes": ["limit", "market"], "timesInForce": ["gtc"], "triggerSources": [],
+    "postOnly": False, "postOnlyModes": [], "quoteQuantitySides": ["buy"], "selfTradePreventionModes": [],
+    "clientOrderIdsUnique": False, "clientOrderIdLengthMax": 64, "ordersPerBatchMax": 20, "fillsMax": 0,
+}  # fmt: skip
+COMPLETE = SPECIFICATION | {
+    "rules": "complete", "timesInForce": ["gtc", "ioc", "fok", "gtd"], "triggerSources": ["last", "mark"],
+    "orderTypes": [
+        "limit", "market", "stop_limit", "stop_market", "take_profit_limit", "take_profit_market",
+        "trailing_stop_limit", "trailing_stop_market",
+    ],
+    "postOnly": True, "postOnlyModes": ["refuse", "slide"], "quoteQuantitySides": ["buy", "sell"],
+    "selfTradePreventionModes": [
+        "none", "cancel_resting", "cancel_incoming", "cancel_both", "decrement_and_cancel",
+    ],
+    "clientOrderIdsUnique": True, "fillsMax": 100,
+}  # fmt: skip
+"""What `GET /settings/trading` says under either rules."""
+READ_WITH_THE_MARKETS = ("/markets", "/fees/network/all", "/settings/trading")
+
+
 class Recorded:
     """The platform's answers by request, and the requests that came: method, path below the prefix, body."""
 
@@ -33,6 +54,7 @@ class Recorded:
         self.requests: list[tuple[str, str, Any]] = []
         self.answer("GET", "/markets", MARKETS)
         self.answer("GET", "/fees/network/all", NETWORKS)
+        self.answer("GET", "/settings/trading", SPECIFICATION)
 
     def answer(self, method: str, target: str, body: Any, status: int = 200) -> None:
         """Answer this request with `body`."""
@@ -43,13 +65,20 @@ class Recorded:
         self.answer(method, target, {"statusCode": status, "code": code, "message": message}, status)
 
     def sent(self) -> list[tuple[str, str, Any]]:
-        """What was asked beside markets and currencies."""
-        return [each for each in self.requests if each[1] not in ("/markets", "/fees/network/all")]
+        """What was asked beside markets, currencies and rules."""
+        return [each for each in self.requests if each[1] not in READ_WITH_THE_MARKETS]
 
 
 @pytest.fixture
 def platform() -> Recorded:
     return Recorded()
+
+
+@pytest.fixture
+def complete(platform: Recorded) -> Recorded:
+    """The platform with the complete rules of orders."""
+    platform.answer("GET", "/settings/trading", COMPLETE)
+    return platform
 
 
 @pytest.fixture

@@ -4,22 +4,13 @@ from typing import Any
 
 import pytest
 
-from tests.unit.integrations.conftest import MARKETS, Recorded
+from tests.unit.integrations.conftest import Recorded
 
-ORDER = {
-    "orderId": "A" * 16, "clientOrderId": "mine", "userId": "u", "symbol": "BTC-USD", "side": "buy", "type": "limit",
-    "timeInForce": "gtc", "marginMode": None, "price": "50000", "quantity": "0.5", "filledQuantity": "0",
-    "remainingQuantity": "0.5", "averagePrice": None, "fee": "0", "feeCurrency": "USD", "status": "open",
-    "rejectReason": None, "createdAt": "2026-01-02T03:04:05.006Z", "updatedAt": "2026-01-02T03:04:05.006Z",
-}  # fmt: skip
-LIMIT = {"symbol": "BTC/USD", "type": "limit", "side": "buy", "amount": 0.5, "price": 50_000}
-BODY = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "price": "50000", "quantity": "0.5"}
 QUOTE = {
     "quoteId": "q1", "fromAsset": "USD", "toAsset": "BTC", "fromAmount": "100", "toAmount": "0.00199",
     "price": "0.0000199", "inversePrice": "50251.2", "spreadBps": 50, "spreadAmount": "0.5",
     "createdAt": "2026-01-02T03:04:05.006Z", "expiresAt": "2026-01-02T03:04:15.006Z",
 }  # fmt: skip
-PLACED = "pending%2Copen%2Cpartially_filled%2Cfilled%2Ccancelled"
 
 
 def conversion(number: int, given: str, received: str) -> dict[str, Any]:
@@ -59,9 +50,11 @@ def test_has_names_exactly_the_methods_that_the_classes_have(exchange: Any) -> N
     own = {name for base in Streams.__mro__ if "openspot_ccxt" in base.__module__ for name in vars(base)}
     methods = {name: exchange.un_camel_case(name.replace("OHLCV", "Ohlcv")) for name in Streams().has}
     by_base = {
-        "cancelOrderWithClientOrderId", "createLimitOrder", "createMarketOrder", "createPostOnlyOrder",
-        "fetchDepositWithdrawFee",
-        "fetchOrderWithClientOrderId",
+        "cancelOrderWithClientOrderId", "cancelOrdersWithClientOrderId", "createLimitOrder",
+        "createMarketOrder", "createPostOnlyOrder",
+        "createStopLimitOrder", "createStopLossOrder", "createStopMarketOrder", "createStopOrder",
+        "createTakeProfitOrder", "createTriggerOrder", "editOrderWithClientOrderId",
+        "fetchDepositWithdrawFee", "fetchOrderWithClientOrderId",
     }  # fmt: skip
     """Methods that ccxt builds of ours."""
     every = (*OFFERED, *OFFERED_BY_COMPLETE_RULES, *STREAMS_OFFERED)
@@ -70,212 +63,25 @@ def test_has_names_exactly_the_methods_that_the_classes_have(exchange: Any) -> N
     assert {name for name, method in methods.items() if method in own} - offered == set()
 
 
-def with_complete_rules(platform: Recorded) -> None:
-    platform.answer("GET", "/markets", [market | {"rules": "complete"} for market in MARKETS])
-
-
-@pytest.mark.parametrize("rules", ["specification", "complete"])
-def test_has_and_features_follow_the_rules_of_the_markets(exchange: Any, platform: Recorded, rules: str) -> None:
-    platform.answer("GET", "/markets", [market | {"rules": rules} for market in MARKETS])
-    exchange.load_markets()
-    is_complete = rules == "complete"
-    assert exchange.has["createPostOnlyOrder"] is exchange.has["createMarketSellOrderWithCost"] is is_complete
-    said = exchange.features["spot"]["createOrder"]["timeInForce"]
-    assert said == {"GTC": True, "IOC": is_complete, "FOK": is_complete, "PO": is_complete, "GTD": False}
-
-
-# Orders
-
-
-@pytest.mark.parametrize(
-    ("params", "sent"),
-    [
-        ({"postOnly": True}, {"postOnly": True}),
-        ({"timeInForce": "PO"}, {"postOnly": True}),
-        ({"postOnly": True, "postOnlyMode": "slide"}, {"postOnly": True, "postOnlyMode": "slide"}),
-        ({"timeInForce": "IOC"}, {"timeInForce": "ioc"}),
-        ({"timeInForce": "FOK"}, {"timeInForce": "fok"}),
-    ],
-)
-def test_the_complete_rules_take_what_traders_expect(
-    exchange: Any, platform: Recorded, params: dict[str, Any], sent: dict[str, Any]
-) -> None:
-    with_complete_rules(platform)
-    platform.answer("POST", "/orders", ORDER | {"postOnly": True}, 201)
-    order = exchange.create_order("BTC/USD", "limit", "buy", 0.5, 50_000, params)
-    assert platform.sent() == [("POST", "/orders", BODY | sent)]
-    assert order["postOnly"] is True
-
-
-def test_the_complete_rules_sell_for_an_amount_in_quote(exchange: Any, platform: Recorded) -> None:
-    with pytest.raises(errors().InvalidOrder):
-        exchange.create_market_sell_order_with_cost("BTC/USD", 100)
-    with_complete_rules(platform)
-    exchange.load_markets(True)
-    platform.answer("POST", "/orders", ORDER, 201)
-    exchange.create_market_sell_order_with_cost("BTC/USD", 100)
-    body = {"symbol": "BTC-USD", "side": "sell", "type": "market", "quoteQuantity": "100"}
-    assert platform.sent() == [("POST", "/orders", body)]
-
-
-@pytest.mark.parametrize(
-    ("kind", "params"), [("market", {"postOnly": True}), ("limit", {"postOnly": True, "timeInForce": "IOC"})]
-)
-def test_post_only_is_for_limit_orders_that_rest(
-    exchange: Any, platform: Recorded, kind: str, params: dict[str, Any]
-) -> None:
-    with_complete_rules(platform)
-    with pytest.raises(errors().InvalidOrder):
-        exchange.create_order("BTC/USD", kind, "buy", 0.5, 50_000, params)
-    assert platform.sent() == []
-
-
-def test_a_second_open_order_with_a_client_order_id_is_a_duplicate(exchange: Any, platform: Recorded) -> None:
-    platform.refuse("POST", "/orders", 409, "DUPLICATE_CLIENT_ORDER_ID")
-    with pytest.raises(errors().DuplicateOrderId):
-        exchange.create_order("BTC/USD", "limit", "buy", 0.5, 50_000, {"clientOrderId": "mine"})
-
-
-def test_a_batch_of_orders_is_one_request_and_each_order_has_its_own_outcome(exchange: Any, platform: Recorded) -> None:
-    entries = [
-        {"status": 201, "order": ORDER, "error": None},
-        {"status": 400, "order": None, "error": {"message": "no", "code": "RISK_NSF", "details": None}},
-        {"status": 504, "order": None, "error": {"message": "?", "code": "ORDER_STATUS_UNKNOWN", "details": None}},
-    ]
-    platform.answer("POST", "/orders/batch", entries)
-    second = LIMIT | {"side": "sell", "amount": 2, "params": {"clientOrderId": "other"}}
-    third = {"symbol": "ETH/USD", "type": "market", "side": "buy", "params": {"cost": 100}}
-    placed, rejected, unknown = exchange.create_orders([LIMIT, second, third])
-    bodies = [
-        BODY,
-        BODY | {"side": "sell", "quantity": "2", "clientOrderId": "other"},
-        {"symbol": "ETH-USD", "side": "buy", "type": "market", "quoteQuantity": "100"},
-    ]
-    assert platform.sent() == [("POST", "/orders/batch", {"orders": bodies})]
-    assert (placed["id"], placed["status"], placed["amount"]) == ("A" * 16, "open", 0.5)
-    assert (rejected["id"], rejected["status"], rejected["clientOrderId"]) == (None, "rejected", "other")
-    assert (rejected["symbol"], rejected["side"], rejected["amount"], rejected["price"]) == (
-        "BTC/USD",
-        "sell",
-        2,
-        50_000,
-    )
-    assert rejected["info"]["error"]["code"] == "RISK_NSF"
-    assert (unknown["status"], unknown["symbol"]) == (None, "ETH/USD")
-
-
-@pytest.mark.parametrize(
-    ("orders", "error"),
-    [
-        ([], "ArgumentsRequired"),
-        ([LIMIT] * 21, "InvalidOrder"),
-        ([LIMIT, {"symbol": "BTC/USD", "side": "buy"}], "ArgumentsRequired"),
-        ([LIMIT, LIMIT | {"symbol": "NO/USD"}], "BadSymbol"),
-        ([LIMIT, LIMIT | {"side": "hold"}], "InvalidOrder"),
-        ([LIMIT, LIMIT | {"price": None}], "InvalidOrder"),
-        ([LIMIT, LIMIT | {"amount": None}], "ArgumentsRequired"),
-        ([LIMIT, LIMIT | {"params": {"postOnly": True}}], "NotSupported"),
-    ],
-)
-def test_a_faulty_batch_is_not_sent(exchange: Any, platform: Recorded, orders: list[Any], error: str) -> None:
-    exchange.load_markets()
-    with pytest.raises(getattr(errors(), error)):
-        exchange.create_orders(orders)
-    assert platform.sent() == []
-
-
-def test_twenty_orders_are_a_batch(exchange: Any, platform: Recorded) -> None:
-    platform.answer("POST", "/orders/batch", [{"status": 201, "order": ORDER, "error": None}] * 20)
-    assert len(exchange.create_orders([LIMIT] * 20)) == 20
-
-
-def test_rejected_orders_are_in_no_list_unless_they_are_asked_for(exchange: Any, platform: Recorded) -> None:
-    for target in (f"/orders?status={PLACED}&symbol=BTC-USD", "/orders?status=filled", "/orders?status=rejected"):
-        platform.answer("GET", target, [])
-    exchange.fetch_orders("BTC/USD")
-    exchange.fetch_closed_orders()
-    exchange.fetch_orders(None, None, None, {"status": "rejected"})
-    assert len(platform.sent()) == 3
-
-
-def test_an_order_is_cancelled_by_its_client_order_id(exchange: Any, platform: Recorded) -> None:
-    platform.answer("DELETE", "/orders?clientOrderId=mine", {"cancelled": ["A" * 16], "failed": []})
-    platform.answer("GET", f"/orders/{'A' * 16}", ORDER)
-    cancelled = exchange.cancel_order(None, None, {"clientOrderId": "mine"})
-    # The row was still open.
-    assert (cancelled["id"], cancelled["clientOrderId"], cancelled["status"]) == ("A" * 16, "mine", "canceled")
-    assert exchange.cancel_order_with_client_order_id("mine")["id"] == "A" * 16
-
-
-def test_a_client_order_id_without_an_open_order_is_told_from_one_that_nobody_had(
-    exchange: Any, platform: Recorded
-) -> None:
-    platform.answer("DELETE", "/orders?clientOrderId=mine", {"cancelled": [], "failed": []})
-    platform.answer("GET", "/orders/client/mine", ORDER | {"status": "filled"})
-    with pytest.raises(errors().InvalidOrder, match="it is closed"):
-        exchange.cancel_order(None, None, {"clientOrderId": "mine"})
-    platform.refuse("GET", "/orders/client/mine", 404, "ORDER_NOT_FOUND")
-    with pytest.raises(errors().OrderNotFound):
-        exchange.cancel_order(None, None, {"clientOrderId": "mine"})
-    failed = [{"orderId": "A" * 16, "reason": "the engine does not answer"}]
-    platform.answer("DELETE", "/orders?clientOrderId=mine", {"cancelled": [], "failed": failed})
-    platform.answer("GET", "/orders/client/mine", ORDER)
-    with pytest.raises(errors().InvalidOrder, match="the engine does not answer"):
-        exchange.cancel_order(None, None, {"clientOrderId": "mine"})
-
-
-def test_an_order_is_amended_by_either_id(exchange: Any, platform: Recorded) -> None:
-    order_id = "A" * 16
-    platform.answer("PATCH", f"/orders/{order_id}", ORDER | {"price": "50100"})
-    platform.answer("PATCH", "/orders/client/mine", ORDER)
-    assert exchange.edit_order(order_id, "BTC/USD", "limit", "buy", 0.4, 50_100)["price"] == 50_100
-    exchange.edit_order(order_id, "BTC/USD", "limit", "buy", None, 50_100)
-    exchange.edit_order("", "BTC/USD", "limit", "buy", 0.4, None, {"clientOrderId": "mine"})
-    assert platform.sent() == [
-        ("PATCH", f"/orders/{order_id}", {"quantity": "0.4", "price": "50100"}),
-        ("PATCH", f"/orders/{order_id}", {"price": "50100"}),
-        ("PATCH", "/orders/client/mine", {"quantity": "0.4"}),
-    ]
-    for arguments in (("", "limit", 0.4), (order_id, "limit", None), (order_id, "market", 0.4)):
-        wanted, order_type, amount = arguments
-        with pytest.raises((errors().ArgumentsRequired, errors().InvalidOrder)):
-            exchange.edit_order(wanted, "BTC/USD", order_type, "buy", amount)
-    platform.refuse("PATCH", f"/orders/{order_id}", 400, "QUANTITY_BELOW_FILLED")
-    with pytest.raises(errors().InvalidOrder):
-        exchange.edit_order(order_id, "BTC/USD", "limit", "buy", 0.1)
-
-
-def test_the_dead_mans_switch_is_set_in_whole_seconds(exchange: Any, platform: Recorded) -> None:
-    timer = {"timeoutSeconds": 6, "cancelsAt": "2026-01-02T03:04:05.006Z", "firedAt": None, "cancelledOrders": None}
-    platform.answer("POST", "/orders/cancel-all-after", timer)
-    assert exchange.cancel_all_orders_after(5_001) == timer
-    exchange.cancel_all_orders_after(0)
-    assert [body for *_, body in platform.sent()] == [{"timeoutSeconds": 6}, {"timeoutSeconds": 0}]
-
-
-def test_without_an_id_nothing_is_cancelled(exchange: Any, platform: Recorded) -> None:
-    for call in (exchange.cancel_order, exchange.fetch_order):
-        with pytest.raises(errors().ArgumentsRequired):
-            call("")
-    # An empty list of ids would be no condition, and cancel all orders.
-    with pytest.raises(errors().ArgumentsRequired):
-        exchange.cancel_orders([])
-    assert platform.sent() == []
-
-
 # Market data, fees and ledger
 
 
 def test_best_prices_of_markets(exchange: Any, platform: Recorded) -> None:
     tickers = [
-        {"symbol": f"{base}-USD", "bidPrice": "99.5", "askPrice": "100.5", "lastPrice": "9", "timestamp": 1_700_000_000}
+        {
+            "symbol": f"{base}-USD", "bidPrice": "99.5", "bidQuantity": "2.25", "askPrice": "100.5",
+            "askQuantity": "0.5", "lastPrice": "9", "timestamp": 1_700_000_000,
+        }
         for base in ("BTC", "ETH")
     ]  # fmt: skip
     platform.answer("GET", "/markets/tickers", tickers)
     assert set(exchange.fetch_bids_asks()) == {"BTC/USD", "ETH/USD"}
     [(symbol, ticker)] = exchange.fetch_bids_asks(["ETH/USD"]).items()
     assert (symbol, ticker["bid"], ticker["ask"], ticker["last"]) == ("ETH/USD", 99.5, 100.5, None)
-    assert ticker["timestamp"] == 1_700_000_000
+    assert (ticker["bidVolume"], ticker["askVolume"], ticker["timestamp"]) == (2.25, 0.5, 1_700_000_000)
+    assert {
+        name: (row["bidVolume"], row["askVolume"], row["last"]) for name, row in exchange.fetch_tickers().items()
+    } == dict.fromkeys(("BTC/USD", "ETH/USD"), (2.25, 0.5, 9))
     with pytest.raises(errors().BadSymbol):
         exchange.fetch_bids_asks(["NO/USD"])
 

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import WSMsgType, web
 
 from tests.support.waiting import eventually, stretched
-from tests.unit.integrations.conftest import MARKETS, NETWORKS
+from tests.unit.integrations.conftest import COMPLETE, MARKETS, NETWORKS
 
 
 class Server:
@@ -73,7 +73,8 @@ async def exchange(server: tuple[Server, str]) -> AsyncIterator[Any]:
 
     class WithRecords(OpenSpot):
         async def fetch(self, url: str, method: str = "GET", headers: Any = None, body: Any = None) -> Any:
-            return {"/markets": MARKETS, "/fees/network/all": NETWORKS}[url.partition("/api/v1")[2]]
+            answers = {"/markets": MARKETS, "/fees/network/all": NETWORKS, "/settings/trading": COMPLETE}
+            return answers[url.partition("/api/v1")[2]]
 
     exchange = WithRecords({"urls": {"api": {"ws": server[1]}}, "enableRateLimit": False})
     yield exchange

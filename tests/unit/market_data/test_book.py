@@ -84,7 +84,7 @@ def test_a_book_in_the_middle_of_a_command_is_not_shown() -> None:
     shown = made.current(10)
     assert shown is not None
     assert shown.seq == 10
-    assert (made.best_bid, made.best_ask) == (99_500_000_000_000_000_000, 100 * 10**18)
+    assert (made.best_bid, made.best_ask) == (("99.5", "1"), ("100", "0.5"))
 
 
 def test_an_order_that_never_rests_does_not_enter_the_book() -> None:

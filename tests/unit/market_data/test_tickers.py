@@ -34,7 +34,13 @@ def test_a_ticker_is_published_once_and_then_when_it_says_something_new() -> Non
     made.apply(order(12, "99.5"))
     second = market.changed_ticker(BEGIN + 3)
     assert second is not None
-    assert (second.seq, second.bid_price) == (12, "99.5")
+    assert (second.seq, second.bid_price, second.bid_quantity) == (12, "99.5", "1")
+    assert (second.ask_price, second.ask_quantity) == (None, None)
+    # Another order at the best bid is news: more stands there.
+    made.apply(order(13, "99.5"))
+    third = market.changed_ticker(BEGIN + 4)
+    assert third is not None
+    assert (third.bid_price, third.bid_quantity) == ("99.5", "2")
 
 
 def test_trades_that_leave_the_window_are_news_even_if_somebody_asked_before() -> None:

@@ -23,6 +23,7 @@ from openspot.ws_edge.channels import (
         Channel("orderbook:ETH-BTC?depth=20", Kind.ORDERBOOK, "ETH-BTC", depth=20),
         Channel("candles:ETH-BTC:15m", Kind.CANDLES, "ETH-BTC", interval=Interval.M15),
         Channel("bbo:ETH-BTC", Kind.BBO, "ETH-BTC", depth=1),
+        Channel("agg-trades:ETH-BTC", Kind.AGGREGATE_TRADES, "ETH-BTC"),
     ],
 )
 def test_a_market_channel_is_read_from_its_name(channel: Channel) -> None:

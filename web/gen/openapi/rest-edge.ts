@@ -784,6 +784,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/markets/{symbol}/agg-trades": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What each order took at one price, as one trade: newest first, or from one trade on, oldest first
+         * @description Anybody may call it. The `standard` limits count the request.
+         */
+        get: operations["list_aggregate_trades"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/markets/{symbol}/candles": {
         parameters: {
             query?: never;
@@ -2245,6 +2265,28 @@ export interface components {
             userAgent: string;
             /** Format: date-time */
             createdAt: string;
+        };
+        /**
+         * AggregateTrade
+         * @description Trades of one order as taker, at one price and at one time, that follow each other in their market.
+         *
+         *     `firstTradeId` names the aggregate, `trades` is how many there are, `quantity` their sum. `side` is the taker's,
+         *     `timestamp` in milliseconds since 1970, the sequences are the engine's.
+         */
+        AggregateTrade: {
+            firstTradeId: string;
+            lastTradeId: string;
+            symbol: string;
+            /** Format: decimal */
+            price: string;
+            /** Format: decimal */
+            quantity: string;
+            /** @enum {string} */
+            side: "buy" | "sell";
+            trades: number;
+            timestamp: number;
+            firstSequence: number;
+            lastSequence: number;
         };
         /**
          * Algorithm
@@ -4312,12 +4354,12 @@ export interface components {
         };
         /**
          * Ticker
-         * @description The best prices of a market, its last price, and the figures of the last 24 hours.
+         * @description The best prices of a market with what stands at them, its last price, and the figures of the last 24 hours.
          *
          *     A market that is not in continuous trading also has its `phase`, when that ends, and what an auction would trade.
          *
          *     The 24 hours begin with a whole minute, so they are up to 59,999 ms longer. Where nothing traded, prices are null
-         *     and volumes 0. `timestamp` is in milliseconds since 1970.
+         *     and volumes 0. An empty side of the book has neither price nor quantity. `timestamp` is in milliseconds since 1970.
          */
         Ticker: {
             symbol: string;
@@ -4339,6 +4381,8 @@ export interface components {
             phaseEndsAt?: number | null;
             indicativePrice?: string | null;
             indicativeQuantity?: string | null;
+            bidQuantity: string | null;
+            askQuantity: string | null;
         };
         /**
          * TierResponse
@@ -8049,6 +8093,78 @@ export interface operations {
                 };
             };
             /** @description no such market */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine or market data does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_aggregate_trades: {
+        parameters: {
+            query?: {
+                /** @description Trades of that time or later */
+                from?: (string) | null;
+                /** @description Trades before that */
+                to?: (string) | null;
+                /** @description Begin with the aggregate that has this trade, and go on with younger ones */
+                fromTradeId?: string | null;
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Where to go on: `X-Next-Cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The market, for example BTC-USD */
+                symbol: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description Cursor of the next page; absent on the last */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AggregateTrade"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such market, or no such trade: TRADE_NOT_FOUND */
             404: {
                 headers: {
                     [name: string]: unknown;

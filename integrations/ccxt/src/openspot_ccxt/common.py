@@ -9,31 +9,26 @@ import hmac
 import json
 from typing import Any
 
-from ccxt.base.errors import ArgumentsRequired, BadRequest, InvalidOrder, NotSupported, OrderNotFound
+from ccxt.base.errors import BadRequest, InvalidOrder, OrderNotFound
 from ccxt.base.precise import Precise
 
-from openspot_ccxt.description import BATCH_MAX, OFFERED_BY_COMPLETE_RULES, PAGE_MAX, description
+from openspot_ccxt.description import PAGE_MAX, description
+from openspot_ccxt.orders import Orders
 
 PREFIX = "/api/v1"
 _BODY_METHODS = ("POST", "PUT", "PATCH")
 _BASIS_POINTS = "10000"
-_ORDER_STATUSES = {
-    "pending": "open",
-    "open": "open",
-    "partially_filled": "open",
-    "filled": "closed",
-    "cancelled": "canceled",
-    "rejected": "rejected",
-}
+_REFUSED = (400, 409)
 BURST_MS = 1_000
 """How far signatures of a burst may run ahead of the clock; the platform takes five seconds."""
+TRIGGER_FLAGS = ["trigger", "stop"]
+"""ccxt's words for asking among orders with a trigger. Here they are among the others, so the words say nothing new."""
 OPEN_STATUSES = "pending,open,partially_filled"
 PLACED_STATUSES = f"{OPEN_STATUSES},filled,cancelled"
 """Every state but `rejected`: a rejected order was never placed, and createOrder raised its refusal."""
-_UNKNOWN_OUTCOME = 504
 
 
-class Common:
+class Common(Orders):
     """The part of an exchange class that waits for nothing. The other base class is one of ccxt's `Exchange`."""
 
     _last_nonce: int = 0
@@ -104,16 +99,16 @@ class Common:
         message = response.get("message")
         message = "; ".join(message) if isinstance(message, list) else str(message)
         self.throw_broadly_matched_exception(self.exceptions["broad"], message, text)
-        if (
-            name == "VALIDATION_FAILED"
-            and method == "POST"
-            and url.endswith((f"{PREFIX}/orders", f"{PREFIX}/orders/batch"))
-        ):
+        is_of_orders = method in ("POST", "PATCH") and f"{PREFIX}/orders" in url
+        if name == "VALIDATION_FAILED" and is_of_orders:
             raise InvalidOrder(text)
         if name == "VALIDATION_FAILED" and f"{PREFIX}/conversions" in url and message.startswith(("quoteId ", "id ")):
             # No quote and no conversion has an id of this form.
             raise OrderNotFound(text)
         self.throw_exactly_matched_exception(self.exceptions["exact"], name, text)
+        if is_of_orders and code in _REFUSED:
+            # The engine has more reasons than the list of errors.
+            raise InvalidOrder(text)
 
     def page_request(self, since: int | None, limit: int | None, params: dict[str, Any]) -> dict[str, Any]:
         """The query of a list. The platform lists the newest first, so `since` asks for as many as it can."""
@@ -127,115 +122,6 @@ class Common:
         if until is not None:
             request["to"] = until
         return request | self.omit(params, ["until", "paginate"])
-
-    def order_request(
-        self, symbol: str, type: str, side: str, amount: Any, price: Any, params: dict[str, Any]
-    ) -> dict[str, Any]:
-        """The body of an order. Raises InvalidOrder and NotSupported."""
-        market = self.market(symbol)
-        if side not in ("buy", "sell"):
-            raise InvalidOrder(f"{self.id} createOrder() takes the sides buy and sell, not {side}")
-        request: dict[str, Any] = {"symbol": market["id"], "side": side, "type": type}
-        cost = self.safe_string_2(params, "cost", "quoteOrderQty")
-        if type == "limit":
-            if price is None:
-                raise InvalidOrder(f"{self.id} createOrder() requires a price for a limit order")
-            request["price"] = self.price_to_precision(symbol, price)
-        elif type != "market":
-            raise NotSupported(f"{self.id} createOrder() takes limit and market orders, not {type}")
-        if cost is not None:
-            if type != "market" or (side != "buy" and not self.has_complete_rules(market)):
-                raise InvalidOrder(f"{self.id} createOrder() takes a cost for market orders that buy only")
-            request["quoteQuantity"] = Precise.string_add(cost, "0")
-        else:
-            if amount is None:
-                raise ArgumentsRequired(f"{self.id} createOrder() requires an amount")
-            request["quantity"] = self.amount_to_precision(symbol, amount)
-        if self.is_post_only_order(type, market, params):
-            request["postOnly"] = True
-        time_in_force = self.time_in_force_of(type, market, params)
-        if time_in_force is not None:
-            request["timeInForce"] = time_in_force
-        names = ["cost", "quoteOrderQty", "timeInForce", "postOnly", "clientOrderId", "reduceOnly"]
-        client_order_id = self.safe_string(params, "clientOrderId")
-        if client_order_id is not None:
-            request["clientOrderId"] = client_order_id
-        return request | self.omit(params, names)
-
-    def batch_request(self, orders: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The bodies of several orders. Raises ArgumentsRequired, InvalidOrder, BadSymbol and NotSupported."""
-        if not orders:
-            raise ArgumentsRequired(f"{self.id} createOrders() requires orders")
-        if len(orders) > BATCH_MAX:
-            raise InvalidOrder(f"{self.id} createOrders() places at most {BATCH_MAX} orders at once, not {len(orders)}")
-        bodies = []
-        for number, order in enumerate(orders):
-            symbol, kind, side = (self.safe_string(order, name) for name in ("symbol", "type", "side"))
-            if symbol is None or kind is None or side is None:
-                raise ArgumentsRequired(f"{self.id} createOrders() requires symbol, type and side of orders[{number}]")
-            amount, price = self.safe_value(order, "amount"), self.safe_value(order, "price")
-            bodies.append(self.order_request(symbol, kind, side, amount, price, self.safe_dict(order, "params", {})))
-        return bodies
-
-    def parse_batch_entry(self, entry: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
-        """The order of a batch, or a rejected one with the refusal in `info`.
-
-        `status` is None where nobody knows whether the order was placed: look for its `clientOrderId`.
-        """
-        if entry["order"] is not None:
-            return self.parse_order(entry["order"])
-        names = {
-            "clientOrderId": "clientOrderId",
-            "type": "type",
-            "side": "side",
-            "price": "price",
-            "amount": "quantity",
-        }
-        status = None if entry["status"] == _UNKNOWN_OUTCOME else "rejected"
-        order = {name: self.safe_string(body, field) for name, field in names.items()}
-        market = self.safe_market(body["symbol"])
-        return self.safe_order(order | {"status": status, "symbol": market["symbol"], "info": entry}, market)
-
-    def has_complete_rules(self, market: dict[str, Any]) -> bool:
-        """Whether the platform's complete rules of orders are on."""
-        return self.safe_string(market["info"], "rules") == "complete"
-
-    def follow_rules(self, markets: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Let `has` and `features` promise what the rules of the markets allow. Returns the markets."""
-        is_complete = any(self.has_complete_rules(market) for market in markets)
-        for name in OFFERED_BY_COMPLETE_RULES:
-            self.has[name] = is_complete
-        placing = self.features["spot"]["createOrder"]
-        holds = is_complete or self.options["honourTimeInForce"]
-        placing["timeInForce"] = placing["timeInForce"] | {"IOC": holds, "FOK": holds, "PO": is_complete}
-        return markets
-
-    def is_post_only_order(self, type: str, market: dict[str, Any], params: dict[str, Any]) -> bool:
-        """Whether an order is not to take. Raises NotSupported where the platform's rules have no such orders."""
-        wanted = self.safe_string_upper(params, "timeInForce")
-        if not self.safe_bool(params, "postOnly", False) and wanted != "PO":
-            return False
-        if not self.has_complete_rules(market):
-            raise NotSupported(f"{self.id} createOrder() post-only orders need OPENSPOT_RULES=complete at the platform")
-        if type != "limit" or wanted not in (None, "GTC", "PO"):
-            raise InvalidOrder(f"{self.id} createOrder() takes post-only for limit orders without another timeInForce")
-        return True
-
-    def time_in_force_of(self, type: str, market: dict[str, Any], params: dict[str, Any]) -> str | None:
-        """What an order asks for, in the platform's words. Raises NotSupported for what it would not keep to."""
-        wanted = self.safe_string_upper(params, "timeInForce")
-        if self.safe_bool(params, "reduceOnly", False):
-            raise NotSupported(f"{self.id} createOrder() has no reduce-only orders")
-        if wanted in (None, "GTC", "PO"):
-            return None
-        if wanted == "IOC" and type == "market":
-            return "ioc"
-        if wanted in ("IOC", "FOK") and (self.has_complete_rules(market) or self.options["honourTimeInForce"]):
-            return wanted.lower()
-        raise NotSupported(
-            f"{self.id} createOrder() timeInForce {wanted} of a {type} order needs OPENSPOT_RULES=complete "
-            "at the platform, or OPENSPOT_HONOUR_TIME_IN_FORCE there and options.honourTimeInForce here"
-        )
 
     def timeframe_named(self, timeframe: str) -> str:
         """An interval in the platform's words. Raises BadRequest for one that it does not have."""
@@ -334,9 +220,9 @@ class Common:
                 "high": self.safe_string(ticker, "highPrice"),
                 "low": self.safe_string(ticker, "lowPrice"),
                 "bid": self.safe_string(ticker, "bidPrice"),
-                "bidVolume": None,
+                "bidVolume": self.safe_string(ticker, "bidQuantity"),
                 "ask": self.safe_string(ticker, "askPrice"),
-                "askVolume": None,
+                "askVolume": self.safe_string(ticker, "askQuantity"),
                 "open": self.safe_string(ticker, "openPrice"),
                 "close": last,
                 "last": last,
@@ -352,7 +238,7 @@ class Common:
         )
 
     def parse_bid_ask(self, ticker: dict[str, Any]) -> dict[str, Any]:
-        """The best prices of a ticker, without their volumes, which the platform's tickers do not have."""
+        """The best prices of a ticker with their volumes."""
         market, timestamp = self.safe_market(ticker["symbol"]), self.safe_integer(ticker, "timestamp")
         return self.safe_ticker(
             {
@@ -360,7 +246,9 @@ class Common:
                 "timestamp": timestamp,
                 "datetime": self.iso8601(timestamp),
                 "bid": self.safe_string(ticker, "bidPrice"),
+                "bidVolume": self.safe_string(ticker, "bidQuantity"),
                 "ask": self.safe_string(ticker, "askPrice"),
+                "askVolume": self.safe_string(ticker, "askQuantity"),
                 "info": ticker,
             },
             market,
@@ -411,40 +299,6 @@ class Common:
             account["total"] = self.safe_string(row, "total")
             result[self.safe_currency_code(row["asset"])] = account
         return self.safe_balance(result)
-
-    def parse_order(self, order: dict[str, Any], market: Any = None) -> dict[str, Any]:
-        """An order of REST or WebSocket, which have the same fields."""
-        market = self.safe_market(self.safe_string(order, "symbol"), market)
-        created, updated = (self.parse8601(self.safe_string(order, name)) for name in ("createdAt", "updatedAt"))
-        filled = self.safe_string(order, "filledQuantity")
-        was_filled = filled is not None and Precise.string_gt(filled, "0")
-        return self.safe_order(
-            {
-                "id": self.safe_string(order, "orderId"),
-                "clientOrderId": self.safe_string(order, "clientOrderId"),
-                "timestamp": created,
-                "datetime": self.iso8601(created),
-                "lastTradeTimestamp": updated if was_filled else None,
-                "lastUpdateTimestamp": updated,
-                "symbol": market["symbol"],
-                "type": self.safe_string(order, "type"),
-                "timeInForce": self.safe_string_upper(order, "timeInForce"),
-                "postOnly": self.safe_bool(order, "postOnly", False),
-                "side": self.safe_string(order, "side"),
-                "price": self.safe_string(order, "price"),
-                "triggerPrice": None,
-                "amount": self.safe_string(order, "quantity"),
-                "filled": filled,
-                "average": self.safe_string(order, "averagePrice"),
-                "status": self.safe_string(_ORDER_STATUSES, self.safe_string(order, "status")),
-                "fee": {
-                    "cost": self.safe_number(order, "fee"),
-                    "currency": self.safe_currency_code(self.safe_string(order, "feeCurrency")),
-                },
-                "info": order,
-            },
-            market,
-        )
 
     def parse_trading_fee(self, fee: dict[str, Any], market: Any = None) -> dict[str, Any]:
         """The fees of a market: everybody is charged these."""

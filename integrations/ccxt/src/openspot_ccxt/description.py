@@ -32,9 +32,9 @@ BATCH_MAX = 20
 """The most orders that one request can place."""
 
 _NOT_OFFERED = (
-    "CORS", "margin", "swap", "future", "option", "addMargin", "borrowIsolatedMargin", "cancelOrdersWithClientOrderId",
-    "closeAllPositions", "closePosition", "createDepositAddress", "createReduceOnlyOrder", "createStopOrder",
-    "createTriggerOrder", "fetchAccounts",
+    "CORS", "margin", "swap", "future", "option", "addMargin", "borrowIsolatedMargin",
+    "closeAllPositions", "closePosition", "createDepositAddress", "createOrderWithTakeProfitAndStopLoss",
+    "createReduceOnlyOrder", "fetchAccounts",
     "fetchBorrowRateHistory", "fetchCrossBorrowRate", "fetchCrossBorrowRates", "fetchDepositAddresses",
     "fetchDepositAddressesByNetwork", "fetchFundingRate", "fetchFundingRates", "fetchIndexOHLCV",
     "fetchIsolatedBorrowRate", "fetchIsolatedBorrowRates", "fetchLastPrices", "fetchLedgerEntry", "fetchLeverage",
@@ -44,10 +44,10 @@ _NOT_OFFERED = (
 )  # fmt: skip
 
 OFFERED = (
-    "spot", "borrowCrossMargin", "cancelAllOrders", "cancelAllOrdersAfter", "cancelOrder",
-    "cancelOrderWithClientOrderId", "cancelOrders", "createConvertTrade", "createLimitOrder",
-    "createMarketBuyOrderWithCost", "createMarketOrder", "createOrder", "createOrders", "editOrder", "fetchBalance",
-    "fetchBidsAsks", "fetchBorrowInterest", "fetchCanceledAndClosedOrders",
+    "spot", "borrowCrossMargin", "cancelAllOrders", "cancelOrder",
+    "cancelOrderWithClientOrderId", "cancelOrders", "cancelOrdersWithClientOrderId", "createConvertTrade",
+    "createLimitOrder", "createMarketBuyOrderWithCost", "createMarketOrder", "createOrder", "createOrders",
+    "fetchBalance", "fetchBidsAsks", "fetchBorrowInterest", "fetchCanceledAndClosedOrders",
     "fetchCanceledOrders", "fetchClosedOrders", "fetchConvertCurrencies", "fetchConvertQuote", "fetchConvertTrade",
     "fetchConvertTradeHistory", "fetchCurrencies", "fetchDepositAddress", "fetchDepositWithdrawFee",
     "fetchDepositWithdrawFees", "fetchDeposits", "fetchLedger", "fetchMarkets", "fetchMyTrades", "fetchOHLCV",
@@ -56,8 +56,13 @@ OFFERED = (
     "fetchTradingFees", "fetchWithdrawal", "fetchWithdrawals", "repayCrossMargin", "transfer", "withdraw",
 )  # fmt: skip
 
-OFFERED_BY_COMPLETE_RULES = ("createMarketSellOrderWithCost", "createPostOnlyOrder")
-"""What `has` promises once the markets say that the platform's complete rules of orders are on."""
+OFFERED_BY_COMPLETE_RULES = (
+    "cancelAllOrdersAfter", "createMarketOrderWithCost", "createMarketSellOrderWithCost", "createPostOnlyOrder",
+    "createStopLimitOrder", "createStopLossOrder", "createStopMarketOrder", "createStopOrder",
+    "createTakeProfitOrder", "createTrailingAmountOrder", "createTrailingPercentOrder", "createTriggerOrder",
+    "editOrder", "editOrderWithClientOrderId", "editOrders",
+)  # fmt: skip
+"""What `has` promises once the platform has said that its complete rules of orders are on."""
 
 STREAMS_OFFERED = (
     "ws", "unWatchBidsAsks", "unWatchOHLCV", "unWatchOHLCVForSymbols", "unWatchOrderBook",
@@ -74,9 +79,9 @@ _ERRORS = {
     "AMENDMENT_REJECTED": InvalidOrder,
     "ASSET_NOT_FOUND": BadRequest,
     "AUTH_INVALID_USER": InsufficientFunds,
+    "BUDGET_NOT_FILLABLE": InvalidOrder,
     "CONVERSION_LIMIT": InvalidOrder,
     "CONVERSION_NOT_FOUND": OrderNotFound,
-    "BUDGET_NOT_FILLABLE": InvalidOrder,
     "DUPLICATE_CLIENT_ORDER_ID": DuplicateOrderId,
     "DUPLICATE_ORDER_ID": DuplicateOrderId,
     "ENGINE_BUSY": ExchangeNotAvailable,
@@ -107,6 +112,11 @@ _ERRORS = {
     "ORDER_STATUS_UNKNOWN": RequestTimeout,
     "PAIR_NOT_FOUND": BadSymbol,
     "PARTICIPANT_INACTIVE": PermissionDenied,
+    "PHASE_AUCTION": MarketClosed,
+    "PHASE_CANCEL_ONLY": MarketClosed,
+    "PHASE_HALTED": MarketClosed,
+    "PHASE_POST_ONLY": MarketClosed,
+    "PHASE_UNCROSSING": ExchangeNotAvailable,
     "POOL_EMPTY": OperationRejected,
     "POST_ONLY_WOULD_CROSS": OrderImmediatelyFillable,
     "PRICE_NOT_SURE": ExchangeNotAvailable,
@@ -117,6 +127,7 @@ _ERRORS = {
     "RATE_LIMITED": RateLimitExceeded,
     "RISK_NSF": InsufficientFunds,
     "SYMBOL_INACTIVE": MarketClosed,
+    "TRIGGER_WOULD_FIRE": OrderImmediatelyFillable,
     "UNAUTHENTICATED": AuthenticationError,
     "UNKNOWN_MARKET": BadSymbol,
     "VALIDATION_FAILED": BadRequest,
@@ -167,8 +178,6 @@ def description() -> dict[str, Any]:
         "options": {
             "timeDifference": 0,
             "adjustForTimeDifference": False,
-            # Whether the platform runs with OPENSPOT_HONOUR_TIME_IN_FORCE; of OPENSPOT_RULES=complete the markets tell.
-            "honourTimeInForce": False,
             "networks": {
                 "BTC": "bitcoin", "ERC20": "ethereum", "SOL": "solana", "TRC20": "tron", "XLM": "stellar",
             },

@@ -3,9 +3,10 @@
 from typing import Any
 
 from ccxt.async_support.base.exchange import Exchange
-from ccxt.base.errors import ArgumentsRequired, ExchangeNotAvailable, InvalidOrder
+from ccxt.base.errors import ArgumentsRequired, ExchangeNotAvailable, InvalidOrder, NotSupported
 
-from openspot_ccxt.common import OPEN_STATUSES, PLACED_STATUSES, Common
+from openspot_ccxt.common import OPEN_STATUSES, PLACED_STATUSES, TRIGGER_FLAGS, Common
+from openspot_ccxt.description import PAGE_MAX
 from openspot_ccxt.funds_async import Funds, Params
 
 
@@ -40,10 +41,17 @@ class OpenSpot(Funds, Common, Exchange):
         return {"status": status, "updated": None, "eta": None, "url": None, "info": response}
 
     async def fetch_markets(self, params: Params = None) -> list[Any]:
-        """All markets."""
+        """All markets. The rules of orders are read with them: `has` and `features` follow."""
         if self.options["adjustForTimeDifference"]:
             await self.load_time_difference()
-        return self.follow_rules(self.parse_markets(await self.call("GET", "markets", params, "public")))
+        self.follow_rules(await self.call("GET", "settings/trading", None, "public"))
+        return self.parse_markets(await self.call("GET", "markets", params, "public"))
+
+    async def know_rules(self) -> None:
+        """Load the markets, and ask for the rules of orders if the markets came from elsewhere."""
+        await self.load_markets()
+        if self.trading_rules is None:
+            self.follow_rules(await self.call("GET", "settings/trading", None, "public"))
 
     async def fetch_currencies(self, params: Params = None) -> dict[str, Any]:
         """All currencies that can come in or leave."""
@@ -112,8 +120,13 @@ class OpenSpot(Funds, Common, Exchange):
         self, symbol: str, type: str, side: str, amount: float | None, price: float | None = None,
         params: Params = None,
     ) -> dict[str, Any]:  # fmt: skip
-        """Place a limit or market order. `cost` in `params` is what a market order that buys spends."""
-        await self.load_markets()
+        """Place a limit or market order, at once or when its trigger fires.
+
+        `cost` in `params` is what a market order spends or brings. A trigger is one of `triggerPrice` (or `stopPrice`),
+        `stopLossPrice`, `takeProfitPrice`, `trailingAmount` and `trailingPercent`, fired by the `last` or `mark` price
+        (`triggerPriceType`). Also `timeInForce`, `postOnly`, `expireTime`, `selfTradePrevention` and `clientOrderId`.
+        """
+        await self.know_rules()
         request = self.order_request(symbol, type, side, amount, price, params or {})
         return self.parse_order(await self.call("POST", "orders", request), self.market(symbol))
 
@@ -123,7 +136,7 @@ class OpenSpot(Funds, Common, Exchange):
         What is wrong here raises before anything is sent. An order that the platform refuses has the status
         `rejected`, and the refusal in `info`; the others stand.
         """
-        await self.load_markets()
+        await self.know_rules()
         bodies = self.batch_request(orders)
         entries = await self.call("POST", "orders/batch", {"orders": bodies} | (params or {}))
         return [self.parse_batch_entry(entry, body) for entry, body in zip(entries, bodies, strict=True)]
@@ -133,6 +146,36 @@ class OpenSpot(Funds, Common, Exchange):
     ) -> dict[str, Any]:
         """Buy at the market for `cost` of the quote currency."""
         return await self.create_order(symbol, "market", "buy", None, None, (params or {}) | {"cost": cost})
+
+    async def create_trailing_amount_order(
+        self, symbol: str, type: str, side: str, amount: float, price: float | None = None,
+        trailingAmount: float | None = None, trailingTriggerPrice: float | None = None, params: Params = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Place a trailing stop at a distance in the quote currency. ccxt's own keeps `params` from call to call."""
+        return await self.create_trailing_order(
+            "trailingAmount", trailingAmount, symbol, type, side, amount, price, trailingTriggerPrice, params
+        )
+
+    async def create_trailing_percent_order(
+        self, symbol: str, type: str, side: str, amount: float, price: float | None = None,
+        trailingPercent: float | None = None, trailingTriggerPrice: float | None = None, params: Params = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Place a trailing stop at a distance in percent. ccxt's own keeps `params` from call to call."""
+        return await self.create_trailing_order(
+            "trailingPercent", trailingPercent, symbol, type, side, amount, price, trailingTriggerPrice, params
+        )
+
+    async def create_trailing_order(
+        self, name: str, distance: float | None, symbol: str, type: str, side: str, amount: float,
+        price: float | None, trigger_price: float | None, params: Params,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Place a trailing stop whose distance has this name."""
+        if distance is None:
+            raise ArgumentsRequired(f"{self.id} createOrder() requires a {name}")
+        trailing = (params or {}) | {name: distance}
+        if trigger_price is not None:
+            trailing["trailingTriggerPrice"] = trigger_price
+        return await self.create_order(symbol, type, side, amount, price, trailing)
 
     async def edit_order(
         self,
@@ -144,21 +187,13 @@ class OpenSpot(Funds, Common, Exchange):
         price: float | None = None,
         params: Params = None,
     ) -> dict[str, Any]:
-        """Give an open limit order another price, another amount or both, by its id or `clientOrderId` in `params`.
+        """Give an open order another price, another amount or both, by its id or `clientOrderId` in `params`.
 
         `amount` is the whole amount of the order, with what is filled. An order that only gets smaller keeps its place.
-        Only platforms with the complete rules do this; others raise OrderNotFound or BadRequest.
+        Only platforms with the complete rules do this; with others it raises NotSupported.
         """
-        await self.load_markets()
-        if type != "limit":
-            raise InvalidOrder(f"{self.id} editOrder() amends limit orders only")
-        request: dict[str, Any] = {}
-        if amount is not None:
-            request["quantity"] = self.amount_to_precision(symbol, amount)
-        if price is not None:
-            request["price"] = self.price_to_precision(symbol, price)
-        if not request:
-            raise ArgumentsRequired(f"{self.id} editOrder() requires an amount or a price")
+        await self.know_rules()
+        request = self.amendment_request(symbol, type, amount, price, params or {})
         client_order_id = self.safe_string(params, "clientOrderId")
         if client_order_id is not None:
             path = f"orders/client/{self.encode_uri_component(client_order_id)}"
@@ -166,8 +201,24 @@ class OpenSpot(Funds, Common, Exchange):
             path = f"orders/{self.encode_uri_component(id)}"
         else:
             raise ArgumentsRequired(f"{self.id} editOrder() requires an id or a clientOrderId")
-        request |= self.omit(params or {}, ["clientOrderId"])
         return self.parse_order(await self.call("PATCH", path, request))
+
+    async def edit_orders(self, orders: list[dict[str, Any]], params: Params = None) -> list[dict[str, Any]]:
+        """Amend up to twenty open orders by one request, each answered alone, in the order of `orders`.
+
+        Each names `id`, `symbol` and what it shall have: `amount`, `price` or both. One whose amendment is refused
+        stays as it is, and is returned without a status, with the refusal in `info`.
+        """
+        await self.know_rules()
+        bodies = self.amendments_request(orders)
+        entries = await self.call("PATCH", "orders/batch", {"orders": bodies} | (params or {}))
+        return [self.parse_amendment_entry(entry, order) for entry, order in zip(entries, orders, strict=True)]
+
+    async def create_market_order_with_cost(
+        self, symbol: str, side: str, cost: float, params: Params = None
+    ) -> dict[str, Any]:
+        """Buy or sell at the market for at most `cost` of the quote currency."""
+        return await self.create_order(symbol, "market", side, None, None, (params or {}) | {"cost": cost})
 
     async def create_market_sell_order_with_cost(
         self, symbol: str, cost: float, params: Params = None
@@ -182,6 +233,7 @@ class OpenSpot(Funds, Common, Exchange):
         all of them are cancelled, and one of them is returned.
         """
         await self.load_markets()
+        params = self.omit(params or {}, TRIGGER_FLAGS)
         client_order_id = self.safe_string(params, "clientOrderId")
         if client_order_id is not None:
             return await self.cancel_by_client_order_id(client_order_id, self.omit(params, ["clientOrderId"]))
@@ -203,23 +255,41 @@ class OpenSpot(Funds, Common, Exchange):
     async def cancel_orders(
         self, ids: list[str], symbol: str | None = None, params: Params = None
     ) -> list[dict[str, Any]]:
-        """Cancel several orders; returns those that were cancelled."""
+        """Cancel several orders, or those of the `clientOrderIds` in `params`; returns those that were cancelled."""
+        client_order_ids = self.safe_list(params, "clientOrderIds")
+        if client_order_ids and not ids:
+            await self.load_markets()
+            cancelled = []
+            for client_order_id in client_order_ids:
+                cancelled += await self.cancel_matching({"clientOrderId": client_order_id}, symbol)
+            return cancelled
         if not ids:
             raise ArgumentsRequired(f"{self.id} cancelOrders() requires ids")
         await self.load_markets()
-        return await self.cancel_matching({"orderIds": ",".join(ids)} | (params or {}), symbol)
+        return await self.cancel_matching({"orderIds": ",".join(ids)} | self.omit(params or {}, TRIGGER_FLAGS), symbol)
 
     async def cancel_all_orders(self, symbol: str | None = None, params: Params = None) -> list[dict[str, Any]]:
-        """Cancel the open orders of a market, or of all; returns those that were cancelled."""
+        """Cancel the open orders of a market, or of all; returns those that were cancelled.
+
+        With `trigger` in `params` only those that wait for their trigger, at most 1,000.
+        """
         await self.load_markets()
-        return await self.cancel_matching(params or {}, symbol)
+        request = self.omit(params or {}, TRIGGER_FLAGS)
+        if not self.safe_bool_2(params or {}, *TRIGGER_FLAGS, False):
+            return await self.cancel_matching(request, symbol)
+        orders = await self.fetch_open_orders(symbol, None, None, {"trigger": True})
+        waiting = [order["id"] for order in orders if order["triggerStatus"] == "waiting"]
+        return await self.cancel_orders(waiting, symbol, request) if waiting else []
 
     async def cancel_all_orders_after(self, timeout: int, params: Params = None) -> dict[str, Any]:
         """Cancel all open orders `timeout` milliseconds after the last such call; 0 ends the timer.
 
-        Whole seconds, rounded up, from 5 s to 24 h. Only platforms with the complete rules do this.
+        Whole seconds, rounded up, from 5 s to 24 h. Only platforms with the complete rules do this; with others it
+        raises NotSupported.
         """
-        await self.load_markets()
+        await self.know_rules()
+        if not self.has_complete_rules:
+            raise NotSupported(f"{self.id} cancelAllOrdersAfter() needs OPENSPOT_RULES=complete at the platform")
         request = {"timeoutSeconds": -(-timeout // 1000)}
         timer: dict[str, Any] = await self.call("POST", "orders/cancel-all-after", request | (params or {}))
         return timer
@@ -244,19 +314,28 @@ class OpenSpot(Funds, Common, Exchange):
             path = f"orders/{self.encode_uri_component(id)}"
         else:
             raise ArgumentsRequired(f"{self.id} fetchOrder() requires an id or a clientOrderId")
-        return self.parse_order(await self.call("GET", path, self.omit(params or {}, ["clientOrderId"])))
+        query = self.omit(params or {}, ["clientOrderId", *TRIGGER_FLAGS])
+        return self.parse_order(await self.call("GET", path, query))
 
     async def list_orders(
         self, status: str, symbol: str | None, since: int | None, limit: int | None, params: Params
     ) -> list[Any]:
-        """Orders of these states, or of the `status` that `params` name, oldest first."""
+        """Orders of these states, or of the `status` that `params` name, oldest first.
+
+        With `trigger` in `params` only those that wait for a trigger, or have waited for one.
+        """
         await self.load_markets()
-        request = {"status": status} | self.page_request(since, limit, params or {})
+        with_trigger = self.safe_bool_2(params or {}, *TRIGGER_FLAGS, False)
+        params = self.omit(params or {}, TRIGGER_FLAGS)
+        request = {"status": status} | self.page_request(since, PAGE_MAX if with_trigger else limit, params)
         market = None
         if symbol is not None:
             market = self.market(symbol)
             request["symbol"] = market["id"]
-        return self.parse_orders(await self.call("GET", "orders", request), market, since, limit)
+        rows = await self.call("GET", "orders", request)
+        if with_trigger:
+            rows = [row for row in rows if "triggerStatus" in row]
+        return self.parse_orders(rows, market, since, limit)
 
     async def fetch_orders(
         self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None

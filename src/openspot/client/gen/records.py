@@ -291,6 +291,25 @@ class MarketTrade(Record, frozen=True):
     sequence: int
 
 
+class AggregateTrade(Record, frozen=True):
+    """Trades of one order as taker, at one price and at one time, that follow each other in their market.
+
+    `first_trade_id` names the aggregate, `trades` is how many there are, `quantity` their sum. `side` is the taker's,
+    `timestamp` in milliseconds since 1970, the sequences are the engine's.
+    """
+
+    first_trade_id: str
+    last_trade_id: str
+    symbol: str
+    price: Decimal
+    quantity: Decimal
+    side: str
+    trades: int
+    timestamp: int
+    first_sequence: int
+    last_sequence: int
+
+
 class Candle(Record, frozen=True):
     """The trades of one interval. `timestamp` is the beginning of the interval, in milliseconds since 1970.
 
@@ -307,12 +326,12 @@ class Candle(Record, frozen=True):
 
 
 class Ticker(Record, frozen=True):
-    """The best prices of a market, its last price, and the figures of the last 24 hours.
+    """The best prices of a market with what stands at them, its last price, and the figures of the last 24 hours.
 
     A market that is not in continuous trading also has its `phase`, when that ends, and what an auction would trade.
 
     The 24 hours begin with a whole minute, so they are up to 59,999 ms longer. Where nothing traded, prices are None
-    and volumes 0. `timestamp` is in milliseconds since 1970.
+    and volumes 0. An empty side of the book has neither price nor quantity. `timestamp` is in milliseconds since 1970.
     """
 
     symbol: str
@@ -327,6 +346,8 @@ class Ticker(Record, frozen=True):
     price_change: Decimal | None
     price_change_percent: Decimal | None
     timestamp: int
+    bid_quantity: Decimal | None
+    ask_quantity: Decimal | None
     phase: str | None = None
     phase_ends_at: int | None = None
     indicative_price: Decimal | None = None

@@ -8,6 +8,7 @@ from openspot.client.calls import Number
 from openspot.client.client import OpenSpotClient
 from openspot.client.gen.records import (
     Activity,
+    AggregateTrade,
     ApiKey,
     ApiKeySecret,
     AssetPrice,
@@ -117,6 +118,28 @@ class SyncCalls:
     def trades(self, symbol: str, *, limit: int = 100, cursor: str | None = None) -> Page[MarketTrade]:
         """Public trades of a market, newest first."""
         return self._loop.run(self._client.trades(symbol, limit=limit, cursor=cursor))
+
+    def aggregate_trades(
+        self,
+        symbol: str,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        from_trade_id: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[AggregateTrade]:
+        """What each order took at one price, as one trade: newest first.
+
+        With `from_trade_id` the aggregate that has this trade comes first, then younger ones, and the page has no
+        cursor: go on with the `last_trade_id` of its last aggregate, which comes again, and may have grown. Raises
+        ApiError 404 TRADE_NOT_FOUND if the market does not have the trade, and ValueError for a time without a zone.
+        """
+        return self._loop.run(
+            self._client.aggregate_trades(
+                symbol, since=since, until=until, from_trade_id=from_trade_id, limit=limit, cursor=cursor
+            )
+        )
 
     def ticker(self, symbol: str) -> Ticker:
         """The last 24 hours of a market."""

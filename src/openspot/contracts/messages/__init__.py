@@ -63,8 +63,12 @@ from openspot.contracts.messages.margin import (
     TransferCollateral,
 )
 from openspot.contracts.messages.market_data import (
+    AggregateTrade,
+    AggregateTradeEvent,
     Candle,
     CandleEvent,
+    GetAggregateTrades,
+    GetAggregateTradesReply,
     GetBook,
     GetBookReply,
     GetCandles,
@@ -112,6 +116,8 @@ from openspot.contracts.messages.transfers import ExecutedTransfer, TransferMove
 from openspot.contracts.messages.venue import VenueBookTicker, VenueTrade
 
 __all__ = [
+    "AggregateTrade",
+    "AggregateTradeEvent",
     "AmendOrders",
     "AmendOrdersReply",
     "AmendmentOutcome",
@@ -142,6 +148,8 @@ __all__ = [
     "FairPriceEvent",
     "GetAddress",
     "GetAddressReply",
+    "GetAggregateTrades",
+    "GetAggregateTradesReply",
     "GetBook",
     "GetBookReply",
     "GetCandles",

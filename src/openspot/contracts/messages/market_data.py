@@ -69,13 +69,20 @@ class PhaseFigures(Message, frozen=True, kw_only=True):
     indicative_quantity: DecimalText | UnsetType | None = UNSET
 
 
-class Ticker(PhaseFigures, frozen=True):
-    """The best prices of a market, its last price, and the figures of the last 24 hours.
+class BestQuantities(PhaseFigures, frozen=True, kw_only=True):
+    """What stands at the best bid and at the best ask of a market; null for an empty side."""
+
+    bid_quantity: DecimalText | None = None
+    ask_quantity: DecimalText | None = None
+
+
+class Ticker(BestQuantities, frozen=True):
+    """The best prices of a market with what stands at them, its last price, and the figures of the last 24 hours.
 
     A market that is not in continuous trading also has its `phase`, when that ends, and what an auction would trade.
 
     The 24 hours begin with a whole minute, so they are up to 59,999 ms longer. Where nothing traded, prices are null
-    and volumes 0. `timestamp` is in milliseconds since 1970.
+    and volumes 0. An empty side of the book has neither price nor quantity. `timestamp` is in milliseconds since 1970.
     """
 
     symbol: str
@@ -190,6 +197,65 @@ class GetMarketTradesReply(RefusableReply, frozen=True):
     NOTHING = ([],)
 
     trades: list[MarketTrade]
+
+
+class AggregateTrade(Message, frozen=True):
+    """Trades of one order as taker, at one price and at one time, that follow each other in their market.
+
+    `first_trade_id` names the aggregate, `trades` is how many there are, `quantity` their sum. `side` is the taker's,
+    `timestamp` in milliseconds since 1970, the sequences are the engine's.
+    """
+
+    first_trade_id: str
+    last_trade_id: str
+    symbol: str
+    price: DecimalText
+    quantity: DecimalText
+    side: Annotated[str, listed("buy", "sell")]
+    trades: Count
+    timestamp: Count
+    first_sequence: Count
+    last_sequence: Count
+
+
+class AggregateTradeEvent(AggregateTrade, frozen=True):
+    """Payload of `marketdata.aggtrade.<SYMBOL>`: a whole aggregate. `seq` is its last sequence.
+
+    A later message with the same `first_trade_id` replaces it: the order has traded on. `prev_seq` is the sequence of
+    the market's trade before the aggregate, 0 if the service knows none: another one than the last message's `seq`
+    shows that something was missed.
+    """
+
+    seq: Count
+    prev_seq: Count
+
+
+class GetAggregateTrades(Message, frozen=True):
+    """Request `marketdata.aggtrades.get`: aggregates of a market, newest first.
+
+    `since` (inclusive) and `until` (exclusive) are milliseconds since 1970. With `before`, the timestamp and the first
+    sequence of an aggregate, the reply has only older ones. With `from_trade_id` it begins with the aggregate of that
+    trade instead, and goes on with younger ones, oldest first.
+    """
+
+    symbol: str
+    limit: int = 100
+    since: int | None = None
+    until: int | None = None
+    before: tuple[int, int] | None = None
+    from_trade_id: str | None = None
+
+
+class GetAggregateTradesReply(RefusableReply, frozen=True):
+    """Reply of `marketdata.aggtrades.get`; a refusal has `error` and `code`.
+
+    NOT_FOUND: the market has no trade of the id `from_trade_id`. `more_remain`: there are further aggregates.
+    """
+
+    NOTHING = ([],)
+
+    aggregates: list[AggregateTrade]
+    more_remain: bool = False
 
 
 class GetCandles(Message, frozen=True):

@@ -11,7 +11,16 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from openspot.contracts.messages import Candle, FairPriceEvent, GetCandles, MarketTrade, Ticker, TickerEvent
+from openspot.contracts.messages import (
+    Candle,
+    FairPriceEvent,
+    GetAggregateTrades,
+    GetAggregateTradesReply,
+    GetCandles,
+    MarketTrade,
+    Ticker,
+    TickerEvent,
+)
 from openspot.domain.candles import Interval, window_of
 from openspot.domain.fair_price.band import PriceReference
 from openspot.domain.fair_price.crossing import asset_prices
@@ -110,6 +119,15 @@ class MarketService:
         """Trades, newest first, older than `before`: (milliseconds, sequence). 404 for an unknown symbol."""
         await self._specification(symbol)
         return await provided(self._market_data.trades(symbol, limit, before))
+
+    async def aggregate_trades(self, request: GetAggregateTrades) -> GetAggregateTradesReply:
+        """Aggregate trades. 404 for an unknown symbol, or a trade that the market does not have."""
+        await self._specification(request.symbol)
+        try:
+            return await provided(self._market_data.aggregate_trades(request))
+        except UnknownMarketError:
+            reason = f"{request.symbol} has no trade {request.from_trade_id}, or not any more"
+            raise HttpError(404, reason, "TRADE_NOT_FOUND") from None
 
     async def candles(
         self, symbol: str, interval: Interval, since: datetime | None, until: datetime | None, limit: int

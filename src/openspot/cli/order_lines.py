@@ -1,0 +1,74 @@
+"""What the commands about orders print: a line for people, or a line of JSON with the platform's names."""
+
+import msgspec
+
+from openspot.client import BulkCancel, CancelTimer, Order, OwnTrade
+
+Shown = Order | OwnTrade | BulkCancel | CancelTimer
+_encode = msgspec.json.Encoder().encode
+
+
+def json_line(shown: Shown) -> str:
+    """A record as one line of JSON. Decimals are texts, and what the platform left out is left out."""
+    record = msgspec.json.decode(_encode(shown))
+    defaults = {field.encode_name for field in msgspec.structs.fields(shown) if not field.required}
+    left_out = {name for name, value in record.items() if value is None and name in defaults}
+    return _encode({name: value for name, value in record.items() if name not in left_out}).decode()
+
+
+def order_line(order: Order) -> str:
+    """An order in one line."""
+    parts = [order.order_id, order.symbol, order.side, order.type, f"{order.quantity:f}"]
+    if order.price is not None:
+        parts.append(f"at {order.price:f}")
+    parts += _trigger_parts(order)
+    parts.append(order.status)
+    if order.filled_quantity:
+        parts.append(
+            f"filled {order.filled_quantity:f} at {order.average_price:f}, fee {order.fee:f} {order.fee_currency}"
+        )
+    if order.time_in_force == "gtd" and order.expires_at is not None:
+        parts.append(f"until {order.expires_at:%Y-%m-%d %H:%M:%S} UTC")
+    if order.post_only:
+        parts.append("post-only")
+    if order.reject_reason is not None:
+        parts.append(f"({order.reject_reason})")
+    if order.client_order_id is not None:
+        parts.append(f"[{order.client_order_id}]")
+    return "  ".join(parts)
+
+
+def _trigger_parts(order: Order) -> list[str]:
+    if order.trigger_status is None:
+        return []
+    trigger = f"trigger {order.stop_price:f}" if order.stop_price is not None else "trigger follows"
+    if order.trailing_amount is not None:
+        trigger += f" by {order.trailing_amount:f}"
+    if order.trailing_bps is not None:
+        trigger += f" by {order.trailing_bps / 100:g} %"
+    return [f"{trigger} ({order.trigger_by}, {order.trigger_status})"]
+
+
+def trade_line(trade: OwnTrade) -> str:
+    """A trade of an order in one line."""
+    return "  ".join([
+        f"{trade.executed_at:%Y-%m-%d %H:%M:%S}", trade.trade_id, f"{trade.quantity:f} at {trade.price:f}",
+        f"fee {trade.fee:f} {trade.fee_currency}", trade.role,
+    ])  # fmt: skip
+
+
+def cancelled_lines(outcome: BulkCancel) -> list[str]:
+    """What became of the orders of a bulk cancel."""
+    lines = [f"{order_id}  cancelled" for order_id in outcome.cancelled]
+    lines += [f"{failure.order_id}  not cancelled: {failure.reason}" for failure in outcome.failed]
+    return lines or ["no order was open"]
+
+
+def timer_line(timer: CancelTimer) -> str:
+    """The dead man's switch in one line."""
+    fired = ""
+    if timer.fired_at is not None:
+        fired = f"; it last cancelled {timer.cancelled_orders} orders, at {timer.fired_at:%Y-%m-%d %H:%M:%S} UTC"
+    if timer.cancels_at is None:
+        return f"no timer runs{fired}"
+    return f"all open orders are cancelled at {timer.cancels_at:%Y-%m-%d %H:%M:%S} UTC unless you renew it{fired}"

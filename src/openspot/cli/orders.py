@@ -1,0 +1,352 @@
+"""Commands of a trader: place, list, amend and cancel orders through the REST edge, with an API key.
+
+Exit codes: 0 done; 1 refused, nothing has changed or not all of it; 2 the command line is wrong; 3 no answer, so that
+nobody knows whether a change was made.
+"""
+
+import asyncio
+import os
+import re
+import secrets
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from openspot.cli.common import fail
+
+Result = TypeVar("Result")
+
+REFUSED, WRONG, UNKNOWN = 1, 2, 3
+DEFAULT_URL = "http://127.0.0.1:3001"
+LIST_MAX = 1000
+_DURATION = re.compile(r"([1-9][0-9]{0,6})([smhd])", re.ASCII)
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_OPEN = "pending,open,partially_filled"
+_NO_SUCH_AMENDMENT = frozenset({405})
+_NO_SUCH_TIMER = frozenset({404, 405})
+"""The statuses by which an exchange without the complete rules refuses what it has no route for."""
+
+orders_app = typer.Typer(
+    no_args_is_help=True,
+    help="Trade with an API key: place, list, show, amend and cancel orders. Exit code 0: done. 1: refused. "
+    "2: the command line is wrong. 3: no answer, so nobody knows whether a change was made.",
+)
+
+Url = Annotated[str, typer.Option("--url", envvar="OPENSPOT_API_URL", help="Address of the exchange's REST edge")]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option("--key-file", help="JSON with id and secret of the API key, mode 0600; else from the environment"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print a line of JSON for each record")]
+ClientOrderId = Annotated[str | None, typer.Option("--client-order-id", help="Your own reference")]
+Symbol = Annotated[str | None, typer.Option("--symbol", help="Only orders of this market, for example BTC-USD")]
+Side = Annotated[str | None, typer.Option("--side", help="Only orders of this side: buy or sell")]
+
+
+def _wrong(reason: str) -> typer.Exit:
+    fail(reason)
+    return typer.Exit(WRONG)
+
+
+def _run(
+    work: Callable[[Any], Coroutine[Any, Any, Result]],
+    url: str,
+    key_file: Path | None,
+    repeat: str = "",
+    lacking: frozenset[int] = frozenset(),
+) -> Result:
+    """Do `work` with a client.
+
+    `repeat` says how the unknown outcome of a change is found out, `lacking` are the statuses by which an exchange
+    without the complete rules refuses the work.
+    """
+    from openspot.cli.trader_key import TraderKeyError, read_key
+    from openspot.client import ApiError, OpenSpotClient, UnreachableError
+
+    try:
+        signer = read_key(key_file, os.environ)
+    except TraderKeyError as error:
+        raise _wrong(str(error)) from error
+    if not url.startswith(("http://", "https://")):
+        raise _wrong(f"--url {url} is no address: it begins with http:// or https://")
+
+    async def done() -> Result:
+        async with OpenSpotClient(url, api_key=signer) as client:
+            return await work(client)
+
+    unknown = f"; nobody knows whether it was done: {repeat}" if repeat else ""
+    try:
+        return asyncio.run(done())
+    except ApiError as error:
+        if error.status == 504:
+            fail(f"{error.message}{unknown}")
+            raise typer.Exit(UNKNOWN) from error
+        hint = ""
+        if error.status in lacking:
+            hint = ": the exchange does not run with OPENSPOT_RULES=complete, which this needs"
+        reasons = "; ".join(error.reasons)
+        fail(f"{error.status} {error.code}: {reasons}{hint}")
+        raise typer.Exit(REFUSED) from error
+    except UnreachableError as error:
+        fail(f"{error}{unknown}")
+        raise typer.Exit(UNKNOWN) from error
+    except ValueError as error:
+        # An address that is none.
+        raise _wrong(str(error)) from error
+
+
+def _print_orders(orders: list[Any], *, as_json: bool) -> None:
+    from openspot.cli.order_lines import json_line, order_line
+
+    for order in orders:
+        typer.echo(json_line(order) if as_json else order_line(order))
+
+
+def _expiry(expires_at: str | None, good_for: str | None) -> datetime | None:
+    if expires_at is not None and good_for is not None:
+        raise _wrong("give --expires-at or --good-for, not both")
+    if good_for is not None:
+        found = _DURATION.fullmatch(good_for)
+        if found is None:
+            raise _wrong("--good-for must be a number and s, m, h or d, for example 90s or 2h")
+        return datetime.now(UTC) + timedelta(**{_UNITS[found[2]]: int(found[1])})
+    if expires_at is None:
+        return None
+    try:
+        time = datetime.fromisoformat(expires_at)
+    except ValueError as error:
+        raise _wrong(f"--expires-at {expires_at} is no time in ISO 8601") from error
+    if time.tzinfo is None:
+        raise _wrong(f"--expires-at {expires_at} needs a zone, for example 2030-01-02T03:04:05Z")
+    return time
+
+
+@orders_app.command()
+def place(
+    symbol: Annotated[str, typer.Argument(help="Market, for example BTC-USD")],
+    side: Annotated[str, typer.Argument(help="buy or sell")],
+    quantity: Annotated[str | None, typer.Argument(help="How much of the base asset; or give --quote-quantity")] = None,
+    price: Annotated[str | None, typer.Option(help="Limit price")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--type",
+            help="limit (the default with --price), market (the default without), stop-limit, stop-market, "
+            "take-profit-limit, take-profit-market, trailing-stop-limit or trailing-stop-market",
+        ),
+    ] = None,
+    quote_quantity: Annotated[str | None, typer.Option(help="Market orders: the amount to spend or to bring")] = None,
+    stop_price: Annotated[str | None, typer.Option(help="The price that fires a stop or a take profit")] = None,
+    trailing_amount: Annotated[
+        str | None, typer.Option(help="Trailing stops: the distance, in the quote asset")
+    ] = None,
+    trailing_bps: Annotated[int | None, typer.Option(help="… or in basis points")] = None,
+    trigger_by: Annotated[str | None, typer.Option(help="What fires the trigger: last or mark")] = None,
+    time_in_force: Annotated[str | None, typer.Option(help="gtc, ioc, fok or gtd")] = None,
+    expires_at: Annotated[str | None, typer.Option(help="When the order ends, in ISO 8601 with a zone")] = None,
+    good_for: Annotated[str | None, typer.Option(help="… or how long from now, for example 90s, 30m, 2h, 1d")] = None,
+    post_only: Annotated[bool, typer.Option("--post-only", help="Never take: refuse the order instead")] = False,
+    slide: Annotated[
+        bool, typer.Option("--slide", help="With --post-only: rest behind the best price instead")
+    ] = False,
+    max_slippage_bps: Annotated[str | None, typer.Option(help="How far a market order may go, basis points")] = None,
+    self_trade_prevention: Annotated[
+        str | None,
+        typer.Option(help="none, cancel-resting, cancel-incoming, cancel-both or decrement-and-cancel"),
+    ] = None,
+    client_order_id: ClientOrderId = None,
+    idempotency_key: Annotated[
+        str | None, typer.Option(help="Repeat a command whose outcome is unknown: the order is placed once")
+    ] = None,
+    url: Url = DEFAULT_URL,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Place an order and print it. The platform checks it; what it refuses is said with the reason."""
+    expiry = _expiry(expires_at, good_for)
+    wanted = (kind or ("market" if price is None else "limit")).lower().replace("-", "_")
+    prevention = None if self_trade_prevention is None else self_trade_prevention.lower().replace("-", "_")
+    if slide and not post_only:
+        raise _wrong("--slide goes with --post-only")
+    key = idempotency_key or secrets.token_hex(16)
+    order = _run(
+        lambda client: client.place_order(
+            symbol.upper(),
+            side,
+            order_type=wanted,
+            quantity=quantity,
+            price=price,
+            quote_quantity=quote_quantity,
+            time_in_force=time_in_force or (None if expiry is None else "gtd"),
+            max_slippage_bps=max_slippage_bps,
+            client_order_id=client_order_id,
+            post_only=True if post_only else None,
+            post_only_mode="slide" if slide else None,
+            stop_price=stop_price,
+            trigger_by=trigger_by,
+            trailing_amount=trailing_amount,
+            trailing_bps=trailing_bps,
+            expires_at=expiry,
+            self_trade_prevention=prevention,
+            idempotency_key=key,
+        ),
+        url,
+        key_file,
+        f"repeat the command with --idempotency-key {key}, which places the order once",
+    )
+    _print_orders([order], as_json=as_json)
+
+
+@orders_app.command("list")
+def list_orders(
+    symbol: Symbol = None,
+    side: Side = None,
+    status: Annotated[
+        str, typer.Option(help="open, all, or states with commas: filled, cancelled, rejected, …")
+    ] = "open",
+    client_order_id: ClientOrderId = None,
+    limit: Annotated[int, typer.Option(help="How many at most, the newest", min=1, max=LIST_MAX)] = 100,
+    url: Url = DEFAULT_URL,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """List your orders, newest first: the open ones, unless you say otherwise."""
+    wanted = {"open": _OPEN, "all": None}.get(status.lower(), status)
+    page = _run(
+        lambda client: client.orders(
+            status=wanted,
+            symbol=None if symbol is None else symbol.upper(),
+            side=side,
+            client_order_id=client_order_id,
+            limit=limit,
+        ),
+        url,
+        key_file,
+    )
+    _print_orders(page.entries, as_json=as_json)
+    if page.next_cursor is not None and not as_json:
+        typer.echo(f"only the newest {limit}: there are more", err=True)
+
+
+def _one_of(order_id: str | None, client_order_id: str | None) -> None:
+    if (order_id is None) is (client_order_id is None):
+        raise _wrong("give an order id or --client-order-id, one of the two")
+
+
+@orders_app.command()
+def show(
+    order_id: Annotated[str | None, typer.Argument(help="Order id")] = None,
+    client_order_id: ClientOrderId = None,
+    trades: Annotated[bool, typer.Option("--trades", help="Print its trades, too, newest first")] = False,
+    url: Url = DEFAULT_URL,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one order, by its id or by your own reference."""
+    from openspot.cli.order_lines import json_line, trade_line
+
+    _one_of(order_id, client_order_id)
+
+    async def looked_up(client: Any) -> tuple[Any, list[Any]]:
+        order = await (client.order(order_id) if order_id is not None else client.order_by_client_id(client_order_id))
+        page = await client.own_trades(order_id=order.order_id, limit=LIST_MAX) if trades else ()
+        return order, list(page)
+
+    order, own = _run(looked_up, url, key_file)
+    _print_orders([order], as_json=as_json)
+    for trade in own:
+        typer.echo(json_line(trade) if as_json else trade_line(trade))
+
+
+@orders_app.command()
+def amend(
+    order_id: Annotated[str | None, typer.Argument(help="Order id")] = None,
+    client_order_id: ClientOrderId = None,
+    price: Annotated[str | None, typer.Option(help="The price that it shall have")] = None,
+    quantity: Annotated[str | None, typer.Option(help="The whole quantity, with what is filled")] = None,
+    url: Url = DEFAULT_URL,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give an open order another price, another quantity or both. Sent again, it changes nothing more."""
+    _one_of(order_id, client_order_id)
+    if price is None and quantity is None:
+        raise _wrong("give --price, --quantity or both")
+    order = _run(
+        lambda client: (
+            client.amend_order(order_id, price=price, quantity=quantity)
+            if order_id is not None
+            else client.amend_order_by_client_id(client_order_id, price=price, quantity=quantity)
+        ),
+        url,
+        key_file,
+        "repeat the command, which changes nothing more",
+        _NO_SUCH_AMENDMENT,
+    )
+    _print_orders([order], as_json=as_json)
+
+
+@orders_app.command()
+def cancel(
+    order_ids: Annotated[list[str] | None, typer.Argument(help="Order ids")] = None,
+    client_order_id: ClientOrderId = None,
+    url: Url = DEFAULT_URL,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Cancel orders, by their ids or by your own reference. Exit code 1: not all of them were cancelled."""
+    if bool(order_ids) is (client_order_id is not None):
+        raise _wrong("give order ids or --client-order-id, one of the two")
+    _cancel_matching(
+        {"order_ids": order_ids or None, "client_order_id": client_order_id}, url, key_file, as_json=as_json
+    )
+
+
+@orders_app.command("cancel-all")
+def cancel_all(
+    symbol: Symbol = None,
+    side: Side = None,
+    url: Url = DEFAULT_URL,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Cancel all your open orders, or those of a market or a side. Exit code 1: not all of them were cancelled."""
+    wanted = {"symbol": None if symbol is None else symbol.upper(), "side": side}
+    _cancel_matching(wanted, url, key_file, as_json=as_json)
+
+
+def _cancel_matching(wanted: dict[str, Any], url: str, key_file: Path | None, *, as_json: bool) -> None:
+    from openspot.cli.order_lines import cancelled_lines, json_line
+
+    outcome = _run(
+        lambda client: client.cancel_orders(**wanted), url, key_file, "repeat the command, which cancels the rest"
+    )
+    for line in [json_line(outcome)] if as_json else cancelled_lines(outcome):
+        typer.echo(line)
+    is_missed = wanted.get("client_order_id") is not None and not outcome.cancelled
+    raise typer.Exit(REFUSED if outcome.failed or is_missed else 0)
+
+
+@orders_app.command()
+def timer(
+    seconds: Annotated[
+        int | None, typer.Argument(help="5 to 86400: set it or renew it; 0: end it; without it: show it")
+    ] = None,
+    url: Url = DEFAULT_URL,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """The dead man's switch: all your open orders are cancelled unless you renew it in time."""
+    from openspot.cli.order_lines import json_line, timer_line
+
+    state = _run(
+        lambda client: client.cancel_timer() if seconds is None else client.cancel_all_after(seconds),
+        url,
+        key_file,
+        "look with `openspot orders timer`" if seconds is not None else "",
+        _NO_SUCH_TIMER,
+    )
+    typer.echo(json_line(state) if as_json else timer_line(state))

@@ -1,0 +1,90 @@
+"""`openspot orders` against an exchange that refuses or does not answer: what is sent, said and returned."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from openspot.cli import app
+from tests.support.fake_rest_edge import CUT, FakeRestEdge, running_fake
+
+KEY = {"OPENSPOT_API_KEY": "k1", "OPENSPOT_API_SECRET": "hidden"}
+
+
+async def outcome_of(fake: FakeRestEdge, *arguments: str) -> tuple[int, str]:
+    """Exit code and output of a command, in one line."""
+    environment = KEY | {"OPENSPOT_API_URL": fake.url.removesuffix("/api/v1")}
+    result = await asyncio.to_thread(CliRunner().invoke, app, ["orders", *arguments], env=environment)
+    return result.exit_code, " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "code"),
+    [
+        (("amend", "A1", "--price", "5"), 405, "METHOD_NOT_ALLOWED"),
+        (("timer",), 404, "ORDER_NOT_FOUND"),
+        (("timer", "60"), 405, "METHOD_NOT_ALLOWED"),
+    ],
+)
+async def test_an_exchange_without_the_complete_rules_is_named_as_the_reason(
+    arguments: tuple[str, ...], status: int, code: str
+) -> None:
+    async with running_fake() as fake:
+        fake.refuse(status, code)
+        exit_code, printed = await outcome_of(fake, *arguments)
+    assert exit_code == 1
+    assert f"{status} {code}: no: the exchange does not run with OPENSPOT_RULES=complete" in printed
+
+
+async def test_an_unknown_outcome_has_its_own_exit_code_and_says_how_to_find_out() -> None:
+    async with running_fake() as fake:
+        fake.refuse(504, "ORDER_STATUS_UNKNOWN", "nobody knows yet what became of the order")
+        for _ in range(3):
+            fake.refuse(504, "ORDER_STATUS_UNKNOWN", "nobody knows yet what became of the order")
+        exit_code, printed = await outcome_of(fake, "place", "BTC-USD", "buy", "1", "--idempotency-key", "mine")
+        assert (exit_code, "repeat the command with --idempotency-key mine" in printed) == (3, True)
+        fake.answers.append(CUT)
+        exit_code, printed = await outcome_of(fake, "amend", "A1", "--price", "5")
+        assert (exit_code, "repeat the command, which changes nothing more" in printed) == (3, True)
+
+
+async def test_a_busy_exchange_has_done_nothing() -> None:
+    async with running_fake() as fake:
+        for _ in range(4):
+            fake.refuse(503, "SERVICE_UNAVAILABLE", "the order was not sent")
+        exit_code, printed = await outcome_of(fake, "place", "BTC-USD", "buy", "1")
+    assert (exit_code, "nobody knows" in printed, "the order was not sent" in printed) == (1, False, True)
+
+
+async def test_what_an_order_asks_for_is_sent_as_it_is_written() -> None:
+    async with running_fake() as fake:
+        fake.refuse(400, "ORDER_REJECTED")
+        arguments = (
+            "place", "btc-usd", "buy", "0.10", "--type", "Trailing-Stop-Limit", "--price", "64000.50",
+            "--trailing-bps", "250", "--trigger-by", "mark", "--self-trade-prevention", "cancel-both",
+            "--max-slippage-bps", "12.5", "--client-order-id", "mine",
+        )  # fmt: skip
+        assert (await outcome_of(fake, *arguments))[0] == 1
+        [asked] = fake.asked
+    assert (asked.method, asked.path) == ("POST", "/api/v1/orders")
+    body: dict[str, Any] = {
+        "symbol": "BTC-USD", "side": "buy", "type": "trailing_stop_limit", "quantity": "0.10", "price": "64000.50",
+        "trailingBps": 250, "triggerBy": "mark", "selfTradePrevention": "cancel_both", "maxSlippageBps": "12.5",
+        "clientOrderId": "mine",
+    }  # fmt: skip
+    assert asked.body == body
+
+
+async def test_no_output_and_no_argument_has_the_secret() -> None:
+    async with running_fake() as fake:
+        fake.refuse(401, "INVALID_CREDENTIAL", "the API key or its signature is not valid")
+        exit_code, printed = await outcome_of(fake, "list")
+        assert (exit_code, "hidden" in printed, "hidden" in json.dumps([each.query for each in fake.asked])) == (
+            1,
+            False,
+            False,
+        )
+    helped = CliRunner().invoke(app, ["orders", "place", "--help"], env=KEY | {"COLUMNS": "200"}).output
+    assert "hidden" not in helped and "--secret" not in helped
