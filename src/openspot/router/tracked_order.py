@@ -97,6 +97,7 @@ class TrackedOrder(msgspec.Struct, frozen=True):
     def is_in_a_list(self) -> bool:
         """Whether the order is open, and what happens to it happens to the others of its list."""
         return self.list_state in BOUND_STATES and not self.has_ended
+
     display_quantity: Decimal | None = None
 
     @property
