@@ -850,7 +850,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Amend price, quantity or both of your open limit order with this clientOrderId
+         * Amend price, quantity or trigger of your open order with this clientOrderId
          * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
          */
         patch: operations["amend_order_by_client_id"];
@@ -878,10 +878,30 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Amend price, quantity or both of an open limit order
+         * Amend price, quantity or trigger of an open order
          * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
          */
         patch: operations["amend_order"];
+        trace?: never;
+    };
+    "/api/v1/orders/{orderId}/replace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an open order and place another on its market, in one step
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
+        post: operations["replace_order"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/orders/cancel-all-after": {
@@ -2223,9 +2243,9 @@ export interface components {
          * AmendmentBody
          * @description What an open limit order shall have from now on. What is not given stays as it is; give at least one.
          *
-         *     `quantity` is the whole quantity of the order, with what is filled already. An order that waits for its trigger
-         *     keeps it: to change a trigger, cancel the order and place another. One without a price can get another quantity
-         *     alone.
+         *     `quantity` is the whole quantity of the order, with what is filled already. A stop or take profit order that waits
+         *     for its trigger can get another `stopPrice`, which must not fire at once; one without a price keeps its distance
+         *     from it. A trailing stop keeps its trigger: to change that, replace the order.
          * @example {
          *       "price": "65010.50",
          *       "quantity": "0.01"
@@ -2234,6 +2254,7 @@ export interface components {
         AmendmentBody: {
             price?: (string | number) | null;
             quantity?: (string | number) | null;
+            stopPrice?: (string | number) | null;
         };
         /**
          * AmendmentOfOrder
@@ -2246,6 +2267,7 @@ export interface components {
         AmendmentOfOrder: {
             price?: (string | number) | null;
             quantity?: (string | number) | null;
+            stopPrice?: (string | number) | null;
             orderId: string;
         };
         /**
@@ -3416,6 +3438,8 @@ export interface components {
                 expiresAt?: string | null;
                 /** @description Complete rules: what becomes of a match with your own orders, while this one is incoming; the default is your account's mode */
                 selfTradePrevention?: components["schemas"]["SelfTradePrevention"] | null;
+                /** @description Complete rules, limit orders with `gtc` or `gtd`: how much of its quantity the order shows at a time while it rests, at least a hundredth. Each part goes to the end of the queue at its price */
+                displayQuantity?: (string | number) | null;
             }[];
         };
         /**
@@ -3474,6 +3498,8 @@ export interface components {
             expiresAt?: string | null;
             /** @description Complete rules: what becomes of a match with your own orders, while this one is incoming; the default is your account's mode */
             selfTradePrevention?: components["schemas"]["SelfTradePrevention"] | null;
+            /** @description Complete rules, limit orders with `gtc` or `gtd`: how much of its quantity the order shows at a time while it rests, at least a hundredth. Each part goes to the end of the queue at its price */
+            displayQuantity?: (string | number) | null;
         };
         /**
          * OrderBook
@@ -3507,7 +3533,8 @@ export interface components {
          *     `timeInForce` and `marginMode` are only stored, unless the complete rules of orders are on, which honour the time
          *     in force. Only they have the fields from `postOnly` on: that of an order that never takes; `fills`, in the reply to
          *     a placement, are those that the order made at once, oldest first, at most 100; `fillsTruncated` says that there are
-         *     more; `expiresAt` and `selfTradePrevention` are there if the order asked for them.
+         *     more; `expiresAt` and `selfTradePrevention` are there if the order asked for them, and `displayQuantity`: what
+         *     the order shows of its quantity at a time while it rests.
          *
          *     Only an order with a trigger has the others. While `triggerStatus` is waiting, the order is not in the book, though
          *     its status is open. `stopPrice` of a trailing order is null until it fires. An order that ended before it fired
@@ -3558,6 +3585,8 @@ export interface components {
             expiresAt?: string;
             /** @enum {string} */
             selfTradePrevention?: "none" | "cancel_resting" | "cancel_incoming" | "cancel_both" | "decrement_and_cancel";
+            /** Format: decimal */
+            displayQuantity?: string;
         };
         /**
          * OrderSide
@@ -3966,6 +3995,76 @@ export interface components {
             loanId: string;
             amount?: (string | number) | null;
             requestId?: string | null;
+        };
+        /**
+         * ReplaceMode
+         * @description What becomes of the new order of a replacement if the old one is not cancelled.
+         * @enum {string}
+         */
+        ReplaceMode: "stop_on_failure" | "allow_failure";
+        /**
+         * Replacement
+         * @description The outcome of a replacement whose new order was placed: its record, and what became of the old one.
+         *
+         *     `cancelled` is the record of the old order, null if it was not cancelled: `cancelError` says why then.
+         */
+        Replacement: {
+            order: components["schemas"]["OrderRecord"];
+            cancelled: components["schemas"]["OrderRecord"] | null;
+            cancelError: components["schemas"]["BatchRefusal"] | null;
+        };
+        /**
+         * ReplacementBody
+         * @description The order that replaces an open one, on the same symbol: an order as for `POST /orders`, and a `mode`.
+         *
+         *     With `stop_on_failure`, the default, nothing is placed unless the old order is cancelled; with `allow_failure` the
+         *     new one is placed anyway. It may have the `clientOrderId` of the old one.
+         * @example {
+         *       "mode": "allow_failure",
+         *       "price": "64990",
+         *       "quantity": "0.015",
+         *       "side": "buy",
+         *       "symbol": "BTC-USD",
+         *       "type": "limit"
+         *     }
+         */
+        ReplacementBody: {
+            /** @example BTC-USD */
+            symbol: string;
+            side: components["schemas"]["OrderSide"];
+            /** @description `limit` or `market`; under the complete rules also those with a trigger. Under the others the pre-trade check always refuses `stop_limit` and `stop_market` */
+            type: components["schemas"]["OrderType"];
+            quantity?: (string | number) | null;
+            price?: (string | number) | null;
+            quoteQuantity?: (string | number) | null;
+            /** @description What fires stop and take profit orders, which need it under the complete rules */
+            stopPrice?: (string | number) | null;
+            /** @description Stored, under the complete rules honoured; the default is `ioc` for market orders, else `gtc`. Complete rules: `gtd` for orders with a price, until `expiresAt` */
+            timeInForce?: components["schemas"]["TimeInForce"] | null;
+            /** @description Stored; changes nothing on a spot exchange */
+            marginMode?: string | null;
+            /** @description Market orders: how far from the last price, in basis points */
+            maxSlippageBps?: (string | number) | null;
+            /** @description Your own reference. Under the complete rules no two open orders have the same one: 409 names the first; else it need not be unique */
+            clientOrderId?: string | null;
+            /** @description Complete rules, limit orders with `gtc`: the order never takes */
+            postOnly?: boolean | null;
+            /** @description With `postOnly`, if the order would match at once: `refuse`, the default, rejects it with POST_ONLY_WOULD_CROSS; `slide` lets it rest one tick behind the best opposite price */
+            postOnlyMode?: components["schemas"]["PostOnlyMode"] | null;
+            /** @description Complete rules, orders with a trigger: the `last` trade or the `mark` price fires it; `last` */
+            triggerBy?: components["schemas"]["TriggerSource"] | null;
+            /** @description Complete rules, trailing stops: the distance in the quote asset */
+            trailingAmount?: (string | number) | null;
+            /** @description … or in basis points of the best price. Give one of the two */
+            trailingBps?: number | null;
+            /** @description Complete rules, with `gtd`: when the order ends, in the future */
+            expiresAt?: string | null;
+            /** @description Complete rules: what becomes of a match with your own orders, while this one is incoming; the default is your account's mode */
+            selfTradePrevention?: components["schemas"]["SelfTradePrevention"] | null;
+            /** @description Complete rules, limit orders with `gtc` or `gtd`: how much of its quantity the order shows at a time while it rests, at least a hundredth. Each part goes to the end of the queue at its price */
+            displayQuantity?: (string | number) | null;
+            /** @default stop_on_failure */
+            mode?: components["schemas"]["ReplaceMode"];
         };
         /**
          * ResetPasswordBody
@@ -8821,6 +8920,137 @@ export interface operations {
                 };
             };
             /** @description nobody knows yet whether the order is amended: ORDER_STATUS_UNKNOWN, with its id in `details` */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    replace_order: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key gets the first response again, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the order */
+                orderId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplacementBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the response of an earlier request with the same Idempotency-Key */
+                    "Idempotency-Hit"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replacement"];
+                };
+            };
+            /** @description the body is not valid, or the new order was rejected and the old one still stands */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description you have no such order, and nothing was placed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the old order has ended already and nothing was placed: ORDER_NOT_OPEN; or it is cancelled and the new one was refused: REPLACEMENT_REJECTED, with `reason` and both ids in `details` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description nothing was sent */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description nobody knows yet what became of both: ORDER_STATUS_UNKNOWN, with the new order's id in `details` */
             504: {
                 headers: {
                     [name: string]: unknown;

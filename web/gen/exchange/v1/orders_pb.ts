@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file exchange/v1/orders.proto.
  */
 export const file_exchange_v1_orders: GenFile = /*@__PURE__*/
-  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxIt4EChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCRIoCglwb3N0X29ubHkYDCABKA4yFS5leGNoYW5nZS52MS5Qb3N0T25seRIXCg9jbGllbnRfb3JkZXJfaWQYDSABKAkSEgoKd2l0aF9maWxscxgOIAEoCBIlCgd0cmlnZ2VyGA8gASgOMhQuZXhjaGFuZ2UudjEuVHJpZ2dlchIyCg50cmlnZ2VyX3NvdXJjZRgQIAEoDjIaLmV4Y2hhbmdlLnYxLlRyaWdnZXJTb3VyY2USOAoRdHJpZ2dlcl9kaXJlY3Rpb24YESABKA4yHS5leGNoYW5nZS52MS5UcmlnZ2VyRGlyZWN0aW9uEhUKDXRyaWdnZXJfdmFsdWUYEiABKAMSFQoNZXhwaXJlc19hdF9tcxgTIAEoAxI/ChVzZWxmX3RyYWRlX3ByZXZlbnRpb24YFCABKA4yIC5leGNoYW5nZS52MS5TZWxmVHJhZGVQcmV2ZW50aW9uIk8KDVBsYWNlbWVudEZpbGwSEAoIdHJhZGVfaWQYASABKAkSDQoFcHJpY2UYAiABKAMSEAoIcXVhbnRpdHkYAyABKAMSCwoDZmVlGAQgASgJIokDChJQbGFjZU9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSFwoPZmlsbGVkX3F1YW50aXR5GAQgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgFIAEoAxIQCghzZXF1ZW5jZRgGIAEoBBIRCgl0aW1lc3RhbXAYByABKAMSEAoIbm90aW9uYWwYCCABKAkSCwoDZmVlGAkgASgJEhoKEmlzX29yZGVyX2NvbXBsZXRlZBgKIAEoCBIWCg5hY2NlcHRlZF9wcmljZRgLIAEoAxIZChFhY2NlcHRlZF9xdWFudGl0eRgMIAEoAxIpCgVmaWxscxgNIAMoCzIaLmV4Y2hhbmdlLnYxLlBsYWNlbWVudEZpbGwSFwoPZmlsbHNfdHJ1bmNhdGVkGA4gASgIEhYKDmNvbmZsaWN0aW5nX2lkGA8gASgJIkQKElBsYWNlT3JkZXJzUmVxdWVzdBIuCgZvcmRlcnMYASADKAsyHi5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVxdWVzdCJGChNQbGFjZU9yZGVyc1Jlc3BvbnNlEi8KBm9yZGVycxgBIAMoCzIfLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXNwb25zZSKCAQoVUGxhY2VPcmRlckxpc3RSZXF1ZXN0Eg8KB2xpc3RfaWQYASABKAQSKAoEdHlwZRgCIAEoDjIaLmV4Y2hhbmdlLnYxLk9yZGVyTGlzdFR5cGUSLgoGb3JkZXJzGAMgAygLMh4uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlcXVlc3Qi6gEKFlBsYWNlT3JkZXJMaXN0UmVzcG9uc2USDwoHbGlzdF9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIUCgxmYWlsZWRfb3JkZXIYBCABKA0SFwoPZmlsbGVkX3F1YW50aXR5GAUgASgDEhoKEnJlbWFpbmluZ19xdWFudGl0eRgGIAEoAxIQCghub3Rpb25hbBgHIAEoCRIQCghzZXF1ZW5jZRgIIAEoBBIRCgl0aW1lc3RhbXAYCSABKAMiUQoWQ2FuY2VsT3JkZXJMaXN0UmVxdWVzdBIPCgdsaXN0X2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCSJ7ChdDYW5jZWxPcmRlckxpc3RSZXNwb25zZRIPCgdsaXN0X2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhAKCHNlcXVlbmNlGAQgASgEImMKEkNhbmNlbE9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSEwoLZXh0ZXJuYWxfaWQYBCABKAkilAEKE0NhbmNlbE9yZGVyUmVzcG9uc2USEAoIb3JkZXJfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSGgoSY2FuY2VsbGVkX3F1YW50aXR5GAQgASgDEhAKCHNlcXVlbmNlGAUgASgEInQKE0NhbmNlbE9yZGVyc1JlcXVlc3QSFgoOcGFydGljaXBhbnRfaWQYASABKAkSDgoGc3ltYm9sGAIgASgJEh8KBHNpZGUYAyABKA4yES5leGNoYW5nZS52MS5TaWRlEhQKDGV4dGVybmFsX2lkcxgEIAMoCSJlCg5DYW5jZWxsZWRPcmRlchIQCghvcmRlcl9pZBgBIAEoBBITCgtleHRlcm5hbF9pZBgCIAEoCRIaChJjYW5jZWxsZWRfcXVhbnRpdHkYAyABKAMSEAoIc2VxdWVuY2UYBCABKAQilwEKFENhbmNlbE9yZGVyc1Jlc3BvbnNlEigKBnN0YXR1cxgBIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAIgASgJEisKBm9yZGVycxgDIAMoCzIbLmV4Y2hhbmdlLnYxLkNhbmNlbGxlZE9yZGVyEhMKC21vcmVfcmVtYWluGAQgASgIIlsKEE1vdmVPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEg0KBXByaWNlGAQgASgDIqsBChFNb3ZlT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIXCg9maWxsZWRfcXVhbnRpdHkYBCABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAUgASgDEhAKCHNlcXVlbmNlGAYgASgEIm4KEUFtZW5kT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRINCgVwcmljZRgEIAEoAxIQCghxdWFudGl0eRgFIAEoAyJEChJBbWVuZE9yZGVyc1JlcXVlc3QSLgoGb3JkZXJzGAEgAygLMh4uZXhjaGFuZ2UudjEuQW1lbmRPcmRlclJlcXVlc3Qi4AEKEkFtZW5kT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIXCg9maWxsZWRfcXVhbnRpdHkYBCABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAUgASgDEhAKCHNlcXVlbmNlGAYgASgEEhEKCXRpbWVzdGFtcBgHIAEoAxINCgVwcmljZRgIIAEoAxIQCghxdWFudGl0eRgJIAEoAyJGChNBbWVuZE9yZGVyc1Jlc3BvbnNlEi8KBm9yZGVycxgBIAMoCzIfLmV4Y2hhbmdlLnYxLkFtZW5kT3JkZXJSZXNwb25zZSJgChJSZWR1Y2VPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJEhAKCHF1YW50aXR5GAQgASgDIpQBChNSZWR1Y2VPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhoKEnJlbWFpbmluZ19xdWFudGl0eRgEIAEoAxIQCghzZXF1ZW5jZRgFIAEoBCI0ChNTZXRNYXJrUHJpY2VSZXF1ZXN0Eg4KBnN5bWJvbBgBIAEoCRINCgVwcmljZRgCIAEoAyJnChRTZXRNYXJrUHJpY2VSZXNwb25zZRIoCgZzdGF0dXMYASABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoBCI4Cg9HZXRPcmRlclJlcXVlc3QSEAoIb3JkZXJfaWQYASABKAQSEwoLZXh0ZXJuYWxfaWQYAiABKAkijAIKEEdldE9yZGVyUmVzcG9uc2USDQoFZm91bmQYASABKAgSEAoIb3JkZXJfaWQYAiABKAQSEwoLZXh0ZXJuYWxfaWQYAyABKAkSFgoOcGFydGljaXBhbnRfaWQYBCABKAkSDgoGc3ltYm9sGAUgASgJEh8KBHNpZGUYBiABKA4yES5leGNoYW5nZS52MS5TaWRlEg4KBnN0YXR1cxgHIAEoCRINCgVwcmljZRgIIAEoAxIQCghxdWFudGl0eRgJIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYCiABKAMSFQoNdHJpZ2dlcl9wcmljZRgLIAEoAxIVCg10cmlnZ2VyX2xpbWl0GAwgASgDKi8KBFNpZGUSFAoQU0lERV9VTlNQRUNJRklFRBAAEgcKA0JVWRABEggKBFNFTEwQAipSCglPcmRlclR5cGUSGgoWT1JERVJfVFlQRV9VTlNQRUNJRklFRBAAEgcKA0dUQxABEgcKA0lPQxACEgcKA0ZPSxADEg4KCkZPS19CVURHRVQQBCovCghQb3N0T25seRIMCghNQVlfVEFLRRAAEgoKBlJFRlVTRRABEgkKBVNMSURFEAIqcAoHVHJpZ2dlchIQCgxUUklHR0VSX05PTkUQABIRCg1UUklHR0VSX0ZJWEVEEAESHQoZVFJJR0dFUl9UUkFJTElOR19ESVNUQU5DRRACEiEKHVRSSUdHRVJfVFJBSUxJTkdfQkFTSVNfUE9JTlRTEAMqPwoNVHJpZ2dlclNvdXJjZRIWChJUUklHR0VSX0xBU1RfVFJBREUQABIWChJUUklHR0VSX01BUktfUFJJQ0UQASpEChBUcmlnZ2VyRGlyZWN0aW9uEhcKE1RSSUdHRVJfQVRfT1JfQUJPVkUQABIXChNUUklHR0VSX0FUX09SX0JFTE9XEAEqiAIKE1NlbGZUcmFkZVByZXZlbnRpb24SJQohU0VMRl9UUkFERV9QUkVWRU5USU9OX1VOU1BFQ0lGSUVEEAASHgoaU0VMRl9UUkFERV9QUkVWRU5USU9OX05PTkUQARIoCiRTRUxGX1RSQURFX1BSRVZFTlRJT05fQ0FOQ0VMX1JFU1RJTkcQAhIpCiVTRUxGX1RSQURFX1BSRVZFTlRJT05fQ0FOQ0VMX0lOQ09NSU5HEAMSJQohU0VMRl9UUkFERV9QUkVWRU5USU9OX0NBTkNFTF9CT1RIEAQSLgoqU0VMRl9UUkFERV9QUkVWRU5USU9OX0RFQ1JFTUVOVF9BTkRfQ0FOQ0VMEAUqVgoLT3JkZXJBbnN3ZXISHAoYT1JERVJfQU5TV0VSX1VOU1BFQ0lGSUVEEAASDAoIQUNDRVBURUQQARIMCghSRUpFQ1RFRBACEg0KCUNBTkNFTExFRBADKk8KDU9yZGVyTGlzdFR5cGUSHwobT1JERVJfTElTVF9UWVBFX1VOU1BFQ0lGSUVEEAASBwoDT0NPEAESBwoDT1RPEAISCwoHQlJBQ0tFVBADMp0HCgxPcmRlclNlcnZpY2USTQoKUGxhY2VPcmRlchIeLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXF1ZXN0Gh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlc3BvbnNlElAKC1BsYWNlT3JkZXJzEh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlcnNSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUGxhY2VPcmRlcnNSZXNwb25zZRJZCg5QbGFjZU9yZGVyTGlzdBIiLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJMaXN0UmVxdWVzdBojLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJMaXN0UmVzcG9uc2USXAoPQ2FuY2VsT3JkZXJMaXN0EiMuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJMaXN0UmVxdWVzdBokLmV4Y2hhbmdlLnYxLkNhbmNlbE9yZGVyTGlzdFJlc3BvbnNlElAKC0NhbmNlbE9yZGVyEh8uZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXNwb25zZRJTCgxDYW5jZWxPcmRlcnMSIC5leGNoYW5nZS52MS5DYW5jZWxPcmRlcnNSZXF1ZXN0GiEuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJzUmVzcG9uc2USSgoJTW92ZU9yZGVyEh0uZXhjaGFuZ2UudjEuTW92ZU9yZGVyUmVxdWVzdBoeLmV4Y2hhbmdlLnYxLk1vdmVPcmRlclJlc3BvbnNlElAKC0FtZW5kT3JkZXJzEh8uZXhjaGFuZ2UudjEuQW1lbmRPcmRlcnNSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuQW1lbmRPcmRlcnNSZXNwb25zZRJQCgtSZWR1Y2VPcmRlchIfLmV4Y2hhbmdlLnYxLlJlZHVjZU9yZGVyUmVxdWVzdBogLmV4Y2hhbmdlLnYxLlJlZHVjZU9yZGVyUmVzcG9uc2USUwoMU2V0TWFya1ByaWNlEiAuZXhjaGFuZ2UudjEuU2V0TWFya1ByaWNlUmVxdWVzdBohLmV4Y2hhbmdlLnYxLlNldE1hcmtQcmljZVJlc3BvbnNlEkcKCEdldE9yZGVyEhwuZXhjaGFuZ2UudjEuR2V0T3JkZXJSZXF1ZXN0Gh0uZXhjaGFuZ2UudjEuR2V0T3JkZXJSZXNwb25zZWIGcHJvdG8z");
+  fileDesc("ChhleGNoYW5nZS92MS9vcmRlcnMucHJvdG8SC2V4Y2hhbmdlLnYxIvgEChFQbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSHwoEc2lkZRgEIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSJAoEdHlwZRgFIAEoDjIWLmV4Y2hhbmdlLnYxLk9yZGVyVHlwZRINCgVwcmljZRgGIAEoAxIQCghxdWFudGl0eRgHIAEoAxIVCg1yZXNlcnZlX3ByaWNlGAggASgDEg4KBmJ1ZGdldBgJIAEoCRITCgtleHRlcm5hbF9pZBgKIAEoCRIQCghtZXRhZGF0YRgLIAEoCRIoCglwb3N0X29ubHkYDCABKA4yFS5leGNoYW5nZS52MS5Qb3N0T25seRIXCg9jbGllbnRfb3JkZXJfaWQYDSABKAkSEgoKd2l0aF9maWxscxgOIAEoCBIlCgd0cmlnZ2VyGA8gASgOMhQuZXhjaGFuZ2UudjEuVHJpZ2dlchIyCg50cmlnZ2VyX3NvdXJjZRgQIAEoDjIaLmV4Y2hhbmdlLnYxLlRyaWdnZXJTb3VyY2USOAoRdHJpZ2dlcl9kaXJlY3Rpb24YESABKA4yHS5leGNoYW5nZS52MS5UcmlnZ2VyRGlyZWN0aW9uEhUKDXRyaWdnZXJfdmFsdWUYEiABKAMSFQoNZXhwaXJlc19hdF9tcxgTIAEoAxI/ChVzZWxmX3RyYWRlX3ByZXZlbnRpb24YFCABKA4yIC5leGNoYW5nZS52MS5TZWxmVHJhZGVQcmV2ZW50aW9uEhgKEGRpc3BsYXlfcXVhbnRpdHkYFSABKAMiTwoNUGxhY2VtZW50RmlsbBIQCgh0cmFkZV9pZBgBIAEoCRINCgVwcmljZRgCIAEoAxIQCghxdWFudGl0eRgDIAEoAxILCgNmZWUYBCABKAkiiQMKElBsYWNlT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIXCg9maWxsZWRfcXVhbnRpdHkYBCABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAUgASgDEhAKCHNlcXVlbmNlGAYgASgEEhEKCXRpbWVzdGFtcBgHIAEoAxIQCghub3Rpb25hbBgIIAEoCRILCgNmZWUYCSABKAkSGgoSaXNfb3JkZXJfY29tcGxldGVkGAogASgIEhYKDmFjY2VwdGVkX3ByaWNlGAsgASgDEhkKEWFjY2VwdGVkX3F1YW50aXR5GAwgASgDEikKBWZpbGxzGA0gAygLMhouZXhjaGFuZ2UudjEuUGxhY2VtZW50RmlsbBIXCg9maWxsc190cnVuY2F0ZWQYDiABKAgSFgoOY29uZmxpY3RpbmdfaWQYDyABKAkiRAoSUGxhY2VPcmRlcnNSZXF1ZXN0Ei4KBm9yZGVycxgBIAMoCzIeLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXF1ZXN0IkYKE1BsYWNlT3JkZXJzUmVzcG9uc2USLwoGb3JkZXJzGAEgAygLMh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlc3BvbnNlIoIBChVQbGFjZU9yZGVyTGlzdFJlcXVlc3QSDwoHbGlzdF9pZBgBIAEoBBIoCgR0eXBlGAIgASgOMhouZXhjaGFuZ2UudjEuT3JkZXJMaXN0VHlwZRIuCgZvcmRlcnMYAyADKAsyHi5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVxdWVzdCLqAQoWUGxhY2VPcmRlckxpc3RSZXNwb25zZRIPCgdsaXN0X2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhQKDGZhaWxlZF9vcmRlchgEIAEoDRIXCg9maWxsZWRfcXVhbnRpdHkYBSABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAYgASgDEhAKCG5vdGlvbmFsGAcgASgJEhAKCHNlcXVlbmNlGAggASgEEhEKCXRpbWVzdGFtcBgJIAEoAyJRChZDYW5jZWxPcmRlckxpc3RSZXF1ZXN0Eg8KB2xpc3RfaWQYASABKAQSFgoOcGFydGljaXBhbnRfaWQYAiABKAkSDgoGc3ltYm9sGAMgASgJInsKF0NhbmNlbE9yZGVyTGlzdFJlc3BvbnNlEg8KB2xpc3RfaWQYASABKAQSKAoGc3RhdHVzGAIgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAyABKAkSEAoIc2VxdWVuY2UYBCABKAQiYwoSQ2FuY2VsT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCSKUAQoTQ2FuY2VsT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIaChJjYW5jZWxsZWRfcXVhbnRpdHkYBCABKAMSEAoIc2VxdWVuY2UYBSABKAQibQoTUmVwbGFjZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBItCgVvcmRlchgCIAEoCzIeLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXF1ZXN0EhUKDWFsbG93X2ZhaWx1cmUYAyABKAgifAoUUmVwbGFjZU9yZGVyUmVzcG9uc2USMwoJY2FuY2VsbGVkGAEgASgLMiAuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXNwb25zZRIvCgZwbGFjZWQYAiABKAsyHy5leGNoYW5nZS52MS5QbGFjZU9yZGVyUmVzcG9uc2UidAoTQ2FuY2VsT3JkZXJzUmVxdWVzdBIWCg5wYXJ0aWNpcGFudF9pZBgBIAEoCRIOCgZzeW1ib2wYAiABKAkSHwoEc2lkZRgDIAEoDjIRLmV4Y2hhbmdlLnYxLlNpZGUSFAoMZXh0ZXJuYWxfaWRzGAQgAygJImUKDkNhbmNlbGxlZE9yZGVyEhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJEhoKEmNhbmNlbGxlZF9xdWFudGl0eRgDIAEoAxIQCghzZXF1ZW5jZRgEIAEoBCKXAQoUQ2FuY2VsT3JkZXJzUmVzcG9uc2USKAoGc3RhdHVzGAEgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAiABKAkSKwoGb3JkZXJzGAMgAygLMhsuZXhjaGFuZ2UudjEuQ2FuY2VsbGVkT3JkZXISEwoLbW9yZV9yZW1haW4YBCABKAgiWwoQTW92ZU9yZGVyUmVxdWVzdBIQCghvcmRlcl9pZBgBIAEoBBIWCg5wYXJ0aWNpcGFudF9pZBgCIAEoCRIOCgZzeW1ib2wYAyABKAkSDQoFcHJpY2UYBCABKAMiqwEKEU1vdmVPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQihQEKEUFtZW5kT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRINCgVwcmljZRgEIAEoAxIQCghxdWFudGl0eRgFIAEoAxIVCg10cmlnZ2VyX3ByaWNlGAYgASgDIkQKEkFtZW5kT3JkZXJzUmVxdWVzdBIuCgZvcmRlcnMYASADKAsyHi5leGNoYW5nZS52MS5BbWVuZE9yZGVyUmVxdWVzdCL3AQoSQW1lbmRPcmRlclJlc3BvbnNlEhAKCG9yZGVyX2lkGAEgASgEEigKBnN0YXR1cxgCIAEoDjIYLmV4Y2hhbmdlLnYxLk9yZGVyQW5zd2VyEhMKC3Jlc3VsdF9jb2RlGAMgASgJEhcKD2ZpbGxlZF9xdWFudGl0eRgEIAEoAxIaChJyZW1haW5pbmdfcXVhbnRpdHkYBSABKAMSEAoIc2VxdWVuY2UYBiABKAQSEQoJdGltZXN0YW1wGAcgASgDEg0KBXByaWNlGAggASgDEhAKCHF1YW50aXR5GAkgASgDEhUKDXRyaWdnZXJfcHJpY2UYCiABKAMiRgoTQW1lbmRPcmRlcnNSZXNwb25zZRIvCgZvcmRlcnMYASADKAsyHy5leGNoYW5nZS52MS5BbWVuZE9yZGVyUmVzcG9uc2UiYAoSUmVkdWNlT3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhYKDnBhcnRpY2lwYW50X2lkGAIgASgJEg4KBnN5bWJvbBgDIAEoCRIQCghxdWFudGl0eRgEIAEoAyKUAQoTUmVkdWNlT3JkZXJSZXNwb25zZRIQCghvcmRlcl9pZBgBIAEoBBIoCgZzdGF0dXMYAiABKA4yGC5leGNoYW5nZS52MS5PcmRlckFuc3dlchITCgtyZXN1bHRfY29kZRgDIAEoCRIaChJyZW1haW5pbmdfcXVhbnRpdHkYBCABKAMSEAoIc2VxdWVuY2UYBSABKAQiNAoTU2V0TWFya1ByaWNlUmVxdWVzdBIOCgZzeW1ib2wYASABKAkSDQoFcHJpY2UYAiABKAMiZwoUU2V0TWFya1ByaWNlUmVzcG9uc2USKAoGc3RhdHVzGAEgASgOMhguZXhjaGFuZ2UudjEuT3JkZXJBbnN3ZXISEwoLcmVzdWx0X2NvZGUYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQiOAoPR2V0T3JkZXJSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgEEhMKC2V4dGVybmFsX2lkGAIgASgJIqYCChBHZXRPcmRlclJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEhAKCG9yZGVyX2lkGAIgASgEEhMKC2V4dGVybmFsX2lkGAMgASgJEhYKDnBhcnRpY2lwYW50X2lkGAQgASgJEg4KBnN5bWJvbBgFIAEoCRIfCgRzaWRlGAYgASgOMhEuZXhjaGFuZ2UudjEuU2lkZRIOCgZzdGF0dXMYByABKAkSDQoFcHJpY2UYCCABKAMSEAoIcXVhbnRpdHkYCSABKAMSGgoScmVtYWluaW5nX3F1YW50aXR5GAogASgDEhUKDXRyaWdnZXJfcHJpY2UYCyABKAMSFQoNdHJpZ2dlcl9saW1pdBgMIAEoAxIYChBkaXNwbGF5X3F1YW50aXR5GA0gASgDKi8KBFNpZGUSFAoQU0lERV9VTlNQRUNJRklFRBAAEgcKA0JVWRABEggKBFNFTEwQAipSCglPcmRlclR5cGUSGgoWT1JERVJfVFlQRV9VTlNQRUNJRklFRBAAEgcKA0dUQxABEgcKA0lPQxACEgcKA0ZPSxADEg4KCkZPS19CVURHRVQQBCovCghQb3N0T25seRIMCghNQVlfVEFLRRAAEgoKBlJFRlVTRRABEgkKBVNMSURFEAIqcAoHVHJpZ2dlchIQCgxUUklHR0VSX05PTkUQABIRCg1UUklHR0VSX0ZJWEVEEAESHQoZVFJJR0dFUl9UUkFJTElOR19ESVNUQU5DRRACEiEKHVRSSUdHRVJfVFJBSUxJTkdfQkFTSVNfUE9JTlRTEAMqPwoNVHJpZ2dlclNvdXJjZRIWChJUUklHR0VSX0xBU1RfVFJBREUQABIWChJUUklHR0VSX01BUktfUFJJQ0UQASpEChBUcmlnZ2VyRGlyZWN0aW9uEhcKE1RSSUdHRVJfQVRfT1JfQUJPVkUQABIXChNUUklHR0VSX0FUX09SX0JFTE9XEAEqiAIKE1NlbGZUcmFkZVByZXZlbnRpb24SJQohU0VMRl9UUkFERV9QUkVWRU5USU9OX1VOU1BFQ0lGSUVEEAASHgoaU0VMRl9UUkFERV9QUkVWRU5USU9OX05PTkUQARIoCiRTRUxGX1RSQURFX1BSRVZFTlRJT05fQ0FOQ0VMX1JFU1RJTkcQAhIpCiVTRUxGX1RSQURFX1BSRVZFTlRJT05fQ0FOQ0VMX0lOQ09NSU5HEAMSJQohU0VMRl9UUkFERV9QUkVWRU5USU9OX0NBTkNFTF9CT1RIEAQSLgoqU0VMRl9UUkFERV9QUkVWRU5USU9OX0RFQ1JFTUVOVF9BTkRfQ0FOQ0VMEAUqVgoLT3JkZXJBbnN3ZXISHAoYT1JERVJfQU5TV0VSX1VOU1BFQ0lGSUVEEAASDAoIQUNDRVBURUQQARIMCghSRUpFQ1RFRBACEg0KCUNBTkNFTExFRBADKk8KDU9yZGVyTGlzdFR5cGUSHwobT1JERVJfTElTVF9UWVBFX1VOU1BFQ0lGSUVEEAASBwoDT0NPEAESBwoDT1RPEAISCwoHQlJBQ0tFVBADMvIHCgxPcmRlclNlcnZpY2USTQoKUGxhY2VPcmRlchIeLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJSZXF1ZXN0Gh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlclJlc3BvbnNlElAKC1BsYWNlT3JkZXJzEh8uZXhjaGFuZ2UudjEuUGxhY2VPcmRlcnNSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuUGxhY2VPcmRlcnNSZXNwb25zZRJZCg5QbGFjZU9yZGVyTGlzdBIiLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJMaXN0UmVxdWVzdBojLmV4Y2hhbmdlLnYxLlBsYWNlT3JkZXJMaXN0UmVzcG9uc2USXAoPQ2FuY2VsT3JkZXJMaXN0EiMuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJMaXN0UmVxdWVzdBokLmV4Y2hhbmdlLnYxLkNhbmNlbE9yZGVyTGlzdFJlc3BvbnNlElAKC0NhbmNlbE9yZGVyEh8uZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXF1ZXN0GiAuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJSZXNwb25zZRJTCgxSZXBsYWNlT3JkZXISIC5leGNoYW5nZS52MS5SZXBsYWNlT3JkZXJSZXF1ZXN0GiEuZXhjaGFuZ2UudjEuUmVwbGFjZU9yZGVyUmVzcG9uc2USUwoMQ2FuY2VsT3JkZXJzEiAuZXhjaGFuZ2UudjEuQ2FuY2VsT3JkZXJzUmVxdWVzdBohLmV4Y2hhbmdlLnYxLkNhbmNlbE9yZGVyc1Jlc3BvbnNlEkoKCU1vdmVPcmRlchIdLmV4Y2hhbmdlLnYxLk1vdmVPcmRlclJlcXVlc3QaHi5leGNoYW5nZS52MS5Nb3ZlT3JkZXJSZXNwb25zZRJQCgtBbWVuZE9yZGVycxIfLmV4Y2hhbmdlLnYxLkFtZW5kT3JkZXJzUmVxdWVzdBogLmV4Y2hhbmdlLnYxLkFtZW5kT3JkZXJzUmVzcG9uc2USUAoLUmVkdWNlT3JkZXISHy5leGNoYW5nZS52MS5SZWR1Y2VPcmRlclJlcXVlc3QaIC5leGNoYW5nZS52MS5SZWR1Y2VPcmRlclJlc3BvbnNlElMKDFNldE1hcmtQcmljZRIgLmV4Y2hhbmdlLnYxLlNldE1hcmtQcmljZVJlcXVlc3QaIS5leGNoYW5nZS52MS5TZXRNYXJrUHJpY2VSZXNwb25zZRJHCghHZXRPcmRlchIcLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVxdWVzdBodLmV4Y2hhbmdlLnYxLkdldE9yZGVyUmVzcG9uc2ViBnByb3RvMw");
 
 /**
  * @generated from message exchange.v1.PlaceOrderRequest
@@ -137,6 +137,13 @@ export type PlaceOrderRequest = Message<"exchange.v1.PlaceOrderRequest"> & {
    * @generated from field: exchange.v1.SelfTradePrevention self_trade_prevention = 20;
    */
   selfTradePrevention: SelfTradePrevention;
+
+  /**
+   * The scaled quantity that the order shows at a time while it rests; 0: all of it. GTC and post-only, without a trigger.
+   *
+   * @generated from field: int64 display_quantity = 21;
+   */
+  displayQuantity: bigint;
 };
 
 /**
@@ -559,6 +566,61 @@ export const CancelOrderResponseSchema: GenMessage<CancelOrderResponse> = /*@__P
   messageDesc(file_exchange_v1_orders, 10);
 
 /**
+ * @generated from message exchange.v1.ReplaceOrderRequest
+ */
+export type ReplaceOrderRequest = Message<"exchange.v1.ReplaceOrderRequest"> & {
+  /**
+   * The order to cancel, of the participant and on the symbol of `order`.
+   *
+   * @generated from field: uint64 order_id = 1;
+   */
+  orderId: bigint;
+
+  /**
+   * @generated from field: exchange.v1.PlaceOrderRequest order = 2;
+   */
+  order?: PlaceOrderRequest | undefined;
+
+  /**
+   * Whether `order` is placed even if nothing was cancelled. Else it is refused with REPLACEMENT_NOT_ATTEMPTED then.
+   *
+   * @generated from field: bool allow_failure = 3;
+   */
+  allowFailure: boolean;
+};
+
+/**
+ * Describes the message exchange.v1.ReplaceOrderRequest.
+ * Use `create(ReplaceOrderRequestSchema)` to create a new message.
+ */
+export const ReplaceOrderRequestSchema: GenMessage<ReplaceOrderRequest> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 11);
+
+/**
+ * @generated from message exchange.v1.ReplaceOrderResponse
+ */
+export type ReplaceOrderResponse = Message<"exchange.v1.ReplaceOrderResponse"> & {
+  /**
+   * Neither was tried if the engine refused `order` before it reached the core: then both say why.
+   *
+   * @generated from field: exchange.v1.CancelOrderResponse cancelled = 1;
+   */
+  cancelled?: CancelOrderResponse | undefined;
+
+  /**
+   * @generated from field: exchange.v1.PlaceOrderResponse placed = 2;
+   */
+  placed?: PlaceOrderResponse | undefined;
+};
+
+/**
+ * Describes the message exchange.v1.ReplaceOrderResponse.
+ * Use `create(ReplaceOrderResponseSchema)` to create a new message.
+ */
+export const ReplaceOrderResponseSchema: GenMessage<ReplaceOrderResponse> = /*@__PURE__*/
+  messageDesc(file_exchange_v1_orders, 12);
+
+/**
  * @generated from message exchange.v1.CancelOrdersRequest
  */
 export type CancelOrdersRequest = Message<"exchange.v1.CancelOrdersRequest"> & {
@@ -594,7 +656,7 @@ export type CancelOrdersRequest = Message<"exchange.v1.CancelOrdersRequest"> & {
  * Use `create(CancelOrdersRequestSchema)` to create a new message.
  */
 export const CancelOrdersRequestSchema: GenMessage<CancelOrdersRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 11);
+  messageDesc(file_exchange_v1_orders, 13);
 
 /**
  * An order that the call cancelled.
@@ -630,7 +692,7 @@ export type CancelledOrder = Message<"exchange.v1.CancelledOrder"> & {
  * Use `create(CancelledOrderSchema)` to create a new message.
  */
 export const CancelledOrderSchema: GenMessage<CancelledOrder> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 12);
+  messageDesc(file_exchange_v1_orders, 14);
 
 /**
  * @generated from message exchange.v1.CancelOrdersResponse
@@ -668,7 +730,7 @@ export type CancelOrdersResponse = Message<"exchange.v1.CancelOrdersResponse"> &
  * Use `create(CancelOrdersResponseSchema)` to create a new message.
  */
 export const CancelOrdersResponseSchema: GenMessage<CancelOrdersResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 13);
+  messageDesc(file_exchange_v1_orders, 15);
 
 /**
  * @generated from message exchange.v1.MoveOrderRequest
@@ -700,7 +762,7 @@ export type MoveOrderRequest = Message<"exchange.v1.MoveOrderRequest"> & {
  * Use `create(MoveOrderRequestSchema)` to create a new message.
  */
 export const MoveOrderRequestSchema: GenMessage<MoveOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 14);
+  messageDesc(file_exchange_v1_orders, 16);
 
 /**
  * @generated from message exchange.v1.MoveOrderResponse
@@ -742,7 +804,7 @@ export type MoveOrderResponse = Message<"exchange.v1.MoveOrderResponse"> & {
  * Use `create(MoveOrderResponseSchema)` to create a new message.
  */
 export const MoveOrderResponseSchema: GenMessage<MoveOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 15);
+  messageDesc(file_exchange_v1_orders, 17);
 
 /**
  * @generated from message exchange.v1.AmendOrderRequest
@@ -776,6 +838,13 @@ export type AmendOrderRequest = Message<"exchange.v1.AmendOrderRequest"> & {
    * @generated from field: int64 quantity = 5;
    */
   quantity: bigint;
+
+  /**
+   * The new scaled price of a fixed trigger that has not fired; 0 leaves it as it is.
+   *
+   * @generated from field: int64 trigger_price = 6;
+   */
+  triggerPrice: bigint;
 };
 
 /**
@@ -783,7 +852,7 @@ export type AmendOrderRequest = Message<"exchange.v1.AmendOrderRequest"> & {
  * Use `create(AmendOrderRequestSchema)` to create a new message.
  */
 export const AmendOrderRequestSchema: GenMessage<AmendOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 16);
+  messageDesc(file_exchange_v1_orders, 18);
 
 /**
  * @generated from message exchange.v1.AmendOrdersRequest
@@ -800,7 +869,7 @@ export type AmendOrdersRequest = Message<"exchange.v1.AmendOrdersRequest"> & {
  * Use `create(AmendOrdersRequestSchema)` to create a new message.
  */
 export const AmendOrdersRequestSchema: GenMessage<AmendOrdersRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 17);
+  messageDesc(file_exchange_v1_orders, 19);
 
 /**
  * @generated from message exchange.v1.AmendOrderResponse
@@ -858,6 +927,13 @@ export type AmendOrderResponse = Message<"exchange.v1.AmendOrderResponse"> & {
    * @generated from field: int64 quantity = 9;
    */
   quantity: bigint;
+
+  /**
+   * The price that fires the order now, if it waits; 0 if the amendment was refused.
+   *
+   * @generated from field: int64 trigger_price = 10;
+   */
+  triggerPrice: bigint;
 };
 
 /**
@@ -865,7 +941,7 @@ export type AmendOrderResponse = Message<"exchange.v1.AmendOrderResponse"> & {
  * Use `create(AmendOrderResponseSchema)` to create a new message.
  */
 export const AmendOrderResponseSchema: GenMessage<AmendOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 18);
+  messageDesc(file_exchange_v1_orders, 20);
 
 /**
  * @generated from message exchange.v1.AmendOrdersResponse
@@ -882,7 +958,7 @@ export type AmendOrdersResponse = Message<"exchange.v1.AmendOrdersResponse"> & {
  * Use `create(AmendOrdersResponseSchema)` to create a new message.
  */
 export const AmendOrdersResponseSchema: GenMessage<AmendOrdersResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 19);
+  messageDesc(file_exchange_v1_orders, 21);
 
 /**
  * @generated from message exchange.v1.ReduceOrderRequest
@@ -916,7 +992,7 @@ export type ReduceOrderRequest = Message<"exchange.v1.ReduceOrderRequest"> & {
  * Use `create(ReduceOrderRequestSchema)` to create a new message.
  */
 export const ReduceOrderRequestSchema: GenMessage<ReduceOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 20);
+  messageDesc(file_exchange_v1_orders, 22);
 
 /**
  * @generated from message exchange.v1.ReduceOrderResponse
@@ -953,7 +1029,7 @@ export type ReduceOrderResponse = Message<"exchange.v1.ReduceOrderResponse"> & {
  * Use `create(ReduceOrderResponseSchema)` to create a new message.
  */
 export const ReduceOrderResponseSchema: GenMessage<ReduceOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 21);
+  messageDesc(file_exchange_v1_orders, 23);
 
 /**
  * @generated from message exchange.v1.SetMarkPriceRequest
@@ -977,7 +1053,7 @@ export type SetMarkPriceRequest = Message<"exchange.v1.SetMarkPriceRequest"> & {
  * Use `create(SetMarkPriceRequestSchema)` to create a new message.
  */
 export const SetMarkPriceRequestSchema: GenMessage<SetMarkPriceRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 22);
+  messageDesc(file_exchange_v1_orders, 24);
 
 /**
  * @generated from message exchange.v1.SetMarkPriceResponse
@@ -1004,7 +1080,7 @@ export type SetMarkPriceResponse = Message<"exchange.v1.SetMarkPriceResponse"> &
  * Use `create(SetMarkPriceResponseSchema)` to create a new message.
  */
 export const SetMarkPriceResponseSchema: GenMessage<SetMarkPriceResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 23);
+  messageDesc(file_exchange_v1_orders, 25);
 
 /**
  * @generated from message exchange.v1.GetOrderRequest
@@ -1026,7 +1102,7 @@ export type GetOrderRequest = Message<"exchange.v1.GetOrderRequest"> & {
  * Use `create(GetOrderRequestSchema)` to create a new message.
  */
 export const GetOrderRequestSchema: GenMessage<GetOrderRequest> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 24);
+  messageDesc(file_exchange_v1_orders, 26);
 
 /**
  * @generated from message exchange.v1.GetOrderResponse
@@ -1096,6 +1172,13 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
    * @generated from field: int64 trigger_limit = 12;
    */
   triggerLimit: bigint;
+
+  /**
+   * The quantity that an order shows at a time while it rests; 0 if it shows all, or does not rest.
+   *
+   * @generated from field: int64 display_quantity = 13;
+   */
+  displayQuantity: bigint;
 };
 
 /**
@@ -1103,7 +1186,7 @@ export type GetOrderResponse = Message<"exchange.v1.GetOrderResponse"> & {
  * Use `create(GetOrderResponseSchema)` to create a new message.
  */
 export const GetOrderResponseSchema: GenMessage<GetOrderResponse> = /*@__PURE__*/
-  messageDesc(file_exchange_v1_orders, 25);
+  messageDesc(file_exchange_v1_orders, 27);
 
 /**
  * @generated from enum exchange.v1.Side
@@ -1445,6 +1528,16 @@ export const OrderService: GenService<{
     methodKind: "unary";
     input: typeof CancelOrderRequestSchema;
     output: typeof CancelOrderResponseSchema;
+  },
+  /**
+   * Cancels an order and places another, in one commit with nothing between. Each gets its own response.
+   *
+   * @generated from rpc exchange.v1.OrderService.ReplaceOrder
+   */
+  replaceOrder: {
+    methodKind: "unary";
+    input: typeof ReplaceOrderRequestSchema;
+    output: typeof ReplaceOrderResponseSchema;
   },
   /**
    * Cancels a participant's open orders in one commit, at most 500 in a call. Repeat it while more remain.
