@@ -41,22 +41,14 @@ from openspot.engine.core.snapshot_records import (
     COUNT_64,
     FIRED_ORDER,
     ICEBERG,
-    MOVEMENT,
     ORDER_TERMS,
-    OWNER_LINK,
     PHASE,
     REFERENCE_PRICES,
-    SEAL,
-    TERMS,
     WAITING_ORDER,
 )
+from tests.support.core_snapshots import NO_LISTS, SEQUENCES_END, without_runs, without_stop
 from tests.support.linked_owners import LinkedOwners
 from tests.support.waiting_audit import WaitingAudit
-
-_NO_LISTS = COUNT_32.size + 2 * COUNT_64.size
-"""The part of a snapshot with the lists, without any."""
-_SEQUENCES_END = SEAL.size + 24
-"""Where a snapshot's header with the two sequences ends (docs/protocol/snapshot.md)."""
 
 
 @dataclass(slots=True)
@@ -112,39 +104,6 @@ class _Order:
         return worst + fee_amount(worst, max(*self.fees, 0))
 
 
-def _without_runs(snapshot: bytes, waiting: int, links: int, rest: int | None, terms: bool) -> bytes:
-    """The state behind the sequences once waiting movements and terms are dropped, as any other command does.
-
-    `rest` is how many bytes follow the terms; None if the core does not track prices.
-    """
-    tracks = rest is not None
-    rest_at = len(snapshot) - (rest or 0)
-    terms_at = rest_at - (COUNT_32.size + TERMS.size * terms if tracks else 0)
-    links_at = terms_at - (COUNT_32.size + OWNER_LINK.size * links if links or tracks else 0)
-    # The count of movements stands there if movements wait, or something follows.
-    count = COUNT_32.size if waiting or links or tracks else 0
-    end = links_at - count - MOVEMENT.size * waiting
-    return b"".join(
-        (
-            snapshot[_SEQUENCES_END:end],
-            COUNT_32.pack(0) if links or tracks else b"",
-            snapshot[links_at:terms_at],
-            COUNT_32.pack(0) if tracks else b"",
-            snapshot[rest_at:],
-        )
-    )
-
-
-def _without_stop(snapshot: bytes, icebergs: int, phases: int, *, stopped: bool) -> bytes:
-    """The snapshot once a PLACE that is not attempted is forgotten, as any other command does."""
-    if not stopped:
-        return snapshot
-    extras = len(snapshot) - COUNT_32.size - COUNT_64.size - ICEBERG.size * icebergs
-    if icebergs:
-        return snapshot[:extras] + COUNT_32.pack(0) + snapshot[extras + COUNT_32.size :]
-    return snapshot[: extras - _NO_LISTS - (0 if phases else COUNT_32.size)]
-
-
 class Auditor:
     """Applies commands to a core, and raises AssertionError at the first result that is wrong."""
 
@@ -190,8 +149,8 @@ class Auditor:
         is_not_attempted = result.code == ResultCode.REPLACEMENT_NOT_ATTEMPTED
         assert is_not_attempted == (kind == CommandKind.PLACE and was_stopped), "a placement was stopped, or was not"
         if result.status == ResultStatus.REJECTED and rest is not _UNKNOWN:
-            expected = _without_runs(before, self._waiting, len(self._owners.links), rest, terms is not None)
-            assert self._snapshot()[_SEQUENCES_END:] == expected, "a refusal changed the state"
+            expected = without_runs(before, self._waiting, len(self._owners.links), rest, terms is not None)
+            assert self._snapshot()[SEQUENCES_END:] == expected, "a refusal changed the state"
         elif isinstance(command, Command) and command.kind == CommandKind.SET_OWNER:
             self._owners.take(command)
         is_movement = command.kind == CommandKind.MOVEMENT if isinstance(command, Command) else False
@@ -228,7 +187,7 @@ class Auditor:
 
     def _snapshot(self) -> bytes:
         """The core's snapshot, without the memory of a placement that is not attempted."""
-        return _without_stop(self.core.snapshot(), self._icebergs, len(self._phases), stopped=self._stopped)
+        return without_stop(self.core.snapshot(), self._icebergs, len(self._phases), stopped=self._stopped)
 
     @property
     def _icebergs(self) -> int:
@@ -243,7 +202,7 @@ class Auditor:
         fired = sum(len(queue) for queue in triggers.queues.values())
         priced = len(triggers.last.keys() | triggers.mark.keys())
         icebergs = self._icebergs
-        extras = _NO_LISTS + COUNT_32.size + COUNT_64.size + ICEBERG.size * icebergs
+        extras = NO_LISTS + COUNT_32.size + COUNT_64.size + ICEBERG.size * icebergs
         return sum(
             (
                 extras if icebergs else 0,

@@ -231,7 +231,8 @@ impl Engine {
                 return Err(ResultCode::SymbolInactive);
             }
             book.phase.phase.may_enter_again()?;
-            let trigger = if retriggers { check_fixed_trigger(book, &order.trigger, command.amount)? } else { 0 };
+            let trigger =
+                if retriggers { check_fixed_trigger(book, &order.trigger, command.amount)? } else { 0 };
             return self.change_waiting(index, &order, price, quantity, trigger);
         }
         let less = order.quantity - quantity;

@@ -221,7 +221,8 @@ impl Engine {
             }
         }
         balances.at_mut(fee_balance).credit(add(taker_fee, maker_fee));
-        let shows_more = [(maker, self.books.fill(maker, quantity)), (taker, self.books.fill(taker, quantity))];
+        let shows_more =
+            [(maker, self.books.fill(maker, quantity)), (taker, self.books.fill(taker, quantity))];
         let book = self.books.book_mut(index);
         book.last_price = price;
         let wakes = price <= book.wake_low || price >= book.wake_high;

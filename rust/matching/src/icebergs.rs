@@ -91,6 +91,7 @@ impl OrderBooks {
     }
 
     /// The ids of all icebergs, ascending, each with what it shows at a time and shows now.
+    #[must_use]
     pub fn iceberg_rows(&self) -> impl ExactSizeIterator<Item = (u64, i64, i64)> {
         self.icebergs.iter().map(|(&id, iceberg)| {
             (id, iceberg.display, self.orders.at(self.find_order(id)).remaining - iceberg.hidden)

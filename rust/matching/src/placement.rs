@@ -10,7 +10,8 @@ use crate::records::{Command, CommandResult, Event, EventType, LISTED, ResultSta
 use crate::sizing::{Sizing, StepCount};
 use crate::terms::{check_terms, checked_trigger, expiry_of};
 use crate::types::{
-    AMOUNT_MAX, FLAG_BUDGET, FLAG_SLIDE, ICEBERG_SLICES_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode, TriggerKind,
+    AMOUNT_MAX, FLAG_BUDGET, FLAG_SLIDE, ICEBERG_SLICES_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side,
+    StpMode, TriggerKind,
 };
 use crate::waiting::{Trigger, WaitingOrder};
 

@@ -105,6 +105,12 @@ async def test_nobody_replaces_the_order_of_another_or_of_another_symbol(engine:
     answer = await replace(engine, 1, order("buy", "91", "1", order_id=3, symbol="ETH-USD"))
     assert answer.cancelled.result_code == "MATCHING_UNKNOWN_ORDER_ID"
     assert (await engine.find(1)).status == "OPEN"
+    # Nor is its client order id free for an order of another symbol.
+    await engine.place("buy", "80", "1", order_id=4, client_order_id="mine")
+    other = order("buy", "91", "1", order_id=5, symbol="ETH-USD", client_order_id="mine")
+    answer = await replace(engine, 4, other, allow_failure=True)
+    assert answer.placed.result_code == "DUPLICATE_CLIENT_ORDER_ID"
+    assert (await engine.find(4)).status == "OPEN"
 
 
 async def test_an_amendment_moves_a_trigger_and_says_so_in_the_stream(engine: EngineClient) -> None:

@@ -131,7 +131,8 @@ class CommandIntake:
                 client_id
                 and account is not None
                 and (holder := client_ids.holder(account, client_id)) is not None
-                and holder != replaced_id
+                # A replacement may take it over, if the order that has it is sure to be cancelled.
+                and (holder != replaced_id or spec is None or entries[holder][SYMBOL] != spec.symbol_id)
             ):
                 refusal = ResultCode.DUPLICATE_CLIENT_ORDER_ID
                 conflicting_ids[index] = entries[holder][ORDER_ID]
