@@ -22,6 +22,7 @@ RECORDS = {
     # Orders, the ledger, markets and margin
     "OrderFill": "OrderFill",
     "OrderRecord": "Order",
+    "OrderList": "OrderList",
     "OwnTrade": "OwnTrade",
     "BatchRefusal": "BatchRefusal",
     "BatchEntry": "BatchEntry",

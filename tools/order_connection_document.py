@@ -42,13 +42,20 @@ CLOSES = {
 BODIES: dict[str, Any] = {
     "placeOrder": {"symbol": "BTC-USD", "side": "buy", "type": "limit", "price": "65000.5", "quantity": "0.01"},
     "placeOrders": {"orders": [{"symbol": "BTC-USD", "side": "sell", "type": "market", "quantity": "0.01"}]},
+    "placeOrderList": {
+        "type": "oco",
+        "orders": [
+            {"symbol": "BTC-USD", "side": "sell", "type": "limit", "price": "66000", "quantity": "0.01"},
+            {"symbol": "BTC-USD", "side": "sell", "type": "stop_market", "stopPrice": "64000", "quantity": "0.01"},
+        ],
+    },
     "amendOrder": {"price": "65001.5"},
     "amendOrderByClientId": {"quantity": "0.02"},
     "amendOrders": {"orders": [{"orderId": "2Q9XKfDYhaZ7bw3P", "price": "65001.5"}]},
     "cancelOrders": {"symbol": "BTC-USD"},
     "cancelAllAfter": {"timeoutSeconds": 60},
 }
-PARAMETERS = {"orderId": "2Q9XKfDYhaZ7bw3P", "clientOrderId": "my-order-1"}
+PARAMETERS = {"orderId": "2Q9XKfDYhaZ7bw3P", "clientOrderId": "my-order-1", "listId": "7mWpLQxT28sVbnC4"}
 ID = {
     "description": "The reply repeats it",
     "oneOf": [{"type": "string", "maxLength": TEXT_LENGTH_MAX}, {"type": "integer"}],

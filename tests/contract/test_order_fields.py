@@ -9,17 +9,22 @@ from decimal import Decimal
 
 import pytest
 
+from openspot.archive.kinds import ORDERS as ORDER_KIND
 from openspot.client.order_calls import OrderCalls, order_fields
 from openspot.contracts.gen.exchange.v1 import orders_pb2
-from openspot.contracts.messages import OrderRecord, OrderRequest, SubmitOrder
+from openspot.contracts.messages import OrderRecord, OrderRequest, SubmitOrder, SubmitOrderList
+from openspot.domain.order_list import ListType
+from openspot.rest_edge.orders.list_schemas import OrderListBody
 from openspot.rest_edge.orders.schemas import OrderBody
+from openspot.rest_edge.orders.store import ORDER_COLUMNS as EDGE_COLUMNS
 from openspot.router.order_columns import ORDER_COLUMNS
 from openspot.router.orders.draft import draft_of
-from openspot.router.orders.engine_orders import pending_order, place_request
+from openspot.router.orders.engine_orders import Listing, listed_order, pending_order, place_request
 from openspot.router.orders.pre_trade import Candidate, Reference, first_failure
 from openspot.router.tracked_order import TrackedOrder, record_of
 from openspot.router.translation.order_state_machine import OrderStateMachine
 from tests.unit.router.orders import MARKETS, accepted, waiting
+from tests.unit.router.test_order_list_events import listed
 
 LIMIT = {
     "symbol": "BTC-USD", "side": "sell", "type": "limit", "quantity": "1.5", "price": "99.95", "timeInForce": "ioc",
@@ -138,6 +143,38 @@ def test_the_terms_of_an_order_stay_along_the_whole_way(terms: dict[str, object]
             name: getattr(wanted, name) for name in TERMS_SHOWN
         }
         assert (record.trigger_status, record.type, record.time_in_force) == ("waiting", order["type"], "gtd")
+
+
+def test_the_list_of_an_order_stays_along_the_whole_way() -> None:
+    order = {"symbol": "BTC-USD", "side": "sell", "quantity": "1.5", "type": "stop_limit", "stopPrice": "95"}
+    body = OrderListBody.model_validate(
+        {"type": "oto", "clientListId": "mine", "orders": [
+            {"symbol": "BTC-USD", "side": "buy", "quantity": "1.5", "type": "limit", "price": "99.95"},
+            order | {"price": "94.95", "clientOrderId": "exit"},
+        ]}
+    )  # fmt: skip
+    list_id = body.list_id("u1", "operation")
+    sent = SubmitOrderList("u1", list_id, body.type.value, body.to_requests(list_id), body.client_list_id)
+    wanted = {
+        "list_id": list_id, "client_list_id": "mine", "list_type": "oto", "list_role": "stop_loss",
+        "list_state": "planned",
+    }  # fmt: skip
+    assert wanted.keys() == {name for name in OrderRecord.__struct_fields__ if "list_" in name}
+    candidate = Candidate(
+        draft_of(SubmitOrder("u1", sent.orders[1])), MARKETS, Reference(Decimal(100)), has_complete_rules=True
+    )
+    assert first_failure(candidate) is None
+    listing = Listing(list_id, sent.client_list_id, ListType(sent.type), 2)
+    placed = place_request(candidate, 42, honour_time_in_force=True, listing=listing)
+    pending = listed_order(pending_order(candidate, 42, 1_700_000_000_000), candidate.draft, listing)
+    event = listed(1, 42, 3, list_type="OTO", list_place=2, list_id="9", metadata=placed.metadata)
+    (order_of_event,) = OrderStateMachine("epoch", []).apply(event).orders
+    for tracked in (pending, order_of_event):
+        record = record_of(tracked)
+        assert {name: getattr(record, name) for name in wanted} == wanted
+        assert (record.client_order_id, record.stop_price) == ("exit", "95")
+    assert ORDER_KIND.columns.keys() == {*ORDER_COLUMNS}
+    assert all(name in EDGE_COLUMNS for name in wanted)
 
 
 def test_a_row_has_a_column_for_every_field() -> None:

@@ -113,7 +113,7 @@ class EdgeProducts:
         bus: Any = self.bus
         services = EdgeServices(
             users=absent, keys=KeyServices(nothing, ApiKeys(nothing)), funds=funds, orders=nothing,
-            cancel_timers=nothing, alerts=nothing,
+            cancel_timers=nothing, order_lists=nothing, alerts=nothing,
             notifications=NotificationServices(nothing, NotificationPreferenceService(self.pool)),
             markets=nothing, margin=MarginClient(bus), health=Health(),
             system=SystemSettings(self.settings, THROTTLE_TIERS[ThrottleClass.STANDARD], self._clock),

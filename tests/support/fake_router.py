@@ -17,17 +17,24 @@ from openspot.contracts.messages import (
     CancelOpenOrders,
     CancelOpenOrdersReply,
     CancelOrder,
+    CancelOrderList,
+    CancelOrderListReply,
     CancelOrderReply,
     GetOrder,
     GetOrderReply,
     OrderRecord,
     SubmitOrder,
+    SubmitOrderList,
+    SubmitOrderListReply,
     SubmitOrderReply,
 )
 from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.domain.order import OrderType
+from openspot.domain.order_list import ListType, role_of
 from openspot.domain.result_code import ResultCode
 from openspot.kit.bus import Bus
 from openspot.kit.clock import iso_from_ms
+from openspot.router.translation.order_lists import first_state
 from tests.support.order_records import order_record
 
 SubmitAnswer = Callable[[SubmitOrder], Awaitable[SubmitOrderReply]]
@@ -69,6 +76,7 @@ class FakeRouter:
         self.bulk_gate.set()
         self.orders: dict[str, OrderRecord] = {}
         self.amended: list[AmendOrders] = []
+        self.lists: list[SubmitOrderList] = []
         self.amend_refusals: dict[str, Refusal] = {}
         self.reject_with: str | None = None
         self.refusal: Refusal | None = None
@@ -86,6 +94,12 @@ class FakeRouter:
         bulk = subjects.ORDERS_CANCEL_OPEN
         await serve(bulk, queue, CancelOpenOrders, self._cancel_open, CancelOpenOrdersReply.refused)
         await serve(subjects.ORDERS_AMEND, queue, AmendOrders, self._amend, AmendOrdersReply.refused)
+        await serve(
+            subjects.ORDERS_SUBMIT_LIST, queue, SubmitOrderList, self._submit_list, SubmitOrderListReply.refused
+        )
+        await serve(
+            subjects.ORDERS_CANCEL_LIST, queue, CancelOrderList, self._cancel_list, CancelOrderListReply.refused
+        )
         await serve(subjects.ORDERS_GET, queue, GetOrder, self._get, GetOrderReply.refused)
         await self._bus.check()
 
@@ -119,6 +133,40 @@ class FakeRouter:
         self.bulk_cancels.append(request)
         await self.bulk_gate.wait()
         return self.bulk_replies.pop(0) if self.bulk_replies else CancelOpenOrdersReply(True)
+
+    async def _submit_list(self, request: SubmitOrderList) -> SubmitOrderListReply:
+        self.lists.append(request)
+        if self.silent:
+            await asyncio.Event().wait()
+        if self.refusal is not None:
+            return SubmitOrderListReply.refused(self.refusal)
+        list_type = ListType(request.type)
+        records = []
+        for place, order in enumerate(request.orders, 1):
+            records.append(
+                structs.replace(
+                    record_of(SubmitOrder(request.user_id, order)),
+                    list_id=request.list_id,
+                    client_list_id=request.client_list_id,
+                    list_type=request.type,
+                    list_role=role_of(list_type, place, OrderType(order.type)).value,
+                    list_state=first_state(list_type, place).value,
+                )
+            )
+        self.orders |= {record.order_id: record for record in records}
+        return SubmitOrderListReply(True, tuple(records))
+
+    async def _cancel_list(self, request: CancelOrderList) -> CancelOrderListReply:
+        if self.cancel_refusal is not None:
+            return CancelOrderListReply.refused(self.cancel_refusal)
+        ended = [
+            structs.replace(record, status="cancelled", remaining_quantity="0")
+            for record in self.orders.values()
+            if record.list_id == request.list_id and record.user_id == request.user_id
+        ]
+        if not ended:
+            return CancelOrderListReply.refused(Refusal(RefusalCode.NOT_FOUND, "list not found"))
+        return CancelOrderListReply(True, tuple(ended))
 
     async def _amend(self, request: AmendOrders) -> AmendOrdersReply:
         self.amended.append(request)

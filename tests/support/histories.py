@@ -13,6 +13,7 @@ import asyncpg
 
 from openspot.ledger.store import LedgerStore
 from openspot.rest_edge.funds.withdrawals.store import WithdrawalStore
+from openspot.rest_edge.orders.list_store import ListPosition, OrderListStore
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
 from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.service import OPEN_STATUSES
@@ -30,11 +31,12 @@ _FILL = (
     INSERT INTO orders (
         order_id, engine_order_id, client_order_id, user_id, symbol, side, type, time_in_force, price, quantity,
         filled_quantity, filled_notional, remaining_quantity, fee, fee_currency, status, last_sequence, created_at,
-        updated_at
+        updated_at, list_id, list_type, list_role, list_state
     )
     SELECT 'order-' || n, n, 'client-' || n, CASE n % 2 WHEN 0 THEN 'trader' ELSE 'user' || n % 1000 END,
         'BTC-USD', 'buy', 'limit', 'gtc', 50000, 1, 1, 50000, 0, 1, 'USD',
-        CASE WHEN n <= 2 * $2::int THEN 'open' ELSE 'filled' END, n, at, at
+        CASE WHEN n <= 2 * $2::int THEN 'open' ELSE 'filled' END, n, at, at,
+        'list-' || n, 'oco', 'stop_loss', 'active'
     FROM generate_series(1, $1::bigint) AS n, LATERAL (SELECT $3::timestamptz + n * interval '1 second' AS at) AS moment
     """,
     """
@@ -125,7 +127,22 @@ def pages(pool: Any, rows: int) -> dict[str, Callable[[], Awaitable[Sequence[Any
     async def one_order() -> Sequence[Any]:
         return [await orders.get(f"order-{middle}")]
 
+    lists = OrderListStore(pool)
+    lists_half_way = ListPosition(BEGIN + timedelta(seconds=middle), f"list-{middle}")
+
+    async def lists_of(after: ListPosition | None = None, *, is_active: bool = False) -> Sequence[Any]:
+        return (await lists.page_of(USER, None, LIMIT, after, is_active=is_active))[0]
+
+    async def orders_of_lists() -> Sequence[Any]:
+        wanted = [f"list-{middle + 2 * number}" for number in range(LIMIT)]
+        return list(await lists.orders_of(USER, wanted))
+
     return {
+        "lists": lists_of,
+        "lists, half way back": lambda: lists_of(lists_half_way),
+        "active lists": lambda: lists_of(is_active=True),
+        "orders of lists": orders_of_lists,
+        "orders of a list": lambda: orders_of(OrderFilter(list_id=f"list-{middle}")),
         "order": one_order,
         "order by client id": lambda: orders_of(OrderFilter(client_order_id=f"client-{middle}")),
         "orders": lambda: orders_of(OrderFilter()),

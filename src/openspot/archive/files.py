@@ -113,9 +113,12 @@ def read(folder: Path, manifest: Manifest) -> list[Row]:
         raise ArchiveError(f"{path}: its SHA-256 is not the one of the manifest")
     try:
         lines = csv.reader(io.StringIO(gzip.decompress(content).decode(), newline=""))
-        if next(lines) != list(kind.columns):
+        given, columns = next(lines), list(kind.columns)
+        if not given or given != columns[: len(given)]:
             raise ArchiveError(f"{path}: its columns are not those of {kind.name}")
-        rows: list[Row] = [[_unescaped(value) for value in line] for line in lines]
+        # A file of an earlier release lacks the columns that came since, which were empty for its rows.
+        later = [None] * (len(columns) - len(given))
+        rows: list[Row] = [[*(_unescaped(value) for value in line), *later] for line in lines]
         totals = _totals(kind, rows)
     except (OSError, EOFError, ValueError, csv.Error, StopIteration, InvalidOperation) as error:
         raise ArchiveError(f"{path}: it cannot be read: {error}") from error

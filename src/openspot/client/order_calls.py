@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from openspot.client.calls import Caller, Calls, Number, exact, given, iso_time, segment
-from openspot.client.gen.records import BatchEntry, BulkCancel, CancelTimer, Order, OrderEstimate, OwnTrade
+from openspot.client.gen.records import BatchEntry, BulkCancel, CancelTimer, Order, OrderEstimate, OrderList, OwnTrade
 from openspot.client.records import Page
 from openspot.domain.order import TERMINAL, OrderStatus
 
@@ -175,6 +175,33 @@ class OrderChangeCalls(Caller):
         body = {"orders": list(orders)}
         return await self._call("PATCH", "/orders/batch", list[BatchEntry], body=body, idempotency_key=idempotency_key)
 
+    async def place_order_list(
+        self,
+        list_type: str,
+        orders: Sequence[Mapping[str, Any]],
+        *,
+        client_list_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> OrderList:
+        """Place orders that depend on each other, all or none, each made by `order_fields`, the entry first.
+
+        `list_type` is oco (two exits, of which one cancels the other), oto (an entry, and the exit that it triggers) or
+        bracket (an entry and two exits). All orders are on one market and have one quantity. The same list under the
+        same `client_list_id` or `idempotency_key` is placed once, however often it is sent. Raises ApiError 400 with
+        the reason and, in `details["failedOrder"]`, the order that it is about, from 1; 409 DUPLICATE_CLIENT_LIST_ID if
+        another list of the user has the id. After 504 ORDER_STATUS_UNKNOWN, call `order_list` with
+        `details["listId"]`. Only platforms with the complete rules have this call.
+        """
+        body = given({"type": list_type, "clientListId": client_list_id, "orders": list(orders)})
+        return await self._call("POST", "/orders/lists", OrderList, body=body, idempotency_key=idempotency_key)
+
+    async def cancel_order_list(self, list_id: str) -> OrderList:
+        """Cancel all that is open of a list, and return it.
+
+        Raises ApiError 404 if the list is unknown, 409 if nothing of it is open.
+        """
+        return await self._call("DELETE", f"/orders/lists/{segment(list_id)}", OrderList)
+
     async def cancel_order(self, order_id: str) -> Order:
         """Cancel an order and return it. Raises ApiError 404 if it is unknown, 409 if it has ended already."""
         return await self._call("DELETE", f"/orders/{segment(order_id)}", Order)
@@ -227,6 +254,17 @@ class OrderCalls(OrderChangeCalls, Calls):
         """One order. Raises ApiError 404 if this user has no such order."""
         return await self._call("GET", f"/orders/{segment(order_id)}", Order)
 
+    async def order_list(self, list_id: str) -> OrderList:
+        """One order list with its orders. Raises ApiError 404 if this user has no such list."""
+        return await self._call("GET", f"/orders/lists/{segment(list_id)}", OrderList)
+
+    async def order_lists(
+        self, *, symbol: str | None = None, active: bool | None = None, limit: int = 100, cursor: str | None = None
+    ) -> Page[OrderList]:
+        """The user's order lists, newest first; with `active` only those whose orders depend on each other now."""
+        query = {"symbol": symbol, "active": None if active is None else str(active).lower()}
+        return await self._page("/orders/lists", OrderList, query | {"limit": limit, "cursor": cursor})
+
     async def orders(
         self,
         *,
@@ -236,6 +274,7 @@ class OrderCalls(OrderChangeCalls, Calls):
         client_order_id: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        list_id: str | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Order]:
@@ -247,6 +286,7 @@ class OrderCalls(OrderChangeCalls, Calls):
             "clientOrderId": client_order_id,
             "from": iso_time(since, "since"),
             "to": iso_time(until, "until"),
+            "listId": list_id,
         }
         return await self._page("/orders", Order, query | {"limit": limit, "cursor": cursor})
 
@@ -273,6 +313,7 @@ class OrderCalls(OrderChangeCalls, Calls):
         client_order_id: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        list_id: str | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Order]:
@@ -283,6 +324,7 @@ class OrderCalls(OrderChangeCalls, Calls):
             "clientOrderId": client_order_id,
             "from": iso_time(since, "since"),
             "to": iso_time(until, "until"),
+            "listId": list_id,
         }
         return await self._page("/orders/history", Order, query | {"limit": limit, "cursor": cursor})
 

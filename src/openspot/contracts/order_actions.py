@@ -33,11 +33,13 @@ class OrderAction:
 ORDER_ACTIONS = {
     "placeOrder": OrderAction("POST", "/orders", Turn.BESIDE),
     "placeOrders": OrderAction("POST", "/orders/batch", Turn.BESIDE),
+    "placeOrderList": OrderAction("POST", "/orders/lists", Turn.BESIDE),
     "amendOrder": OrderAction("PATCH", "/orders/{orderId}", Turn.ORDER, "orderId"),
     "amendOrderByClientId": OrderAction("PATCH", "/orders/client/{clientOrderId}", Turn.ALONE, "clientOrderId"),
     "amendOrders": OrderAction("PATCH", "/orders/batch", Turn.ALONE),
     "cancelOrder": OrderAction("DELETE", "/orders/{orderId}", Turn.ORDER, "orderId"),
     "cancelOrdersByClientId": OrderAction("DELETE", "/orders/client/{clientOrderId}", Turn.ALONE, "clientOrderId"),
     "cancelOrders": OrderAction("DELETE", "/orders", Turn.ALONE),
+    "cancelOrderList": OrderAction("DELETE", "/orders/lists/{listId}", Turn.ALONE, "listId"),
     "cancelAllAfter": OrderAction("POST", "/orders/cancel-all-after", Turn.ALONE),
 }

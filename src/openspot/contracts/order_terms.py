@@ -1,4 +1,4 @@
-"""The terms of an order in its record, as router and edge both show them."""
+"""The terms of an order and its list in its record, as router and edge both show them."""
 
 from decimal import Decimal
 
@@ -36,4 +36,24 @@ def with_terms(
         trailing_bps=trailing_bps,
         trigger_status=(TriggerStatus.WAITING if triggered_at is None else TriggerStatus.TRIGGERED).value,
         triggered_at=triggered_at,
+    )
+
+
+def with_list(
+    record: OrderRecord,
+    *,
+    list_id: str,
+    client_list_id: str | None,
+    list_type: str | None,
+    list_role: str | None,
+    list_state: str | None,
+) -> OrderRecord:
+    """`record` with the list that the order belongs to."""
+    return msgspec.structs.replace(
+        record,
+        list_id=list_id,
+        client_list_id=client_list_id,
+        list_type=list_type or "",
+        list_role=list_role or "",
+        list_state=list_state or "",
     )

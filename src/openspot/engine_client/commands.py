@@ -80,6 +80,15 @@ class EngineCommands:
             raise EngineAmbiguousError(f"{len(response.orders)} answers to {len(orders)} orders")
         return list(response.orders)
 
+    async def place_order_list(self, request: orders_pb2.PlaceOrderListRequest) -> orders_pb2.PlaceOrderListResponse:
+        """Place orders that depend on each other, all or none. Raises EngineError."""
+        return await self._call("PlaceOrderList", request, orders_pb2.PlaceOrderListResponse, self._place_timeout_s)
+
+    async def cancel_order_list(self, list_number: int, user_id: str) -> orders_pb2.CancelOrderListResponse:
+        """Cancel all that is open or planned of a user's list. Raises EngineError."""
+        request = orders_pb2.CancelOrderListRequest(list_id=list_number, participant_id=user_id)
+        return await self._call("CancelOrderList", request, orders_pb2.CancelOrderListResponse, self._place_timeout_s)
+
     async def cancel_order(self, engine_order_id: int, user_id: str, symbol: str) -> orders_pb2.CancelOrderResponse:
         """Cancel an open order of a user. Raises EngineError."""
         request = orders_pb2.CancelOrderRequest(order_id=engine_order_id, participant_id=user_id, symbol=symbol)

@@ -10,6 +10,7 @@ from openspot.contracts.engine_events import (
     AcceptedEvent,
     BalanceEvent,
     EngineEvent,
+    ListedEvent,
     MovedEvent,
     ReduceEvent,
     RejectEvent,
@@ -47,7 +48,8 @@ class EngineProjection:
     def apply_all(self, events: Iterable[EngineEvent]) -> None:
         """Take the next events of the stream."""
         for event in events:
-            if isinstance(event, AcceptedEvent | RejectEvent | WaitingEvent):
+            if isinstance(event, AcceptedEvent | RejectEvent | WaitingEvent | ListedEvent):
+                # An order of a list is open from its LISTED on, and begins again once it is placed.
                 self._begin(event)
             elif isinstance(event, TradeEvent):
                 self._trade(event)
@@ -61,7 +63,7 @@ class EngineProjection:
                     order.quantity = parse_decimal(event.quantity) if event.quantity else order.quantity
                     order.remaining = parse_decimal(event.remaining)
 
-    def _begin(self, event: AcceptedEvent | RejectEvent | WaitingEvent) -> None:
+    def _begin(self, event: AcceptedEvent | RejectEvent | WaitingEvent | ListedEvent) -> None:
         accepted = not isinstance(event, RejectEvent)
         order_id = _shown_id(event.order_id, event.engine_order_id)
         if isinstance(event, RejectEvent):

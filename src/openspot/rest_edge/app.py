@@ -32,6 +32,8 @@ from openspot.rest_edge.orders.amendment_routes import amendment_routes
 from openspot.rest_edge.orders.cancel_timer_routes import cancel_timer_routes
 from openspot.rest_edge.orders.cancel_timers import CancelTimers
 from openspot.rest_edge.orders.connections import order_connection_routes
+from openspot.rest_edge.orders.list_routes import order_list_routes
+from openspot.rest_edge.orders.order_lists import OrderListService
 from openspot.rest_edge.orders.routes import order_routes
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.products.routes import product_routes
@@ -68,6 +70,7 @@ class EdgeServices:
     funds: FundServices
     products: ProductServices
     orders: OrderService
+    order_lists: OrderListService
     cancel_timers: CancelTimers
     markets: MarketService
     margin: MarginClient
@@ -108,7 +111,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
         market_routes(PREFIX, services.markets),
         # Before the orders: one of their paths takes any word as an id.
         *(_complete_order_routes(services) if has_complete_rules else []),
-        order_routes(PREFIX, services.orders, fast_paths=fast_paths),
+        order_routes(PREFIX, services.orders, fast_paths=fast_paths, has_complete_rules=has_complete_rules),
         *fund_routes(PREFIX, services.funds, fast_paths=fast_paths),
         *product_routes(PREFIX, services.products),
         settings_routes(PREFIX, services.system, services.trading),
@@ -121,6 +124,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
 def _complete_order_routes(services: EdgeServices) -> list[Router]:
     orders, timers = services.orders, services.cancel_timers
     return [
+        order_list_routes(PREFIX, services.order_lists),
         amendment_routes(PREFIX, orders),
         cancel_timer_routes(PREFIX, timers),
         order_connection_routes(PREFIX, orders, timers),

@@ -32,6 +32,8 @@ DESCRIPTOR = Descriptor(
                     subjects.ORDERS_CANCEL,
                     subjects.ORDERS_CANCEL_OPEN,
                     subjects.ORDERS_AMEND,
+                    subjects.ORDERS_SUBMIT_LIST,
+                    subjects.ORDERS_CANCEL_LIST,
                     subjects.ORDERS_GET,
                     subjects.LEDGER_BALANCES_GET,
                     subjects.LEDGER_HISTORY_GET,

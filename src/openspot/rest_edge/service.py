@@ -36,6 +36,8 @@ from openspot.rest_edge.margin.service import MarginClient
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.notifications.service import make_notification_services
 from openspot.rest_edge.orders.cancel_timers import LOOK_INTERVAL_S, CancelTimers
+from openspot.rest_edge.orders.list_store import OrderListStore
+from openspot.rest_edge.orders.order_lists import OrderListService
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
 from openspot.rest_edge.products.service import make_product_services
@@ -165,6 +167,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         funds=funds,
         products=products,
         orders=orders,
+        order_lists=OrderListService(bus, OrderListStore(pool), orders, system_clock, settings.request_timeout_s),
         cancel_timers=cancel_timers,
         markets=markets,
         margin=MarginClient(bus),

@@ -44,6 +44,8 @@ DESCRIPTOR = Descriptor(
                     subjects.ORDERS_CANCEL,
                     subjects.ORDERS_CANCEL_OPEN,
                     subjects.ORDERS_AMEND,
+                    subjects.ORDERS_SUBMIT_LIST,
+                    subjects.ORDERS_CANCEL_LIST,
                     subjects.ORDERS_GET,
                 ),
                 requests=(
@@ -58,6 +60,7 @@ DESCRIPTOR = Descriptor(
                     f"{subjects.TRADES_EXECUTED}.*",
                     subjects.TRANSFERS_EXECUTED,
                     subjects.RISK_CHECK_FAILED,
+                    subjects.NOTIFICATIONS_SEND,
                     subjects.CUSTODY_WITHDRAWAL_RESERVED,
                     subjects.CUSTODY_WITHDRAWAL_FAILED,
                 ),

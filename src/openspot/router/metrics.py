@@ -5,6 +5,11 @@ from prometheus_client import Counter, Gauge, Histogram
 ORDERS = Counter("openspot_router_orders_total", "Orders submitted, by outcome and reason", ["outcome", "reason"])
 CANCELS = Counter("openspot_router_cancels_total", "Cancels asked for, by outcome", ["outcome"])
 AMENDMENTS = Counter("openspot_router_amendments_total", "Amendments asked for, by outcome", ["outcome"])
+ORDER_LISTS = Counter(
+    "openspot_router_order_lists_total",
+    "Order lists asked for, by outcome and code of the refusal",
+    ["outcome", "code"],
+)
 BALANCE_CHECKS = Counter("openspot_router_balance_checks_total", "Balance checks, by whose figure counted", ["source"])
 ENGINE_BATCH_ORDERS = Histogram(
     "openspot_router_engine_batch_orders",

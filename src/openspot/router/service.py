@@ -16,11 +16,15 @@ from openspot.contracts.messages import (
     CancelOpenOrders,
     CancelOpenOrdersReply,
     CancelOrder,
+    CancelOrderList,
+    CancelOrderListReply,
     CancelOrderReply,
     GetOrder,
     GetOrderReply,
     Message,
     SubmitOrder,
+    SubmitOrderList,
+    SubmitOrderListReply,
     SubmitOrderReply,
 )
 from openspot.domain.market import load_markets
@@ -44,6 +48,8 @@ from openspot.router.orders.available_funds import AvailableFunds
 from openspot.router.orders.bulk_cancellation import BulkCancellation
 from openspot.router.orders.cancellation import Cancellation
 from openspot.router.orders.engine_order_ids import OrderIds
+from openspot.router.orders.list_cancellation import ListCancellation
+from openspot.router.orders.list_submission import ListSubmission
 from openspot.router.orders.lookup import OrderLookup
 from openspot.router.orders.opening import Opening
 from openspot.router.orders.placements import Placements
@@ -119,10 +125,11 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
             cancel_only_s=settings.opening_cancel_only_s,
             post_only_s_max=settings.opening_post_only_s,
         )
+        funds = AvailableFunds(bus, engine, settings.balance_check_timeout_s)
         submission = Submission(
             markets=symbols.markets,
             reference_prices=reference_prices,
-            funds=AvailableFunds(bus, engine, settings.balance_check_timeout_s),
+            funds=funds,
             order_ids=order_ids,
             recent_orders=recent_orders,
             placements=placements,
@@ -138,7 +145,13 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
         cancellation = Cancellation(
             specs=symbols.specs, lookup=lookup, recent_orders=recent_orders, engine=engine, clock=system_clock
         )
-        bulk = BulkCancellation(lookup=lookup, recent_orders=recent_orders, engine=engine, clock=system_clock)
+        bulk = BulkCancellation(
+            lookup=lookup,
+            recent_orders=recent_orders,
+            engine=engine,
+            clock=system_clock,
+            has_lists=settings.has_complete_rules,
+        )
 
         queue = subjects.ORDER_ROUTER_QUEUE
         await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, submission.submit, SubmitOrderReply.refused)
@@ -157,6 +170,29 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
                 clock=system_clock,
             )
             await bus.serve(subjects.ORDERS_AMEND, queue, AmendOrders, amendment.amend, AmendOrdersReply.refused)
+            lists = ListSubmission(
+                markets=symbols.markets,
+                reference_prices=reference_prices,
+                funds=funds,
+                order_ids=order_ids,
+                recent_orders=recent_orders,
+                rejections=rejections,
+                lookup=lookup,
+                engine=engine,
+                opening=opening,
+                clock=system_clock,
+            )
+            list_cancellation = ListCancellation(lookup=lookup, recent_orders=recent_orders, engine=engine)
+            await bus.serve(
+                subjects.ORDERS_SUBMIT_LIST, queue, SubmitOrderList, lists.submit, SubmitOrderListReply.refused
+            )
+            await bus.serve(
+                subjects.ORDERS_CANCEL_LIST,
+                queue,
+                CancelOrderList,
+                list_cancellation.cancel,
+                CancelOrderListReply.refused,
+            )
         await bus.serve(subjects.ORDERS_GET, queue, GetOrder, lookup.get, GetOrderReply.refused)
         # At the end the router first accepts no more requests, then records their refusals, then ends the rest.
         frame.at_end(rejections.close)

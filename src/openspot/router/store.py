@@ -25,7 +25,7 @@ from openspot.router.order_columns import (
     order_rows,
     tracked_order_of,
 )
-from openspot.router.rows_position import CURSORS, PassedEvents, position_of_cursors
+from openspot.router.rows_position import CURSORS, PassedEvents, passed, position_of_cursors, rows_position
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 
@@ -168,6 +168,36 @@ class RouterStore:
         """The order with this id, from its row; None if there is no row."""
         row = await self._pool.fetchrow(f"{_ORDER_SELECT} WHERE order_id = $1", order_id)
         return None if row is None else tracked_order_of(row)
+
+    async def orders_of_list(self, list_id: str) -> list[TrackedOrder]:
+        """The orders of a list, from their rows, the entry first; empty if there is no row."""
+        rows = await self._pool.fetch(
+            f"{_ORDER_SELECT} WHERE list_id = $1 ORDER BY list_role <> 'entry', engine_order_id, order_id", list_id
+        )
+        return [tracked_order_of(row) for row in rows]
+
+    async def ended_with_lists(self, order_ids: Sequence[str], first: int, last: int) -> list[str]:
+        """The orders that were cancelled because their lists ended with one of `order_ids`.
+
+        Only those whose last event is from `first` to `last`.
+        """
+        rows = await self._pool.fetch(
+            """
+            SELECT other.order_id FROM orders AS ended JOIN orders AS other ON other.list_id = ended.list_id
+            WHERE ended.order_id = ANY($1::text[]) AND ended.list_id IS NOT NULL AND other.order_id <> ALL($1::text[])
+                AND other.status = 'cancelled' AND other.last_sequence BETWEEN $2 AND $3
+            """,
+            list(order_ids),
+            first,
+            last,
+        )
+        return sorted({row["order_id"] for row in rows})
+
+    async def rows_include(self, symbol: str, sequence: int) -> bool:
+        """Whether the rows include every event of a symbol up to this one."""
+        async with self._pool.acquire() as connection:
+            position = await rows_position(connection)
+        return position is not None and passed((*position.current, *position.earlier), symbol) >= sequence
 
     async def resumption(self) -> Resumption:
         """Load the state from which the partition goes on, in one snapshot of the database.

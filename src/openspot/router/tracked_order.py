@@ -5,9 +5,10 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 import msgspec
 
 from openspot.contracts.messages import OrderRecord
-from openspot.contracts.order_terms import with_terms
+from openspot.contracts.order_terms import with_list, with_terms
 from openspot.domain.money import AMOUNT_PLACES, decimal_to_text
 from openspot.domain.order import TERMINAL, OrderStatus
+from openspot.domain.order_list import BOUND_STATES, ListState
 from openspot.kit.clock import iso_from_ms
 
 ZERO = Decimal(0)
@@ -34,6 +35,10 @@ class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=T
     trailing_bps: int | None = None
     expires_at_ms: int | None = None
     self_trade_prevention: str | None = None
+    list_id: str | None = None
+    client_list_id: str | None = None
+    list_type: str | None = None
+    list_role: str | None = None
 
 
 class TrackedOrder(msgspec.Struct, frozen=True):
@@ -43,7 +48,8 @@ class TrackedOrder(msgspec.Struct, frozen=True):
     quantity of the fills. It is in the quote asset, as `fee` is. `engine_order_id` is None for an order that the engine
     never had. `last_sequence` is the sequence of the newest engine event that this state includes, 0 before the first.
     Times are milliseconds since 1970. An order has a trigger if `trigger_by` is not None; `triggered_ms` says when it
-    fired, and `stop_price` at which price, that of a trailing one only from then on.
+    fired, and `stop_price` at which price, that of a trailing one only from then on. An order of a list has `list_id`,
+    a `list_type`, `list_role` and `list_state` of domain.order_list, and its client's own id of the list if it has one.
     """
 
     order_id: str
@@ -75,6 +81,21 @@ class TrackedOrder(msgspec.Struct, frozen=True):
     triggered_ms: int | None = None
     expires_ms: int | None = None
     self_trade_prevention: str | None = None
+    list_id: str | None = None
+    client_list_id: str | None = None
+    list_type: str | None = None
+    list_role: str | None = None
+    list_state: str | None = None
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether the order is an exit that its entry has not armed yet."""
+        return self.list_state == ListState.PLANNED
+
+    @property
+    def is_in_a_list(self) -> bool:
+        """Whether the order is open, and what happens to it happens to the others of its list."""
+        return self.list_state in BOUND_STATES and not self.has_ended
 
     @property
     def is_waiting(self) -> bool:
@@ -136,5 +157,14 @@ def record_of(order: TrackedOrder) -> OrderRecord:
             triggered_at=None if order.triggered_ms is None else iso_from_ms(order.triggered_ms),
             expires_at=None if order.expires_ms is None else iso_from_ms(order.expires_ms),
             self_trade_prevention=order.self_trade_prevention,
+        )
+    if order.list_id is not None:
+        record = with_list(
+            record,
+            list_id=order.list_id,
+            client_list_id=order.client_list_id,
+            list_type=order.list_type,
+            list_role=order.list_role,
+            list_state=order.list_state,
         )
     return record

@@ -35,6 +35,9 @@ async def test_a_stop_waits_with_its_funds_and_is_matched_once_its_trigger_fires
     assert (answer.status, answer.remaining_quantity) == (pb.ACCEPTED, SCALE)
     found = await engine.find(7)
     assert (found.status, found.trigger_price, found.trigger_limit) == ("WAITING", 10_500, 11_200)
+    assert (found.type, found.trigger, found.trigger_source, found.trigger_direction) == (
+        pb.GTC, pb.TRIGGER_FIXED, pb.TRIGGER_LAST_TRADE, pb.TRIGGER_AT_OR_ABOVE,
+    )  # fmt: skip
     assert (await engine.balances())["USD"].locked == "112"
     first = await engine.last_sequence()
     (waiting,) = await engine.events(first, first)

@@ -188,6 +188,23 @@ REQUESTS = {
         lambda answer: answer["outcomes"][0]["code"] == "NOT_FOUND",
         {("userId",): HOSTILE_IDS},
     ),
+    "orders.submit_list": Request(
+        {"userId": "alice", "listId": "nobodys", "type": "oco", "orders": [ORDER], "clientListId": "mine"},
+        lambda answer: answer["error"].startswith("orders must have 2 entries for a list of type oco"),
+        {
+            ("userId",): HOSTILE_IDS,
+            ("listId",): HOSTILE_IDS,
+            ("type",): ("", " ", "triangle", "oco ", "oco\x00", SQL, LONG),
+            ("clientListId",): CONTROLS,
+        },
+        frozenset({"clientListId"}),
+        frozenset({"clientListId"}),
+    ),
+    "orders.cancel_list": Request(
+        {"userId": "alice", "listId": "nobodys"},
+        lambda answer: answer["code"] == "NOT_FOUND",
+        {("userId",): HOSTILE_IDS, ("listId",): HOSTILE_IDS},
+    ),
     "orders.get": Request(
         {"userId": "alice", "orderId": "resting"},
         lambda answer: answer["order"]["orderId"] == "resting",

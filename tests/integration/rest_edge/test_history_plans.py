@@ -17,6 +17,11 @@ READ_MAX = 4 * (LIMIT + 1)
 TRADES = {"trades_of_buyer_by_side", "trades_of_seller_by_side"}
 ENTRIES = {"ledger_accounts_pkey", "ledger_entries_of_account"}
 SHAPES = {
+    "lists": {"orders_lists_of_user"},
+    "lists, half way back": {"orders_lists_of_user"},
+    "active lists": {"orders_open"},
+    "orders of lists": {"orders_of_list"},
+    "orders of a list": {"orders_of_list"},
     "order": {"orders_pkey"},
     "order by client id": {"orders_client"},
     "orders": {"orders_of_user"},

@@ -103,6 +103,14 @@ async def _placed(users: Users) -> Any:
     )  # fmt: skip
 
 
+async def order_list(users: Users) -> str:
+    own = {"symbol": "BTC-USD", "side": "sell", "quantity": "0.1"}
+    take_profit = own | {"type": "limit", "price": "105"}
+    stop_loss = own | {"type": "stop_limit", "stopPrice": "95", "price": "95"}
+    body = {"type": "oco", "orders": [take_profit, stop_loss]}
+    return str((await users.make("/orders/lists", body))["listId"])
+
+
 async def withdrawal(users: Users) -> str:
     """A withdrawal that waits for people: it is worth more than what custody approves by itself."""
     withdrawal_id = f"wd-{next(_serial)}"
@@ -170,6 +178,8 @@ class Owned:
 
 
 BY_PATH = {
+    "GET /orders/lists/{listId}": Owned(order_list),
+    "DELETE /orders/lists/{listId}": Owned(order_list),
     "GET /orders/client/{clientOrderId}": Owned(client_order_id),
     "GET /orders/{orderId}": Owned(order),
     "DELETE /orders/{orderId}": Owned(order),
@@ -194,6 +204,7 @@ BY_BODY = {
 }
 MADE_BY_THE_OWNER = {
     "/orders": order,
+    "/orders/lists": order_list,
     "/accounts/withdrawals": withdrawal,
     "/users/me/withdrawal-addresses": withdrawal_address,
     "/api-keys": api_key,

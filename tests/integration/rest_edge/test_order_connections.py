@@ -76,6 +76,17 @@ async def test_each_action_has_the_reply_of_its_route(
     router.bulk_replies = [CancelOpenOrdersReply(True, ("order1",))]
     everything = await connection.ask("cancelOrders", {"symbol": "ETH-USD"})
     assert (everything["status"], everything["body"]["cancelled"]) == (200, ["order1"])
+    exits = [
+        LIMIT | {"side": "sell"},
+        {name: value for name, value in LIMIT.items() if name != "price"}
+        | {"side": "sell", "type": "stop_market", "stopPrice": "50"},
+    ]
+    placed = await connection.ask("placeOrderList", {"type": "oco", "orders": exits})
+    assert (placed["status"], placed["body"]["type"], placed["body"]["status"]) == (201, "oco", "active")
+    cancelled = await connection.ask("cancelOrderList", listId=placed["body"]["listId"])
+    assert (cancelled["status"], [order["status"] for order in cancelled["body"]["orders"]]) == (
+        200, ["cancelled", "cancelled"],
+    )  # fmt: skip
     timer = await connection.ask("cancelAllAfter", {"timeoutSeconds": 60})
     assert (timer["status"], timer["body"]["timeoutSeconds"]) == (200, 60)
 

@@ -177,7 +177,7 @@ async def test_the_platform_says_which_rules_are_on(trading: Trading) -> None:
         "selfTradePreventionModes": [
             "none", "cancel_resting", "cancel_incoming", "cancel_both", "decrement_and_cancel",
         ],
-        "clientOrderIdsUnique": True, "clientOrderIdLengthMax": 64,
+        "orderListTypes": ["oco", "oto", "bracket"], "clientOrderIdsUnique": True, "clientOrderIdLengthMax": 64,
         "ordersPerBatchMax": 20, "fillsMax": 100,
     }  # fmt: skip
     markets = (await trading.rest("GET", "/markets")).body

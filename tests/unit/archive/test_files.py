@@ -42,11 +42,22 @@ def test_credits_and_debits_of_entries_are_summed_apart_and_what_orders_filled(t
     order = (
         "order-1", "3", None, "alice", "BTC-USD", "buy", "limit", "gtc", None, "100", "1", "0.5", "50", "0.5", "0.1",
         "USD", "cancelled", None, "9", "2025-03-02 10:00:00+00", "2025-03-02 10:00:00+00", "f",
-        *(None,) * 7,
+        *(None,) * 12,
     )  # fmt: skip
     assert write(tmp_path, ORDERS, "2025-03", [order]).totals == {
         "fee": {"USD": "0.1"}, "filled": {"BTC": "0.5"}, "notional": {"USD": "50"},
     }  # fmt: skip
+
+
+def test_a_file_of_a_release_with_fewer_columns_is_read_without_those_that_came_since(tmp_path: Path) -> None:
+    order = (
+        "order-1", "3", None, "alice", "BTC-USD", "buy", "limit", "gtc", None, "100", "1", "0.5", "50", "0.5", "0.1",
+        "USD", "cancelled", None, "9", "2025-03-02 10:00:00+00", "2025-03-02 10:00:00+00", "f",
+    )  # fmt: skip
+    columns = dict(list(ORDERS.columns.items())[: len(order)])
+    manifest = write(tmp_path, ORDERS._replace(columns=columns), "2025-03", [order])
+    missing = [None] * (len(ORDERS.columns) - len(order))
+    assert [list(row) for row in read(tmp_path, manifest)] == [[*order, *missing]]
 
 
 @pytest.mark.parametrize("text", [None, "", "\\N", "\\", "\\\\N", 'a"b', "a,b", "a\r\nb\n", "ä\u2028", "=1+1"])

@@ -1,6 +1,7 @@
 """What the engine is sent for an order, and what its answer means."""
 
 from decimal import Decimal
+from typing import Any
 
 import msgspec
 import pytest
@@ -173,6 +174,60 @@ def test_an_order_that_only_the_engine_knows_is_shown_by_what_it_knows(
     record = record_of(found_order(found, SPEC, NOW_MS))
     assert (record.status, record.filled_quantity, record.side) == (status.lower(), filled, "sell")
     assert record.remaining_quantity == ("0" if status in ("FILLED", "CANCELLED") else str(Decimal(remaining) / 10_000))
+
+
+FIXED_BELOW = {
+    "trigger": orders_pb2.TRIGGER_FIXED, "trigger_direction": orders_pb2.TRIGGER_AT_OR_BELOW, "trigger_price": 9_500,
+}  # fmt: skip
+FIXED_ABOVE = FIXED_BELOW | {"trigger_direction": orders_pb2.TRIGGER_AT_OR_ABOVE}
+BY_DISTANCE = {"trigger": orders_pb2.TRIGGER_TRAILING_DISTANCE, "trigger_value": 50, "trigger_price": 9_500}
+BY_POINTS = BY_DISTANCE | {"trigger": orders_pb2.TRIGGER_TRAILING_BASIS_POINTS}
+
+
+@pytest.mark.parametrize(
+    ("side", "order_type", "trigger", "shown"),
+    [
+        ("SELL", "GTC", FIXED_BELOW, {"type": "stop_limit", "stop_price": "95", "price": "94"}),
+        (
+            "SELL",
+            "IOC",
+            FIXED_BELOW,
+            {"type": "stop_market", "stop_price": "95", "price": None, "time_in_force": "ioc"},
+        ),
+        ("SELL", "GTC", FIXED_ABOVE, {"type": "take_profit_limit", "stop_price": "95"}),
+        ("BUY", "IOC", FIXED_BELOW, {"type": "take_profit_market", "stop_price": "95"}),
+        ("BUY", "GTC", FIXED_ABOVE, {"type": "stop_limit", "stop_price": "95"}),
+        ("SELL", "GTC", BY_DISTANCE, {"type": "trailing_stop_limit", "trailing_amount": "0.5", "stop_price": None}),
+        ("SELL", "IOC", BY_POINTS, {"type": "trailing_stop_market", "trailing_bps": 50, "trailing_amount": None}),
+        (
+            "SELL",
+            "GTC",
+            FIXED_BELOW | {"trigger_source": orders_pb2.TRIGGER_MARK_PRICE},
+            {"type": "stop_limit", "trigger_by": "mark"},
+        ),
+    ],
+)
+def test_an_order_that_waits_is_shown_as_what_it_is_before_it_has_a_row(
+    side: str, order_type: str, trigger: dict[str, Any], shown: dict[str, Any]
+) -> None:
+    found = orders_pb2.GetOrderResponse(
+        found=True, order_id=42, external_id="o1", participant_id="u1", symbol="BTC-USD",
+        side=orders_pb2.Side.Value(side), status="WAITING", price=9_300, quantity=10_000, remaining_quantity=10_000,
+        trigger_limit=9_400, type=orders_pb2.OrderType.Value(order_type), **trigger,
+    )  # fmt: skip
+    record = record_of(found_order(found, SPEC, NOW_MS))
+    wanted = {"status": "open", "trigger_status": "waiting", "trigger_by": "last", "remaining_quantity": "1"} | shown
+    assert {name: getattr(record, name) for name in wanted} == wanted
+
+
+def test_an_exit_that_is_planned_and_one_that_never_takes_are_open() -> None:
+    found = orders_pb2.GetOrderResponse(
+        found=True, order_id=42, external_id="o1", participant_id="u1", symbol="BTC-USD", side=orders_pb2.SELL,
+        status="PLANNED", price=10_000, quantity=10_000, remaining_quantity=10_000, type=orders_pb2.GTC,
+        post_only=orders_pb2.REFUSE,
+    )  # fmt: skip
+    record = record_of(found_order(found, SPEC, NOW_MS))
+    assert (record.status, record.type, record.remaining_quantity, record.post_only) == ("open", "limit", "1", True)
 
 
 def complete(reference: str | None = None, **fields: object) -> Candidate:

@@ -804,6 +804,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/orders/lists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Your order lists with their orders, newest first
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
+        get: operations["list_order_lists"];
+        put?: never;
+        /**
+         * Place orders that depend on each other: all, or none
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
+        post: operations["place_order_list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/orders/lists/{listId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One order list
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
+        get: operations["get_order_list"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel all that is open of an order list
+         * @description Only a user may call it. An API key needs the scope `cancel`. The `standard` limits count the request. The request leaves an audit record.
+         */
+        delete: operations["cancel_order_list"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/orders/batch": {
         parameters: {
             query?: never;
@@ -2966,6 +3014,12 @@ export interface components {
             createdAt: string;
         };
         /**
+         * ListType
+         * @description How the orders of a list depend on each other.
+         * @enum {string}
+         */
+        ListType: "oco" | "oto" | "bracket";
+        /**
          * LoginBody
          * @description Credentials.
          * @example {
@@ -3501,6 +3555,68 @@ export interface components {
             feeCurrency: string;
         };
         /**
+         * OrderList
+         * @description An order list and its orders, the entry first, as they are now. `clientListId` is null if it has none.
+         *
+         *     `status` is active while the orders depend on each other. Once it is ended, an order may still be open: it goes on
+         *     alone. A list that was refused is rejected, and so are its orders.
+         */
+        OrderList: {
+            listId: string;
+            clientListId: string | null;
+            /** @enum {string} */
+            type: "oco" | "oto" | "bracket";
+            symbol: string;
+            /** @enum {string} */
+            status: "active" | "ended" | "rejected";
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            orders: components["schemas"]["OrderRecord"][];
+        };
+        /**
+         * OrderListBody
+         * @description Orders that depend on each other, placed all or none. All are on one market and have one quantity.
+         *
+         *     `oco`: two exits of one position, both buys or both sells, of which at least one has a trigger. What one fills, the
+         *     other loses. `oto`: an entry, and one exit on the other side. `bracket`: an entry and two exits. Exits are placed
+         *     with what the entry fills, and hold no funds before. The entry comes first.
+         * @example {
+         *       "clientListId": "my-list-1",
+         *       "orders": [
+         *         {
+         *           "price": "65000",
+         *           "quantity": "0.015",
+         *           "side": "buy",
+         *           "symbol": "BTC-USD",
+         *           "type": "limit"
+         *         },
+         *         {
+         *           "price": "66000",
+         *           "quantity": "0.015",
+         *           "side": "sell",
+         *           "symbol": "BTC-USD",
+         *           "type": "limit"
+         *         },
+         *         {
+         *           "quantity": "0.015",
+         *           "side": "sell",
+         *           "stopPrice": "64000",
+         *           "symbol": "BTC-USD",
+         *           "type": "stop_market"
+         *         }
+         *       ],
+         *       "type": "bracket"
+         *     }
+         */
+        OrderListBody: {
+            type: components["schemas"]["ListType"];
+            /** @description Your own id of the list. The same request under the same id places nothing twice; another request under it is refused, 409 DUPLICATE_CLIENT_LIST_ID, also after the list has ended */
+            clientListId?: string | null;
+            orders: components["schemas"]["OrderBody"][];
+        };
+        /**
          * OrderRecord
          * @description An order as clients see it (fact A2.1-15). Times are ISO 8601 in UTC.
          *
@@ -3512,6 +3628,11 @@ export interface components {
          *     Only an order with a trigger has the others. While `triggerStatus` is waiting, the order is not in the book, though
          *     its status is open. `stopPrice` of a trailing order is null until it fires. An order that ended before it fired
          *     stays waiting. One of `trailingAmount` and `trailingBps` is there for a trailing order, and null for the others.
+         *
+         *     Only an order of a list has the fields from `listId` on. While `listState` is planned, the order is an exit that
+         *     waits for its entry: its status is open, but it holds no funds, and its quantity becomes what the entry has filled.
+         *     active: what happens to one order of the list happens to the others. ended: the order went on alone. An order that
+         *     ends keeps the state that it had.
          */
         OrderRecord: {
             orderId: string;
@@ -3558,6 +3679,14 @@ export interface components {
             expiresAt?: string;
             /** @enum {string} */
             selfTradePrevention?: "none" | "cancel_resting" | "cancel_incoming" | "cancel_both" | "decrement_and_cancel";
+            listId?: string;
+            clientListId?: string | null;
+            /** @enum {string} */
+            listType?: "oco" | "oto" | "bracket";
+            /** @enum {string} */
+            listRole?: "entry" | "take_profit" | "stop_loss";
+            /** @enum {string} */
+            listState?: "planned" | "active" | "ended";
         };
         /**
          * OrderSide
@@ -4281,6 +4410,7 @@ export interface components {
          *     `rules` are the specification's or the complete ones. A time in force that is not listed is stored and changes
          *     nothing. `triggerSources` are the prices that can fire a stop; empty: there are no stops.
          *     `selfTradePreventionModes` are those that an order may choose; empty: the account's mode applies.
+         *     `orderListTypes` are the lists that can be placed; empty: there are none.
          *     `clientOrderIdsUnique`: no two open orders of an account have the same `clientOrderId`. `fillsMax` is how many
          *     fills the reply to a placement lists; 0: none.
          */
@@ -4294,6 +4424,7 @@ export interface components {
             postOnlyModes: components["schemas"]["PostOnlyMode"][];
             quoteQuantitySides: components["schemas"]["OrderSide"][];
             selfTradePreventionModes: components["schemas"]["SelfTradePrevention"][];
+            orderListTypes: components["schemas"]["ListType"][];
             clientOrderIdsUnique: boolean;
             clientOrderIdLengthMax: number;
             ordersPerBatchMax: number;
@@ -8014,6 +8145,373 @@ export interface operations {
             };
         };
     };
+    list_order_lists: {
+        parameters: {
+            query?: {
+                /** @description Only those of this market */
+                symbol?: string | null;
+                /** @description Only those whose orders depend on each other now */
+                active?: boolean;
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Where to go on: `X-Next-Cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description Cursor of the next page; absent on the last */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderList"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    place_order_list: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key gets the first response again, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrderListBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the response of an earlier request with the same Idempotency-Key */
+                    "Idempotency-Hit"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderList"];
+                };
+            };
+            /** @description the body is not valid, or the list was rejected: `message` is the reason, and `failedOrder` in `details` the order that it is about, from 1 */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description another list of yours has the `clientListId`: DUPLICATE_CLIENT_LIST_ID; or an open order of yours a `clientOrderId` of the list: DUPLICATE_CLIENT_ORDER_ID */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the list was not sent */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description nobody knows yet what became of the list: ORDER_STATUS_UNKNOWN, with its id in `details` */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_order_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the list */
+                listId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderList"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description you have no such list */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    cancel_order_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the list */
+                listId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderList"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description you have no such list */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description nothing of the list is open: ORDER_LIST_NOT_OPEN */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the cancel was not sent */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description nobody knows yet whether the list is cancelled */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     place_orders: {
         parameters: {
             query?: never;
@@ -9016,6 +9514,8 @@ export interface operations {
                 from?: (string) | null;
                 /** @description Orders created before that */
                 to?: (string) | null;
+                /** @description Only the orders of this list */
+                listId?: string | null;
                 /** @description How many entries at most */
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
@@ -9331,6 +9831,8 @@ export interface operations {
                 from?: (string) | null;
                 /** @description Orders created before that */
                 to?: (string) | null;
+                /** @description Only the orders of this list */
+                listId?: string | null;
                 /** @description How many entries at most */
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */

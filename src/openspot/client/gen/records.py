@@ -30,6 +30,11 @@ class Order(RecordWithState, frozen=True):
     Only an order with a trigger has the others. While `trigger_status` is waiting, the order is not in the book, though
     its status is open. `stop_price` of a trailing order is None until it fires. An order that ended before it fired
     stays waiting. One of `trailing_amount` and `trailing_bps` is there for a trailing order, and None for the others.
+
+    Only an order of a list has the fields from `list_id` on. While `list_state` is planned, the order is an exit that
+    waits for its entry: its status is open, but it holds no funds, and its quantity becomes what the entry has filled.
+    active: what happens to one order of the list happens to the others. ended: the order went on alone. An order that
+    ends keeps the state that it had.
     """
 
     order_id: str
@@ -62,6 +67,28 @@ class Order(RecordWithState, frozen=True):
     triggered_at: datetime | None = None
     expires_at: datetime | None = None
     self_trade_prevention: str | None = None
+    list_id: str | None = None
+    client_list_id: str | None = None
+    list_type: str | None = None
+    list_role: str | None = None
+    list_state: str | None = None
+
+
+class OrderList(Record, frozen=True):
+    """An order list and its orders, the entry first, as they are now. `client_list_id` is None if it has none.
+
+    `status` is active while the orders depend on each other. Once it is ended, an order may still be open: it goes on
+    alone. A list that was refused is rejected, and so are its orders.
+    """
+
+    list_id: str
+    client_list_id: str | None
+    type: str
+    symbol: str
+    status: str
+    created_at: datetime
+    updated_at: datetime
+    orders: list[Order]
 
 
 class OwnTrade(Record, frozen=True):
@@ -941,6 +968,7 @@ class TradingSettings(Record, frozen=True):
     `rules` are the specification's or the complete ones. A time in force that is not listed is stored and changes
     nothing. `trigger_sources` are the prices that can fire a stop; empty: there are no stops.
     `self_trade_prevention_modes` are those that an order may choose; empty: the account's mode applies.
+    `order_list_types` are the lists that can be placed; empty: there are none.
     `client_order_ids_unique`: no two open orders of an account have the same `clientOrderId`. `fills_max` is how many
     fills the reply to a placement lists; 0: none.
     """
@@ -953,6 +981,7 @@ class TradingSettings(Record, frozen=True):
     post_only_modes: list[str]
     quote_quantity_sides: list[str]
     self_trade_prevention_modes: list[str]
+    order_list_types: list[str]
     client_order_ids_unique: bool
     client_order_id_length_max: int
     orders_per_batch_max: int

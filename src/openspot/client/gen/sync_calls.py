@@ -42,6 +42,7 @@ from openspot.client.gen.records import (
     Order,
     OrderBook,
     OrderEstimate,
+    OrderList,
     OwnTrade,
     Payment,
     PaymentFee,
@@ -259,6 +260,36 @@ class SyncCalls:
         """
         return self._loop.run(self._client.amend_orders(orders, idempotency_key=idempotency_key))
 
+    def place_order_list(
+        self,
+        list_type: str,
+        orders: Sequence[Mapping[str, Any]],
+        *,
+        client_list_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> OrderList:
+        """Place orders that depend on each other, all or none, each made by `order_fields`, the entry first.
+
+        `list_type` is oco (two exits, of which one cancels the other), oto (an entry, and the exit that it triggers) or
+        bracket (an entry and two exits). All orders are on one market and have one quantity. The same list under the
+        same `client_list_id` or `idempotency_key` is placed once, however often it is sent. Raises ApiError 400 with
+        the reason and, in `details["failedOrder"]`, the order that it is about, from 1; 409 DUPLICATE_CLIENT_LIST_ID if
+        another list of the user has the id. After 504 ORDER_STATUS_UNKNOWN, call `order_list` with
+        `details["listId"]`. Only platforms with the complete rules have this call.
+        """
+        return self._loop.run(
+            self._client.place_order_list(
+                list_type, orders, client_list_id=client_list_id, idempotency_key=idempotency_key
+            )
+        )
+
+    def cancel_order_list(self, list_id: str) -> OrderList:
+        """Cancel all that is open of a list, and return it.
+
+        Raises ApiError 404 if the list is unknown, 409 if nothing of it is open.
+        """
+        return self._loop.run(self._client.cancel_order_list(list_id))
+
     def cancel_order(self, order_id: str) -> Order:
         """Cancel an order and return it. Raises ApiError 404 if it is unknown, 409 if it has ended already."""
         return self._loop.run(self._client.cancel_order(order_id))
@@ -300,6 +331,16 @@ class SyncCalls:
         """One order. Raises ApiError 404 if this user has no such order."""
         return self._loop.run(self._client.order(order_id))
 
+    def order_list(self, list_id: str) -> OrderList:
+        """One order list with its orders. Raises ApiError 404 if this user has no such list."""
+        return self._loop.run(self._client.order_list(list_id))
+
+    def order_lists(
+        self, *, symbol: str | None = None, active: bool | None = None, limit: int = 100, cursor: str | None = None
+    ) -> Page[OrderList]:
+        """The user's order lists, newest first; with `active` only those whose orders depend on each other now."""
+        return self._loop.run(self._client.order_lists(symbol=symbol, active=active, limit=limit, cursor=cursor))
+
     def orders(
         self,
         *,
@@ -309,6 +350,7 @@ class SyncCalls:
         client_order_id: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        list_id: str | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Order]:
@@ -321,6 +363,7 @@ class SyncCalls:
                 client_order_id=client_order_id,
                 since=since,
                 until=until,
+                list_id=list_id,
                 limit=limit,
                 cursor=cursor,
             )
@@ -342,6 +385,7 @@ class SyncCalls:
         client_order_id: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        list_id: str | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Order]:
@@ -353,6 +397,7 @@ class SyncCalls:
                 client_order_id=client_order_id,
                 since=since,
                 until=until,
+                list_id=list_id,
                 limit=limit,
                 cursor=cursor,
             )

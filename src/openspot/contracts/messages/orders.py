@@ -9,6 +9,7 @@ from openspot.contracts.messages.reply import RefusableReply
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.ids import ORDER_ID_LENGTH
 from openspot.domain.order import OrderStatus, OrderType, SelfTradePrevention, TimeInForce, TriggerSource, TriggerStatus
+from openspot.domain.order_list import ListRole, ListState, ListType
 
 OrderIdText = Annotated[str, msgspec.Meta(extra_json_schema={"minLength": ORDER_ID_LENGTH})]
 """An order's id. Orders that were placed through the bus may have shorter ids, so decoding does not check it."""
@@ -64,6 +65,11 @@ class OrderRecord(Message, frozen=True):
     Only an order with a trigger has the others. While `trigger_status` is waiting, the order is not in the book, though
     its status is open. `stop_price` of a trailing order is null until it fires. An order that ended before it fired
     stays waiting. One of `trailing_amount` and `trailing_bps` is there for a trailing order, and null for the others.
+
+    Only an order of a list has the fields from `list_id` on. While `list_state` is planned, the order is an exit that
+    waits for its entry: its status is open, but it holds no funds, and its quantity becomes what the entry has filled.
+    active: what happens to one order of the list happens to the others. ended: the order went on alone. An order that
+    ends keeps the state that it had.
     """
 
     order_id: OrderIdText
@@ -96,6 +102,11 @@ class OrderRecord(Message, frozen=True):
     triggered_at: TimeText | msgspec.UnsetType | None = msgspec.UNSET
     expires_at: TimeText | msgspec.UnsetType = msgspec.UNSET
     self_trade_prevention: Annotated[str, listed(*SelfTradePrevention)] | msgspec.UnsetType = msgspec.UNSET
+    list_id: str | msgspec.UnsetType = msgspec.UNSET
+    client_list_id: str | msgspec.UnsetType | None = msgspec.UNSET
+    list_type: Annotated[str, listed(*ListType)] | msgspec.UnsetType = msgspec.UNSET
+    list_role: Annotated[str, listed(*ListRole)] | msgspec.UnsetType = msgspec.UNSET
+    list_state: Annotated[str, listed(*ListState)] | msgspec.UnsetType = msgspec.UNSET
 
 
 class SubmitOrder(Message, frozen=True):
@@ -171,6 +182,62 @@ class CancelOpenOrdersReply(RefusableReply, frozen=True):
     success: bool
     cancelled: tuple[str, ...] = ()
     more_remain: bool = False
+
+
+class SubmitOrderList(Message, frozen=True):
+    """Request `orders.submit_list`: place orders that depend on each other, all or none.
+
+    `type` is a domain.order_list.ListType. The entry comes first, if there is one. The caller allocates the ids of the
+    list and of its orders: the same request has the same ids, however often it is sent. `deadline` is as in
+    SubmitOrder.
+    """
+
+    user_id: str
+    list_id: str
+    type: str
+    orders: tuple[OrderRequest, ...]
+    client_list_id: str | None = None
+    deadline: int | None = None
+
+
+class SubmitOrderListReply(RefusableReply, frozen=True):
+    """Reply of `orders.submit_list`: the orders as they are once the engine has placed the list, in their order.
+
+    A refusal has `error` and `code`, and the rejected `orders` if they were recorded. `failed_order` is the place of
+    the order that is the reason, from 1; 0 if no single one is.
+    """
+
+    NOTHING = (False,)
+
+    success: bool
+    orders: tuple[OrderRecord, ...] = ()
+    failed_order: int = 0
+
+    @classmethod
+    def refused(cls, refusal: Refusal, orders: tuple[OrderRecord, ...] = (), failed_order: int = 0) -> Self:
+        """A reply with this refusal."""
+        return cls(False, orders, failed_order, error=refusal.message, code=refusal.code)
+
+
+class CancelOrderList(Message, frozen=True):
+    """Request `orders.cancel_list`: cancel all that is open or planned of a list."""
+
+    user_id: str
+    list_id: str
+
+
+class CancelOrderListReply(RefusableReply, frozen=True):
+    """Reply of `orders.cancel_list`: the orders of the list. A refusal has `error` and `code`."""
+
+    NOTHING = (False,)
+
+    success: bool
+    orders: tuple[OrderRecord, ...] = ()
+
+    @classmethod
+    def refused(cls, refusal: Refusal, orders: tuple[OrderRecord, ...] = ()) -> Self:
+        """A reply with this refusal."""
+        return cls(False, orders, error=refusal.message, code=refusal.code)
 
 
 class OrderAmendment(Message, frozen=True):

@@ -12,11 +12,14 @@ from openspot.contracts.gen.exchange.v1 import orders_pb2_grpc
 from openspot.domain.fees import fee_amount
 from openspot.domain.ids import trade_id
 from openspot.domain.money import amount_to_text
-from openspot.domain.order import FILLS_LISTED_MAX
+from openspot.domain.order import FILLS_LISTED_MAX, EngineOrderType
 from openspot.domain.result_code import ResultCode
+from openspot.engine.core.protocol import WaitingOrder
 from openspot.engine.core.records import (
     EVENT_SIZE,
     RESULT_SIZE,
+    TERMS_AT_OR_BELOW,
+    TERMS_BY_MARK,
     EventType,
     Result,
     ResultStatus,
@@ -29,7 +32,7 @@ from openspot.engine.intake.order_requests import PlacedOrders
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError, NotStoredError
 from openspot.engine.intake.terms import TERMS_COMMAND
-from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, ORDER_ID, REJECTED
+from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, ORDER_ID, REJECTED, WAITS
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -361,7 +364,30 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             remaining_quantity=remaining,
             trigger_price=waiting.trigger_price if waiting else 0,
             trigger_limit=waiting.limit if waiting else 0,
+            **_type_of(known.order_type),
+            **_trigger_of(waiting),
         )
+
+
+def _type_of(kept_type: int) -> dict[str, Any]:
+    """The fields of a GetOrderResponse that say with which type an order was placed."""
+    order_type = kept_type & ~WAITS
+    if order_type == EngineOrderType.POST_ONLY:
+        return {"type": pb.GTC, "post_only": pb.REFUSE}
+    return {"type": order_type}
+
+
+def _trigger_of(waiting: WaitingOrder | None) -> dict[str, Any]:
+    """The fields of a GetOrderResponse that say what an order waits for."""
+    if waiting is None:
+        return {}
+    is_below, is_by_mark = waiting.flags & TERMS_AT_OR_BELOW, waiting.flags & TERMS_BY_MARK
+    return {
+        "trigger": waiting.kind,
+        "trigger_source": pb.TRIGGER_MARK_PRICE if is_by_mark else pb.TRIGGER_LAST_TRADE,
+        "trigger_direction": pb.TRIGGER_AT_OR_BELOW if is_below else pb.TRIGGER_AT_OR_ABOVE,
+        "trigger_value": waiting.value,
+    }
 
 
 def _common_response(outcome: CommandOutcome | None) -> pb.PlaceOrderResponse:

@@ -29,11 +29,14 @@ class OrderMessage(msgspec.Struct, rename="camel", forbid_unknown_fields=True, f
     body: msgspec.Raw = msgspec.Raw(b"")
     order_id: PathText | None = None
     client_order_id: PathText | None = None
+    list_id: PathText | None = None
     idempotency_key: Annotated[str, msgspec.Meta(max_length=255)] | None = None
     token: Annotated[str, msgspec.Meta(max_length=TOKEN_LENGTH_MAX)] | None = None
 
     def parameter(self, name: str) -> str | None:
-        """What the message gives for the property `orderId` or `clientOrderId`."""
+        """What the message gives for the property `orderId`, `clientOrderId` or `listId`."""
+        if name == "listId":
+            return self.list_id
         return self.order_id if name == "orderId" else self.client_order_id
 
 
@@ -84,7 +87,7 @@ def read_message(text: str) -> OrderMessage:
     wanted = action.parameter if action is not None else ""
     if action is None and message.action not in ACTIONS:
         raise MessageError(message.id, "UNKNOWN_ACTION", f"action must be one of {', '.join(ACTIONS)}")
-    for name in ("orderId", "clientOrderId"):
+    for name in ("orderId", "clientOrderId", "listId"):
         is_given = message.parameter(name) is not None
         if is_given != (name == wanted):
             fault = "does not belong to" if is_given else "is required for"

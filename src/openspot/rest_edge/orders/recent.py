@@ -30,6 +30,7 @@ class OrderFilter:
     """Only orders that were created at this time or later."""
     until: datetime | None = None
     """Only orders that were created before this time."""
+    list_id: str | None = None
 
     def takes(self, record: OrderRecord) -> bool:
         """Whether an order passes the filter."""
@@ -38,6 +39,7 @@ class OrderFilter:
             and self.symbol in (None, record.symbol)
             and self.side in (None, record.side)
             and self.client_order_id in (None, record.client_order_id)
+            and (self.list_id is None or self.list_id == record.list_id)
             and (self.since is None or datetime.fromisoformat(record.created_at) >= self.since)
             and (self.until is None or datetime.fromisoformat(record.created_at) < self.until)
         )
@@ -98,6 +100,10 @@ class RecentOrderRecords:
     def get(self, user_id: str, order_id: str) -> OrderRecord | None:
         """The newest record of an order that was sent to this user, None if there is none."""
         return self._of_user.get(user_id, {}).get(order_id)
+
+    def of_list(self, user_id: str, list_id: str) -> list[OrderRecord]:
+        """The newest records of the orders of a list that were sent to this user."""
+        return [record for record in self._of_user.get(user_id, {}).values() if record.list_id == list_id]
 
     def beside_the_page(
         self, user_id: str, rows: Sequence[OrderRecord], wanted: OrderFilter, window: Window

@@ -2,7 +2,7 @@
 
 import re
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import Body, Path, Query
@@ -37,9 +37,9 @@ from openspot.rest_edge.orders.schemas import (
     BulkCancel,
     BulkCancelBody,
     OrderBatchBody,
-    OrderBody,
     OrderSide,
     OwnTrade,
+    order_body,
     read_order,
 )
 from openspot.rest_edge.orders.service import OrderService
@@ -57,6 +57,9 @@ ClientOrderIdQuery = Annotated[
     str | None,
     Query(alias="clientOrderId", max_length=64, description="Only orders with this clientOrderId; several may have it"),
     PrintableText,
+]
+ListIdQuery = Annotated[
+    str | None, Query(alias="listId", pattern=ORDER_ID_PATTERN, description="Only the orders of this list")
 ]
 
 ClientOrderIdPath = Annotated[
@@ -106,8 +109,11 @@ def _statuses(text: str | None) -> tuple[str, ...]:
     return names
 
 
-def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) -> Router:
+def order_routes(
+    prefix: str, orders: OrderService, *, fast_paths: bool = True, has_complete_rules: bool = True
+) -> Router:
     """The routes of `/orders`, below `prefix`. Without `fast_paths` FastAPI handles every route."""
+    body_type: Any = order_body(are_complete=has_complete_rules)
     router = Router(f"{prefix}/orders", tag="orders")
 
     @router.post(
@@ -119,9 +125,10 @@ def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) 
             503: "the order was not sent",
             504: "nobody knows yet what became of the order: ORDER_STATUS_UNKNOWN, with its id in `details`",
         },
-        fast_path=_place_by_fast_path(orders) if fast_paths else None, summary="Place an order",
+        fast_path=_place_by_fast_path(orders, has_complete_rules=has_complete_rules) if fast_paths else None,
+        summary="Place an order",
     )  # fmt: skip
-    async def place_order(request: Request, body: OrderBody) -> Response:
+    async def place_order(request: Request, body: body_type) -> Response:
         return json_response(await orders.place(caller(request).user_id, body, operation_of(context_of(request))), 201)
 
     @router.post(
@@ -158,10 +165,11 @@ def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) 
         client_order_id: ClientOrderIdQuery = None,
         since: SinceQuery = None,
         until: UntilQuery = None,
+        list_id: ListIdQuery = None,
         limit: Limit = LIMIT_DEFAULT,
         cursor: Cursor = None,
     ) -> Response:
-        wanted = OrderFilter(_statuses(status), symbol, side, client_order_id, since, until)
+        wanted = OrderFilter(_statuses(status), symbol, side, client_order_id, since, until, list_id)
         return await listed(request, wanted, limit, cursor)
 
     @router.get(
@@ -175,10 +183,11 @@ def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) 
         client_order_id: ClientOrderIdQuery = None,
         since: SinceQuery = None,
         until: UntilQuery = None,
+        list_id: ListIdQuery = None,
         limit: Limit = LIMIT_DEFAULT,
         cursor: Cursor = None,
     ) -> Response:
-        wanted = OrderFilter(HISTORY_STATUSES, symbol, side, client_order_id, since, until)
+        wanted = OrderFilter(HISTORY_STATUSES, symbol, side, client_order_id, since, until, list_id)
         return await listed(request, wanted, limit, cursor)
 
     @router.get(
@@ -262,12 +271,12 @@ def order_routes(prefix: str, orders: OrderService, *, fast_paths: bool = True) 
     return router
 
 
-def _place_by_fast_path(orders: OrderService) -> FastPathHandler:
+def _place_by_fast_path(orders: OrderService, *, has_complete_rules: bool) -> FastPathHandler:
     """Handle `POST /orders` without FastAPI. The declared route gives the same responses."""
 
     async def place(context: RequestContext) -> FastPathResponse:
         identity = identity_of(context)
-        order = read_order(context.body)
+        order = read_order(context.body, are_complete=has_complete_rules)
         return FastPathResponse(201, encode_json(await orders.place(identity.user_id, order, operation_of(context))))
 
     return place

@@ -234,10 +234,6 @@ class OrderBody(Body):
                 for name in _COMPLETE_FIELDS
                 if name in self.model_fields_set
             ]
-            if self.type in COMPLETE_ORDER_TYPES:
-                faults.append("type must be one of 'limit', 'market', 'stop_limit' or 'stop_market'")
-            if self.time_in_force is TimeInForce.GTD:
-                faults.append("timeInForce must be one of 'gtc', 'ioc' or 'fok'")
             if self.quote_quantity is not None and (
                 self.type is not OrderType.MARKET or self.side is not OrderSide.BUY
             ):
@@ -290,14 +286,43 @@ class OrderBody(Body):
         )
 
 
-def read_order(body: bytes) -> OrderBody:
+def read_order(body: bytes, *, are_complete: bool) -> OrderBody:
     """The order that a request body holds. Raises HttpError (400) that names every fault."""
     if not body:
         raise validation_error(["body is required"])
     try:
-        return OrderBody.model_validate(read_json(body))
+        return order_body(are_complete=are_complete).model_validate(read_json(body))
     except ValidationError as error:
         raise validation_error(messages_of(error.errors())) from None
+
+
+def _one_of(choices: tuple[StrEnum, ...]) -> BeforeValidator:
+    """Refuses a text that names none of the choices, with their names."""
+    names = [choice.value for choice in choices]
+    expected = ", ".join(f"'{name}'" for name in names[:-1]) + f" or '{names[-1]}'"
+
+    def check(value: object) -> object:
+        if value not in names:
+            raise PydanticCustomError("enum", "must be one of {expected}", {"expected": expected})
+        return value
+
+    return BeforeValidator(check)
+
+
+SPECIFICATION_TYPES = tuple(order_type for order_type in OrderType if order_type not in COMPLETE_ORDER_TYPES)
+SPECIFICATION_TIMES = tuple(time_in_force for time_in_force in TimeInForce if time_in_force is not TimeInForce.GTD)
+
+
+class SpecificationOrderBody(OrderBody):
+    """An order under the specification's rules, which know fewer words: a refusal names no others."""
+
+    type: Annotated[OrderType, _one_of(SPECIFICATION_TYPES), LowerCase]
+    time_in_force: Annotated[TimeInForce, _one_of(SPECIFICATION_TIMES), LowerCase] | None = None
+
+
+def order_body(*, are_complete: bool) -> type[OrderBody]:
+    """The body of an order under these rules."""
+    return OrderBody if are_complete else SpecificationOrderBody
 
 
 class OrderBatchBody(Body):
@@ -316,10 +341,10 @@ class OrderBatchBody(Body):
     orders: Annotated[list[SkipValidation[OrderBody]], Field(min_length=1, max_length=BATCH_MAX)]
 
 
-def checked_order(value: object) -> OrderBody:
+def checked_order(value: object, *, are_complete: bool) -> OrderBody:
     """One order of a batch. Raises HttpError (400) that names every fault."""
     try:
-        return OrderBody.model_validate(value)
+        return order_body(are_complete=are_complete).model_validate(value)
     except ValidationError as error:
         raise validation_error(messages_of(error.errors())) from None
 

@@ -76,6 +76,11 @@ class OrderService:
         self._bulk_turns = BulkCancelTurns()
         self._open_cancels = OpenOrderCancels(bus)
 
+    @property
+    def recent(self) -> RecentOrderRecords:
+        """The records that this process has sent to clients lately."""
+        return self._recent
+
     # Place
 
     async def place(self, user_id: str, body: OrderBody, operation: IdempotentOperation) -> OrderRecord:
@@ -87,7 +92,7 @@ class OrderService:
         body.check_rules(are_complete=self._has_complete_rules, now_ms=self._now_ms())
         order_id = operation.operation_id
         if operation.is_resumed:
-            earlier = await self._known_or_none(user_id, order_id)
+            earlier = await self.known_or_none(user_id, order_id)
             if earlier is not None:
                 return _outcome_of(earlier)
         request = SubmitOrder(user_id, body.to_request(order_id), self._deadline())
@@ -104,7 +109,7 @@ class OrderService:
             return reply.order
         if reply.code is RefusalCode.DUPLICATE_ORDER_ID:
             # Only this operation has the id. So the request was delivered twice, or resumed while it still ran.
-            earlier = await self._known_or_none(user_id, order_id)
+            earlier = await self.known_or_none(user_id, order_id)
             if earlier is not None:
                 return _outcome_of(earlier)
         raise _submit_refusal(order_id, reply)
@@ -118,7 +123,11 @@ class OrderService:
             # Each order is an operation of its own. Its id follows from the id of the batch.
             own = IdempotentOperation(_id_in_batch(operation.operation_id, number), operation.is_resumed)
             try:
-                return BatchEntry(201, await self.place(user_id, checked_order(given), own), None)
+                return BatchEntry(
+                    201,
+                    await self.place(user_id, checked_order(given, are_complete=self._has_complete_rules), own),
+                    None,
+                )
             except HttpError as error:
                 return BatchEntry(error.status_code, None, BatchRefusal(error.message, error.code, error.details))
 
@@ -142,7 +151,7 @@ class OrderService:
             raise HttpError(404, "order not found", "ORDER_NOT_FOUND", details={"clientOrderId": client_order_id})
         return page[0]
 
-    async def _known_or_none(self, user_id: str, order_id: str) -> OrderRecord | None:
+    async def known_or_none(self, user_id: str, order_id: str) -> OrderRecord | None:
         """The caller's order, None if there is none. Raises HttpError (503) if it cannot be looked up."""
         try:
             return await self.get(user_id, order_id)
@@ -486,6 +495,8 @@ def _amendment_refusal(outcome: AmendmentOutcome) -> HttpError:
         return _already_ended(order_id, status)
     if code is RefusalCode.NOT_OPEN:
         return HttpError(409, reason, "ORDER_NOT_OPEN", details=details)
+    if code is RefusalCode.ORDER_IN_LIST:
+        return HttpError(409, reason, code.value, details=details)
     if code is RefusalCode.PRE_TRADE_CHECK:
         return HttpError(400, reason, "AMENDMENT_REJECTED", details=details)
     if code is RefusalCode.ENGINE and reason != ResultCode.ENGINE_BUSY.name:

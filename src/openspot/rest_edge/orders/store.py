@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from openspot.contracts.messages import OrderRecord
-from openspot.contracts.order_terms import with_terms
+from openspot.contracts.order_terms import with_list, with_terms
 from openspot.domain.money import AMOUNT_PLACES, decimal_to_text
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.kit.clock import iso_of
@@ -18,11 +18,11 @@ from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePositio
 from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.schemas import OwnTrade
 
-_COLUMNS = """
+ORDER_COLUMNS = """
     order_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode, price, quantity,
     filled_quantity, filled_notional, remaining_quantity, fee, fee_currency, status, reject_reason,
     created_at, updated_at, post_only, stop_price, trigger_by, trailing_amount, trailing_bps, triggered_at, expires_at,
-    self_trade_prevention
+    self_trade_prevention, list_id, client_list_id, list_type, list_role, list_state
 """
 _AVERAGE_PLACE = Decimal(1).scaleb(-AMOUNT_PLACES)
 _WIDE = Context(prec=60, rounding=ROUND_HALF_EVEN)
@@ -69,6 +69,9 @@ def record_of(row: Any) -> OrderRecord:
         post_only=True if row["post_only"] else msgspec.UNSET,
     )
     triggered_at, expires_at = row["triggered_at"], row["expires_at"]
+    if row["list_id"] is not None:
+        names = ("list_id", "client_list_id", "list_type", "list_role", "list_state")
+        record = with_list(record, **{name: row[name] for name in names})
     return with_terms(
         record,
         stop_price=row["stop_price"],
@@ -89,7 +92,7 @@ class OrderStore:
 
     async def get(self, order_id: str) -> OrderRecord | None:
         """The order with this id, of any user; None if there is none."""
-        row = await self._pool.fetchrow(f"SELECT {_COLUMNS} FROM orders WHERE order_id = $1", order_id)  # noqa: S608
+        row = await self._pool.fetchrow(f"SELECT {ORDER_COLUMNS} FROM orders WHERE order_id = $1", order_id)  # noqa: S608
         return None if row is None else record_of(row)
 
     async def list_of(
@@ -114,6 +117,8 @@ class OrderStore:
             narrow("side = {}", wanted.side)
         if wanted.client_order_id is not None:
             narrow("client_order_id = {}", wanted.client_order_id)
+        if wanted.list_id is not None:
+            narrow("list_id = {}", wanted.list_id)
         if wanted.since is not None:
             narrow("created_at >= {}", wanted.since)
         if wanted.until is not None:
@@ -121,7 +126,7 @@ class OrderStore:
         if after is not None:
             narrow("(created_at, order_id) < ({}::timestamptz, {}::text)", after.created_at, after.order_id)
         query = f"""
-            SELECT {_COLUMNS} FROM orders WHERE {" AND ".join(conditions)}
+            SELECT {ORDER_COLUMNS} FROM orders WHERE {" AND ".join(conditions)}
             ORDER BY created_at DESC, order_id DESC LIMIT {int(limit) + 1}
         """  # noqa: S608
         rows = await self._pool.fetch(query, *values)
@@ -139,7 +144,7 @@ class OrderStore:
     async def records_of(self, order_ids: Sequence[str]) -> dict[str, OrderRecord]:
         """The orders of any user with these ids, by id. Orders without a row are left out."""
         rows = await self._pool.fetch(
-            f"SELECT {_COLUMNS} FROM orders WHERE order_id = ANY($1::text[])",  # noqa: S608
+            f"SELECT {ORDER_COLUMNS} FROM orders WHERE order_id = ANY($1::text[])",  # noqa: S608
             list(order_ids),
         )
         return {row["order_id"]: record_of(row) for row in rows}

@@ -4,6 +4,7 @@ from typing import Literal
 
 from openspot.contracts.messages.message import TimeText
 from openspot.domain.order import OrderType, PostOnlyMode, SelfTradePrevention, TimeInForce, TriggerSource
+from openspot.domain.order_list import ListType
 from openspot.http.validation import ResponseBody
 from openspot.rest_edge.orders.schemas import OrderSide
 
@@ -65,6 +66,7 @@ class TradingResponse(ResponseBody):
     `rules` are the specification's or the complete ones. A time in force that is not listed is stored and changes
     nothing. `triggerSources` are the prices that can fire a stop; empty: there are no stops.
     `selfTradePreventionModes` are those that an order may choose; empty: the account's mode applies.
+    `orderListTypes` are the lists that can be placed; empty: there are none.
     `clientOrderIdsUnique`: no two open orders of an account have the same `clientOrderId`. `fillsMax` is how many
     fills the reply to a placement lists; 0: none.
     """
@@ -77,6 +79,7 @@ class TradingResponse(ResponseBody):
     post_only_modes: list[PostOnlyMode]
     quote_quantity_sides: list[OrderSide]
     self_trade_prevention_modes: list[SelfTradePrevention]
+    order_list_types: list[ListType]
     client_order_ids_unique: bool
     client_order_id_length_max: int
     orders_per_batch_max: int

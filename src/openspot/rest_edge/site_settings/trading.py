@@ -8,6 +8,7 @@ from openspot.domain.order import (
     TimeInForce,
     TriggerSource,
 )
+from openspot.domain.order_list import ListType
 from openspot.kit.settings import OrderRulesSettings
 from openspot.rest_edge.orders.schemas import BATCH_MAX, CLIENT_ORDER_ID_LENGTH_MAX, OrderSide
 from openspot.rest_edge.site_settings.schemas import TradingResponse
@@ -29,6 +30,7 @@ def trading_rules(settings: OrderRulesSettings) -> TradingResponse:
         post_only_modes=list(PostOnlyMode) if is_complete else [],
         quote_quantity_sides=list(OrderSide) if is_complete else [OrderSide.BUY],
         self_trade_prevention_modes=list(SelfTradePrevention) if is_complete else [],
+        order_list_types=list(ListType) if is_complete else [],
         client_order_ids_unique=is_complete,
         client_order_id_length_max=CLIENT_ORDER_ID_LENGTH_MAX,
         orders_per_batch_max=BATCH_MAX,

@@ -119,6 +119,8 @@ class Amendment:
             return _not_found(order_id)
         if order.has_ended or order.engine_order_id is None:
             return _already_ended(order)
+        if order.is_in_a_list:
+            return _in_a_list(order)
         if order.price is None and not order.is_waiting:
             return _refused(order_id, RefusalCode.VALIDATION, "only limit orders can be amended", order)
         if order.price is None and price is not None:
@@ -227,6 +229,8 @@ class Amendment:
         """The outcome if the engine refused. Often the order ended while the amendment was on its way."""
         if reason == ResultCode.AUTH_INVALID_USER.name:
             return _not_found(order.order_id)
+        if reason == ResultCode.ORDER_IN_LIST.name:
+            return _in_a_list(order)
         if reason != ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:
             return _refused(order.order_id, RefusalCode.ENGINE, reason, order)
         try:
@@ -259,6 +263,11 @@ def _refused(order_id: str, code: RefusalCode, message: str, order: TrackedOrder
 
 def _not_found(order_id: str) -> AmendmentOutcome:
     return _refused(order_id, RefusalCode.NOT_FOUND, f"order {order_id} not found")
+
+
+def _in_a_list(order: TrackedOrder) -> AmendmentOutcome:
+    message = f"order {order.order_id} is one of a list, which is not changed: cancel the list and place another"
+    return _refused(order.order_id, RefusalCode.ORDER_IN_LIST, message, order)
 
 
 def _already_ended(order: TrackedOrder) -> AmendmentOutcome:

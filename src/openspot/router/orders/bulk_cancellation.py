@@ -9,6 +9,7 @@ from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.contracts.messages import CancelOpenOrders, CancelOpenOrdersReply
 from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
 from openspot.domain.order import Side
+from openspot.domain.order_list import LIST_ORDERS_MAX
 from openspot.domain.result_code import ResultCode
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineAmbiguousError, EngineError
@@ -30,12 +31,19 @@ class BulkCancellation:
     """Cancels the open orders of a user in the engine."""
 
     def __init__(
-        self, *, lookup: OrderLookup, recent_orders: RecentOrders, engine: EngineCommands, clock: Clock
+        self,
+        *,
+        lookup: OrderLookup,
+        recent_orders: RecentOrders,
+        engine: EngineCommands,
+        clock: Clock,
+        has_lists: bool = False,
     ) -> None:
         self._lookup = lookup
         self._recent_orders = recent_orders
         self._engine = engine
         self._clock = clock
+        self._has_lists = has_lists
 
     async def cancel_open(self, request: CancelOpenOrders) -> CancelOpenOrdersReply:
         """Reply to `orders.cancel_open`. The reply says whether more orders remain than one call takes."""
@@ -82,5 +90,10 @@ class BulkCancellation:
                 recent.order = cancelled_order(recent.order, order.sequence, now_ms)
         if cancelled:
             last = response.orders[-1].sequence
-            await self._lookup.awaited_row(cancelled[-1], lambda row: row.last_sequence >= last)
+            row = await self._lookup.awaited_row(cancelled[-1], lambda row: row.has_ended)
+            if row is not None and self._has_lists:
+                await self._lookup.awaited_events(row.symbol, last)
+                # The engine lists what it was told to cancel. The cancel of an order of a list has ended the others.
+                first = response.orders[0].sequence - LIST_ORDERS_MAX
+                cancelled += await self._lookup.ended_with_lists(cancelled, first, last)
         return CancelOpenOrdersReply(True, tuple(cancelled), response.more_remain)

@@ -26,6 +26,7 @@ from openspot.domain.order import (
     TimeInForce,
     TriggerSource,
 )
+from openspot.domain.order_list import ListType
 from openspot.domain.order_terms import EXPIRY_MS_MAX, NO_TERMS, OrderTerms
 from openspot.kit.clock import ms_from_datetime
 
@@ -155,6 +156,19 @@ def check_ids(user_id: str, order_id: str) -> None:
     check_user_id(user_id)
     if not ORDER_ID_TEXT.fullmatch(order_id):
         raise InvalidRequestError("orderId must be 1 to 64 letters, digits, '_', ':' or '-'")
+
+
+def check_list_ids(user_id: str, list_id: str, client_list_id: str | None = None) -> None:
+    """Raise InvalidRequestError unless the ids have the form of ids, and that of the client fits."""
+    check_user_id(user_id)
+    if not ORDER_ID_TEXT.fullmatch(list_id):
+        raise InvalidRequestError("listId must be 1 to 64 letters, digits, '_', ':' or '-'")
+    _text("clientListId", client_list_id, CLIENT_ORDER_ID_LENGTH_MAX)
+
+
+def list_type_in(text: str) -> ListType:
+    """The type of an order list. Raises InvalidRequestError."""
+    return _choice("type", text, ListType)
 
 
 def check_symbol(symbol: str) -> None:

@@ -6,13 +6,15 @@ buy has the price at which the engine reserves funds (fact A1.3-29).
 """
 
 from decimal import Decimal
+from typing import Any, NamedTuple
 
 import msgspec
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.contracts.messages import OrderFill, OrderRecord
 from openspot.domain.money import EXACT, decimal_to_text, scaled_to_text
-from openspot.domain.order import OrderStatus, PostOnlyMode, TimeInForce
+from openspot.domain.order import OrderStatus, OrderType, PostOnlyMode, TimeInForce, TriggerKind, TriggerSource
+from openspot.domain.order_list import ListRole, ListState, ListType, role_of
 from openspot.domain.symbol import SymbolSpec
 from openspot.router.orders.draft import OrderDraft
 from openspot.router.orders.engine_terms import add_terms, kept_terms, tracked_terms
@@ -25,12 +27,14 @@ _TYPE_BY_TIME_IN_FORCE = {
     TimeInForce.FOK: orders_pb2.FOK,
     TimeInForce.GTD: orders_pb2.GTC,
 }
+_TIME_IN_FORCE_BY_TYPE = {orders_pb2.IOC: "ioc", orders_pb2.FOK: "fok", orders_pb2.FOK_BUDGET: "fok"}
 _POST_ONLY = {
     None: orders_pb2.MAY_TAKE,
     PostOnlyMode.REFUSE: orders_pb2.REFUSE,
     PostOnlyMode.SLIDE: orders_pb2.SLIDE,
 }
 _STATUS_BY_NAME = {
+    "PLANNED": OrderStatus.OPEN,
     "WAITING": OrderStatus.OPEN,
     "OPEN": OrderStatus.OPEN,
     "PARTIALLY_FILLED": OrderStatus.PARTIALLY_FILLED,
@@ -39,6 +43,33 @@ _STATUS_BY_NAME = {
     "REJECTED": OrderStatus.REJECTED,
 }
 _encode_metadata = msgspec.json.Encoder().encode
+
+
+class Listing(NamedTuple):
+    """The list of an order, and the order's place in it, from 1."""
+
+    list_id: str
+    client_list_id: str | None
+    type: ListType
+    place: int
+
+    def role(self, draft: OrderDraft) -> ListRole:
+        """What the order is in the list."""
+        return role_of(self.type, self.place, draft.type)
+
+    def kept(self, draft: OrderDraft) -> dict[str, Any]:
+        """The fields of an OrderMetadata that come from the list."""
+        return {
+            "list_id": self.list_id,
+            "client_list_id": self.client_list_id,
+            "list_type": self.type.value,
+            "list_role": self.role(draft).value,
+        }
+
+    def tracked(self, draft: OrderDraft) -> dict[str, Any]:
+        """The fields of a TrackedOrder that come from the list."""
+        is_planned = self.type.has_entry and self.place > 1
+        return self.kept(draft) | {"list_state": (ListState.PLANNED if is_planned else ListState.ACTIVE).value}
 
 
 def engine_type(draft: OrderDraft, *, honour_time_in_force: bool) -> orders_pb2.OrderType:
@@ -51,7 +82,7 @@ def engine_type(draft: OrderDraft, *, honour_time_in_force: bool) -> orders_pb2.
 
 
 def place_request(
-    candidate: Candidate, engine_order_id: int, *, honour_time_in_force: bool
+    candidate: Candidate, engine_order_id: int, *, honour_time_in_force: bool, listing: Listing | None = None
 ) -> orders_pb2.PlaceOrderRequest:
     """The request to the engine for a candidate that passed every check."""
     draft = candidate.draft
@@ -64,6 +95,7 @@ def place_request(
         margin_mode=draft.margin_mode,
         quantity=decimal_to_text(candidate.quantity) if candidate.is_sized else None,
         **(kept_terms(draft) if is_complete else {}),
+        **(listing.kept(draft) if listing is not None else {}),
     )
     request = orders_pb2.PlaceOrderRequest(
         order_id=engine_order_id,
@@ -99,6 +131,11 @@ def pending_order(candidate: Candidate, engine_order_id: int, now_ms: int) -> Tr
         now_ms=now_ms,
         has_complete_rules=candidate.has_complete_rules,
     )
+
+
+def listed_order(order: TrackedOrder, draft: OrderDraft, listing: Listing) -> TrackedOrder:
+    """The order of a draft with the list that it belongs to."""
+    return msgspec.structs.replace(order, **listing.tracked(draft))
 
 
 def refused_order(draft: OrderDraft, reason: str, now_ms: int, *, has_complete_rules: bool = False) -> TrackedOrder:
@@ -158,18 +195,56 @@ def placed_record(
     return msgspec.structs.replace(record, fills=fills, fills_truncated=response.fills_truncated)
 
 
+def orders_of_list(
+    pending: list[TrackedOrder], list_type: ListType, spec: SymbolSpec, response: orders_pb2.PlaceOrderListResponse
+) -> list[TrackedOrder]:
+    """The orders of a list after the engine's response, which tells of the entry only what it has filled.
+
+    Its fee, and what has become of its exits, stand in the rows.
+    """
+    rejected = response.status == orders_pb2.REJECTED
+    common = {
+        "last_sequence": response.sequence,
+        "created_ms": response.timestamp or pending[0].created_ms,
+        "updated_ms": response.timestamp or pending[0].created_ms,
+    }
+    if rejected:
+        refused = {"status": OrderStatus.REJECTED, "remaining_quantity": ZERO, "reject_reason": response.result_code}
+        return [msgspec.structs.replace(order, **common | refused) for order in pending]
+    opened = [msgspec.structs.replace(order, **common, status=OrderStatus.OPEN) for order in pending]
+    if list_type.has_entry:
+        filled, remaining = (
+            quantity_of(scaled, spec) for scaled in (response.filled_quantity, response.remaining_quantity)
+        )
+        if remaining:
+            status = OrderStatus.PARTIALLY_FILLED if filled else OrderStatus.OPEN
+        else:
+            status = OrderStatus.FILLED if filled == pending[0].quantity else OrderStatus.CANCELLED
+        opened[0] = msgspec.structs.replace(
+            opened[0],
+            status=status,
+            filled_quantity=filled,
+            filled_notional=Decimal(response.notional or "0"),
+            remaining_quantity=remaining,
+        )
+    return opened
+
+
 def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: int) -> TrackedOrder:
     """An order that only the engine knows so far.
 
     The engine's response has no order type of the platform, no time of the order, and no prices and fees of its fills.
-    Until the order's row is written, the order is shown as a limit order that was placed just now.
+    Until the order's row is written, the order is shown as one that was placed just now: as a stop, a take profit or a
+    trailing stop while it waits, else as a limit order.
     """
     quantity, remaining = quantity_of(found.quantity, spec), quantity_of(found.remaining_quantity, spec)
     status = status_of(found)
     filled = quantity if status is OrderStatus.FILLED else ZERO
     if status is OrderStatus.PARTIALLY_FILLED:
         filled = EXACT.subtract(quantity, remaining)
-    price = price_of(found.price, spec)
+    price = price_of(found.trigger_limit or found.price, spec)
+    waits = found.status == "WAITING"
+    is_market = waits and found.type != orders_pb2.GTC
     return TrackedOrder(
         order_id=found.external_id,
         engine_order_id=found.order_id,
@@ -177,10 +252,10 @@ def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: in
         user_id=found.participant_id,
         symbol=found.symbol,
         side="buy" if found.side == orders_pb2.BUY else "sell",
-        type="limit",
-        time_in_force="gtc",
+        type=_waiting_type(found).value if waits else "limit",
+        time_in_force=_TIME_IN_FORCE_BY_TYPE.get(found.type, "gtc"),
         margin_mode=None,
-        price=price,
+        price=None if is_market else price,
         quantity=quantity,
         filled_quantity=filled,
         filled_notional=EXACT.multiply(price, filled),
@@ -192,7 +267,34 @@ def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: in
         last_sequence=0,
         created_ms=now_ms,
         updated_ms=now_ms,
+        post_only=found.post_only == orders_pb2.REFUSE,
+        **(_found_trigger(found, spec) if waits else {}),
     )
+
+
+def _waiting_type(found: orders_pb2.GetOrderResponse) -> OrderType:
+    """The type of an order that waits: its trigger says which, and its type in the engine whether it has a limit."""
+    is_market = found.type != orders_pb2.GTC
+    if found.trigger != orders_pb2.TRIGGER_FIXED:
+        return OrderType.TRAILING_STOP_MARKET if is_market else OrderType.TRAILING_STOP_LIMIT
+    is_above = found.trigger_direction == orders_pb2.TRIGGER_AT_OR_ABOVE
+    if is_above == (found.side == orders_pb2.BUY):
+        return OrderType.STOP_MARKET if is_market else OrderType.STOP_LIMIT
+    return OrderType.TAKE_PROFIT_MARKET if is_market else OrderType.TAKE_PROFIT_LIMIT
+
+
+def _found_trigger(found: orders_pb2.GetOrderResponse, spec: SymbolSpec) -> dict[str, Any]:
+    """The fields of a TrackedOrder that come from the trigger of an order that waits."""
+    is_by_mark = found.trigger_source == orders_pb2.TRIGGER_MARK_PRICE
+    trigger: dict[str, Any] = {"trigger_by": (TriggerSource.MARK if is_by_mark else TriggerSource.LAST).value}
+    match found.trigger:
+        case TriggerKind.FIXED:
+            trigger["stop_price"] = price_of(found.trigger_price, spec)
+        case TriggerKind.TRAILING_DISTANCE:
+            trigger["trailing_amount"] = price_of(found.trigger_value, spec)
+        case TriggerKind.TRAILING_BASIS_POINTS:
+            trigger["trailing_bps"] = found.trigger_value
+    return trigger
 
 
 def status_of(found: orders_pb2.GetOrderResponse) -> OrderStatus:

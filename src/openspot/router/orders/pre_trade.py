@@ -81,7 +81,7 @@ class Candidate:
     The caller sets the draft, the markets, what the symbol's prices are compared with, whether the complete rules of
     orders apply, and the time in milliseconds since 1970. The steps set the market, the base quantity, and the worst
     price at which the order can trade (a limit order's price, a market order's bound). `available` is the user's
-    balance of the asset that the order spends; None if it is not known.
+    balance of the asset that the order spends; None if it is not known. `entry` is that of an exit in a list.
     """
 
     draft: OrderDraft
@@ -93,6 +93,7 @@ class Candidate:
     available: Decimal | None = None
     has_complete_rules: bool = False
     now_ms: int = 0
+    entry: "Candidate | None" = None
 
     @property
     def is_sized(self) -> bool:
@@ -101,16 +102,22 @@ class Candidate:
 
     @property
     def reference_price(self) -> Decimal | None:
-        """What the order's price is compared with: that of its trigger, if it has one."""
+        """What the order's price is compared with: that of its trigger, or of its entry's, if there is one."""
         draft, price = self.draft, self.reference.price
         if draft.has_trigger:
             return first_trigger_price(draft.terms, is_buy=draft.is_buy, reference=price)
-        return price
+        return price if self._waiting_entry is None else self._waiting_entry.reference_price
 
     @property
     def reference_name(self) -> str:
         """What `reference_price` is, in words."""
-        return "price of its trigger" if self.draft.has_trigger else _WORDS[self.reference.kind]
+        if self.draft.has_trigger:
+            return "price of its trigger"
+        return _WORDS[self.reference.kind] if self._waiting_entry is None else "price of its entry's trigger"
+
+    @property
+    def _waiting_entry(self) -> "Candidate | None":
+        return self.entry if self.entry is not None and self.entry.draft.has_trigger else None
 
     @property
     def market(self) -> MarketRules:

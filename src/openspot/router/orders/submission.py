@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from decimal import Decimal
 
 import msgspec
 
@@ -110,7 +109,7 @@ class Submission:
             now_ms=now_ms,
         )
         failure = (
-            self._opening_failure(draft, candidate.reference.price)
+            opening_failure(self._opening, candidate, honour_time_in_force=self._honour_time_in_force)
             or first_failure(candidate, BEFORE_BALANCE)
             or await self._balance_failure(candidate)
         )
@@ -127,16 +126,6 @@ class Submission:
             ORDERS.labels("not_sent", "too_late").inc()
             return _refused(RefusalCode.TOO_LATE, TOO_LATE)
         return await self._place(candidate, engine_order_id, slot)
-
-    def _opening_failure(self, draft: OrderDraft, reference: Decimal | None) -> PreTradeFailure | None:
-        # One with a trigger does not rest, and would match at a time that nobody chose.
-        rests = (
-            not draft.has_trigger
-            and engine_type(draft, honour_time_in_force=self._honour_time_in_force) == orders_pb2.GTC
-        )
-        price = draft.price if rests else None
-        reason = self._opening.refusal(draft.symbol, is_buy=draft.is_buy, price=price, reference=reference)
-        return PreTradeFailure(PreTradeCheck.OPENING, reason) if reason else None
 
     async def _balance_failure(self, candidate: Candidate) -> PreTradeFailure | None:
         candidate.available = await self._funds.available(
@@ -198,6 +187,16 @@ class Submission:
 
     def _now_ms(self) -> int:
         return self._clock() // NANOSECONDS_PER_MS
+
+
+def opening_failure(opening: Opening, candidate: Candidate, *, honour_time_in_force: bool) -> PreTradeFailure | None:
+    """Why a market that has not opened yet does not take an order; None if it does."""
+    draft = candidate.draft
+    # One with a trigger does not rest, and would match at a time that nobody chose.
+    rests = not draft.has_trigger and engine_type(draft, honour_time_in_force=honour_time_in_force) == orders_pb2.GTC
+    price = draft.price if rests else None
+    reason = opening.refusal(draft.symbol, is_buy=draft.is_buy, price=price, reference=candidate.reference.price)
+    return PreTradeFailure(PreTradeCheck.OPENING, reason) if reason else None
 
 
 def _refused(code: RefusalCode, message: str, order: TrackedOrder | None = None) -> SubmitOrderReply:

@@ -16,6 +16,8 @@ An order's status changes along `domain.order.TRANSITIONS` only, and only in thi
   the ordered quantity, too.
 - WAITING: pending → open, `orders.created`. TRIGGERED: `orders.updated`, whatever its trades lead to then.
 - REJECT: `orders.rejected`, also for an order that was open (a late reject).
+- LISTED: pending. An exit that waits for its entry is opened at once, as planned, and `orders.updated` says when its
+  entry has armed it. LIST_ENDED: `orders.updated` for each order that goes on alone. UNARMED: a notification.
 - TRANSFER: `transfers.executed` with the last movement of a transfer.
 
 An event that contradicts an order leaves that order unchanged and is named in `faults`.
@@ -31,19 +33,21 @@ from openspot.contracts import subjects
 from openspot.contracts.engine_events import (
     AcceptedEvent,
     EngineEvent,
+    ListedEvent,
+    ListEndedEvent,
     MovedEvent,
     ReduceEvent,
     RejectEvent,
     TradeEvent,
     TransferEvent,
     TriggeredEvent,
+    UnarmedEvent,
     WaitingEvent,
 )
 from openspot.contracts.messages import (
     ExecutedTrade,
     Message,
     OrderEvent,
-    SideTrade,
     TradeFee,
     TradeFees,
 )
@@ -60,9 +64,19 @@ from openspot.domain.order import (
     TriggerKind,
     next_status,
 )
+from openspot.domain.order_list import ListRole, ListState, ListType
 from openspot.domain.result_code import ResultCode
 from openspot.router.tracked_order import ZERO, OrderMetadata, TrackedOrder, quote_of, record_of
 from openspot.router.trade_row import TradeRow
+from openspot.router.translation.order_lists import (
+    FollowedLists,
+    alone,
+    listed,
+    placed,
+    unarmed_notification,
+    without_its_list,
+)
+from openspot.router.translation.trade_sides import TradeSide, shown_id, side_trade, sides_of, trade_row
 from openspot.router.translation.transfer_gathering import TransferGathering
 
 _IMMEDIATE_TYPES = frozenset(order_type.name for order_type in EngineOrderType if order_type not in RESTING_TYPES)
@@ -109,26 +123,13 @@ class TranslatedEvent:
         self.faults.append(Fault(kind, text))
 
 
-class _TradeSide(NamedTuple):
-    """A trade as one of its two orders sees it."""
-
-    role: str
-    engine_order_id: str
-    order_id: str
-    user_id: str
-    side: str
-    remaining: str
-    fee: str
-    fee_bps: int
-    is_completed: bool
-
-
 class OrderStateMachine:
     """The open orders as of one event in the stream of journal `epoch`."""
 
     def __init__(self, epoch: str, orders: Iterable[TrackedOrder]) -> None:
         self._epoch = epoch
         self._orders = {order.engine_order_id: order for order in orders if order.engine_order_id is not None}
+        self._lists = FollowedLists(self._orders.values())
         self._gathering = TransferGathering()
 
     def apply(self, event: EngineEvent) -> TranslatedEvent:
@@ -148,9 +149,11 @@ class OrderStateMachine:
             self._transfer(event, translated)
         elif isinstance(event, WaitingEvent):
             # It is open from now on: it holds funds, and can be changed and cancelled.
-            self._open(_new_order(event), translated)
+            self._place(event, translated, neither_rests_nor_ends=False)
         elif isinstance(event, TriggeredEvent):
             self._trigger(event, translated)
+        elif isinstance(event, ListedEvent | ListEndedEvent | UnarmedEvent):
+            self._follow_list(event, translated)
         return translated
 
     def _transfer(self, event: TransferEvent, translated: TranslatedEvent) -> None:
@@ -164,12 +167,41 @@ class OrderStateMachine:
             translated.publications.append(Publication((target,), executed))
 
     def _accept(self, event: AcceptedEvent, translated: TranslatedEvent) -> None:
-        order = _new_order(event)
-        if event.order_type in _IMMEDIATE_TYPES:
-            # The order neither rests nor has ended. Its next event follows at once and decides.
+        # The order neither rests nor has ended. Its next event follows at once and decides.
+        self._place(event, translated, neither_rests_nor_ends=event.order_type in _IMMEDIATE_TYPES)
+
+    def _place(
+        self, event: AcceptedEvent | WaitingEvent, translated: TranslatedEvent, *, neither_rests_nor_ends: bool
+    ) -> None:
+        known = self._orders.get(int(event.engine_order_id))
+        order = _new_order(event) if known is None or known.list_id is None else placed(known, event)
+        if order.status is not OrderStatus.PENDING:
+            self._keep(order, translated)
+            self._publish_order(subjects.ORDERS_UPDATED, "updated", order, translated, reason="ARMED")
+        elif neither_rests_nor_ends:
             self._keep(order, translated)
         else:
             self._open(order, translated)
+
+    def _follow_list(self, event: ListedEvent | ListEndedEvent | UnarmedEvent, translated: TranslatedEvent) -> None:
+        if isinstance(event, ListedEvent):
+            order = listed(_new_order(event), event)
+            if order.is_planned:
+                self._open(order, translated)
+            else:
+                self._keep(order, translated)
+        elif isinstance(event, ListEndedEvent):
+            for engine_order_id in self._lists.orders_of(event.list_id):
+                order = alone(self._orders[engine_order_id], event.seq, event.timestamp)
+                self._keep(order, translated)
+                what = f"alone-{engine_order_id}"
+                self._publish_order(
+                    subjects.ORDERS_UPDATED, "updated", order, translated, what=what, reason="LIST_ENDED"
+                )
+        else:
+            told = unarmed_notification(self._epoch, event, self._lists.id_of(event.list_id))
+            target = Target(subjects.NOTIFICATIONS_SEND, f"{self._epoch}-{event.seq}-unarmed")
+            translated.publications.append(Publication((target,), told))
 
     def _open(self, order: TrackedOrder, translated: TranslatedEvent) -> TrackedOrder:
         """Open a pending order. Its `orders.created` carries the sequence of its ACCEPTED event."""
@@ -181,9 +213,9 @@ class OrderStateMachine:
         return opened
 
     def _trade(self, event: TradeEvent, translated: TranslatedEvent) -> None:
-        taker, maker = _sides_of(event)
+        taker, maker = sides_of(event)
         self._publish_trade(event, taker, maker, translated)
-        translated.trades.append(_trade_row(event, taker, maker))
+        translated.trades.append(trade_row(event, taker, maker))
         quantity = Decimal(event.quantity)
         notional = EXACT.multiply(Decimal(event.price), quantity)
         for side in (taker, maker):
@@ -191,7 +223,7 @@ class OrderStateMachine:
             self._fill(event, side, quantity, notional, translated)
 
     def _fill(
-        self, event: TradeEvent, side: _TradeSide, quantity: Decimal, notional: Decimal, translated: TranslatedEvent
+        self, event: TradeEvent, side: TradeSide, quantity: Decimal, notional: Decimal, translated: TranslatedEvent
     ) -> None:
         order = self._open_order(side.engine_order_id, event.seq, translated)
         if order is None:
@@ -289,6 +321,8 @@ class OrderStateMachine:
         status = _next_status(order, OrderTrigger.ENGINE_REJECTED, translated)
         if status is None:
             return
+        if event.reason == ResultCode.DUPLICATE_LIST_ID.name:
+            order = without_its_list(order)
         rejected = _replace(
             order,
             status=status,
@@ -313,6 +347,7 @@ class OrderStateMachine:
                 self._orders.pop(order.engine_order_id, None)
             else:
                 self._orders[order.engine_order_id] = order
+            self._lists.note(order)
         translated.orders.append(order)
 
     def _publish_order(
@@ -334,7 +369,7 @@ class OrderStateMachine:
         translated.publications.append(Publication(targets, event))
 
     def _publish_trade(
-        self, event: TradeEvent, taker: _TradeSide, maker: _TradeSide, translated: TranslatedEvent
+        self, event: TradeEvent, taker: TradeSide, maker: TradeSide, translated: TranslatedEvent
     ) -> None:
         base, _, quote = event.symbol.partition("-")
         buyer, seller = (taker, maker) if taker.side == "buy" else (maker, taker)
@@ -363,7 +398,7 @@ class OrderStateMachine:
         translated.publications.append(Publication((Target(subjects.TRADES_EXECUTED, message_id),), executed))
         of_symbol = subjects.of_symbol(subjects.TRADES_EXECUTED, event.symbol)
         for side in (taker, maker):
-            message = _side_trade(event, side)
+            message = side_trade(event, side)
             translated.publications.append(Publication((Target(of_symbol, f"{message_id}-{side.role}"),), message))
 
 
@@ -376,40 +411,13 @@ def _next_status(order: TrackedOrder, trigger: OrderTrigger, translated: Transla
     return status
 
 
-def _sides_of(event: TradeEvent) -> tuple[_TradeSide, _TradeSide]:
-    """(taker, maker) of a trade."""
-    taker = _TradeSide(
-        role="taker",
-        engine_order_id=event.taker_engine_order_id,
-        order_id=_shown_id(event.taker_order_id, event.taker_engine_order_id),
-        user_id=event.taker_participant_id,
-        side=event.taker_side,
-        remaining=event.taker_remaining,
-        fee=event.taker_fee_amount,
-        fee_bps=event.taker_fee_bps,
-        is_completed=event.is_taker_completed,
-    )
-    maker = _TradeSide(
-        role="maker",
-        engine_order_id=event.maker_engine_order_id,
-        order_id=_shown_id(event.maker_order_id, event.maker_engine_order_id),
-        user_id=event.maker_participant_id,
-        side="sell" if event.taker_side == "buy" else "buy",
-        remaining=event.maker_remaining,
-        fee=event.maker_fee_amount,
-        fee_bps=event.maker_fee_bps,
-        is_completed=event.is_maker_completed,
-    )
-    return taker, maker
-
-
-def _new_order(event: AcceptedEvent | RejectEvent | WaitingEvent) -> TrackedOrder:
-    """The order of an ACCEPTED, WAITING or REJECT event, as it was sent to the engine."""
+def _new_order(event: AcceptedEvent | RejectEvent | WaitingEvent | ListedEvent) -> TrackedOrder:
+    """The order of an ACCEPTED, WAITING, LISTED or REJECT event, as it was sent to the engine."""
     metadata = _trigger_of(event, _metadata_of(event))
     is_sized = metadata.quantity is not None and isinstance(event, RejectEvent)
     quantity = Decimal(metadata.quantity if is_sized and metadata.quantity else event.quantity)
     return TrackedOrder(
-        order_id=_shown_id(event.order_id, event.engine_order_id),
+        order_id=shown_id(event.order_id, event.engine_order_id),
         engine_order_id=int(event.engine_order_id),
         client_order_id=metadata.client_order_id,
         user_id=event.participant_id,
@@ -437,10 +445,21 @@ def _new_order(event: AcceptedEvent | RejectEvent | WaitingEvent) -> TrackedOrde
         trailing_bps=metadata.trailing_bps,
         expires_ms=metadata.expires_at_ms,
         self_trade_prevention=metadata.self_trade_prevention,
+        list_id=metadata.list_id,
+        client_list_id=metadata.client_list_id,
+        list_type=metadata.list_type,
+        list_role=metadata.list_role,
+        list_state=None if metadata.list_id is None else _state_of(metadata),
     )
 
 
-def _metadata_of(event: AcceptedEvent | RejectEvent | WaitingEvent) -> OrderMetadata:
+def _state_of(metadata: OrderMetadata) -> str:
+    """The state in its list of an order that the engine has not placed."""
+    is_exit_of_entry = metadata.list_type != ListType.OCO and metadata.list_role != ListRole.ENTRY
+    return (ListState.PLANNED if is_exit_of_entry else ListState.ACTIVE).value
+
+
+def _metadata_of(event: AcceptedEvent | RejectEvent | WaitingEvent | ListedEvent) -> OrderMetadata:
     """The metadata that a router sent. An order that no router placed has none, so it is derived from its type."""
     if event.metadata:
         try:
@@ -453,62 +472,22 @@ def _metadata_of(event: AcceptedEvent | RejectEvent | WaitingEvent) -> OrderMeta
     return OrderMetadata(order_type, _TIME_IN_FORCE.get(event.order_type, "gtc"))
 
 
-def _trigger_of(event: AcceptedEvent | RejectEvent | WaitingEvent, metadata: OrderMetadata) -> OrderMetadata:
+def _trigger_of(
+    event: AcceptedEvent | RejectEvent | WaitingEvent | ListedEvent, metadata: OrderMetadata
+) -> OrderMetadata:
     """The metadata with the trigger of the event, if no router placed the order.
 
     The event does not say at which distance a trailing order follows: its price is shown once it has fired.
     """
-    if not isinstance(event, WaitingEvent) or metadata.trigger_by is not None:
+    if not isinstance(event, WaitingEvent | ListedEvent) or metadata.trigger_by is not None:
+        return metadata
+    if event.trigger_kind == TriggerKind.NONE.name:
         return metadata
     is_fixed = event.trigger_kind == TriggerKind.FIXED.name
     return _replace(metadata, trigger_by=event.trigger_source, stop_price=event.trigger_price if is_fixed else None)
 
 
-def _shown_id(order_id: str, engine_order_id: str) -> str:
-    """The platform's id of an order. An order that no router placed may have only the engine's id."""
-    return order_id or engine_order_id
-
-
-def _side_trade(event: TradeEvent, side: _TradeSide) -> SideTrade:
-    return SideTrade(
-        trade_id=event.trade_id,
-        symbol=event.symbol,
-        liquidity=side.role,
-        order_id=side.order_id,
-        user_id=side.user_id,
-        side=side.side,
-        price=event.price,
-        quantity=event.quantity,
-        fee=side.fee,
-        fee_bps=side.fee_bps,
-        fee_currency=event.fee_currency,
-        is_order_completed=side.is_completed,
-        sequence=event.seq,
-        timestamp=event.timestamp,
-    )
-
-
-def _trade_row(event: TradeEvent, taker: _TradeSide, maker: _TradeSide) -> TradeRow:
-    buyer, seller = (taker, maker) if taker.side == "buy" else (maker, taker)
-    return TradeRow(
-        trade_id=event.trade_id,
-        sequence=event.seq,
-        symbol=event.symbol,
-        price=event.price,
-        quantity=event.quantity,
-        taker_side=event.taker_side,
-        taker_order_id=taker.order_id,
-        maker_order_id=maker.order_id,
-        buyer_id=buyer.user_id,
-        seller_id=seller.user_id,
-        taker_fee=taker.fee,
-        maker_fee=maker.fee,
-        fee_currency=event.fee_currency,
-        executed_ms=event.timestamp,
-    )
-
-
-def _check_fee(sequence: int, side: _TradeSide, notional: Decimal, translated: TranslatedEvent) -> None:
+def _check_fee(sequence: int, side: TradeSide, notional: Decimal, translated: TranslatedEvent) -> None:
     """Note a fee that is not notional × bps. It is published nevertheless (facts A2.2-10 to A2.2-11)."""
     fee = Decimal(side.fee)
     if EXACT.multiply(notional, side.fee_bps) != EXACT.multiply(fee, BASIS_POINTS):

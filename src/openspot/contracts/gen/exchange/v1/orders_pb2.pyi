@@ -447,7 +447,7 @@ class GetOrderRequest(_message.Message):
     def __init__(self, order_id: _Optional[int] = ..., external_id: _Optional[str] = ...) -> None: ...
 
 class GetOrderResponse(_message.Message):
-    __slots__ = ("found", "order_id", "external_id", "participant_id", "symbol", "side", "status", "price", "quantity", "remaining_quantity", "trigger_price", "trigger_limit")
+    __slots__ = ("found", "order_id", "external_id", "participant_id", "symbol", "side", "status", "price", "quantity", "remaining_quantity", "trigger_price", "trigger_limit", "type", "post_only", "trigger", "trigger_source", "trigger_direction", "trigger_value")
     FOUND_FIELD_NUMBER: _ClassVar[int]
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     EXTERNAL_ID_FIELD_NUMBER: _ClassVar[int]
@@ -460,6 +460,12 @@ class GetOrderResponse(_message.Message):
     REMAINING_QUANTITY_FIELD_NUMBER: _ClassVar[int]
     TRIGGER_PRICE_FIELD_NUMBER: _ClassVar[int]
     TRIGGER_LIMIT_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    POST_ONLY_FIELD_NUMBER: _ClassVar[int]
+    TRIGGER_FIELD_NUMBER: _ClassVar[int]
+    TRIGGER_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    TRIGGER_DIRECTION_FIELD_NUMBER: _ClassVar[int]
+    TRIGGER_VALUE_FIELD_NUMBER: _ClassVar[int]
     found: bool
     order_id: int
     external_id: str
@@ -472,4 +478,10 @@ class GetOrderResponse(_message.Message):
     remaining_quantity: int
     trigger_price: int
     trigger_limit: int
-    def __init__(self, found: _Optional[bool] = ..., order_id: _Optional[int] = ..., external_id: _Optional[str] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., status: _Optional[str] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., trigger_price: _Optional[int] = ..., trigger_limit: _Optional[int] = ...) -> None: ...
+    type: OrderType
+    post_only: PostOnly
+    trigger: Trigger
+    trigger_source: TriggerSource
+    trigger_direction: TriggerDirection
+    trigger_value: int
+    def __init__(self, found: _Optional[bool] = ..., order_id: _Optional[int] = ..., external_id: _Optional[str] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., status: _Optional[str] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., trigger_price: _Optional[int] = ..., trigger_limit: _Optional[int] = ..., type: _Optional[_Union[OrderType, str]] = ..., post_only: _Optional[_Union[PostOnly, str]] = ..., trigger: _Optional[_Union[Trigger, str]] = ..., trigger_source: _Optional[_Union[TriggerSource, str]] = ..., trigger_direction: _Optional[_Union[TriggerDirection, str]] = ..., trigger_value: _Optional[int] = ...) -> None: ...
