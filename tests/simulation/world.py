@@ -43,6 +43,11 @@ COMPLETE_OF, COMPLETE = 5, (1, 2, 4)
 """Of so many seeds, those with these remainders have the complete rules of orders."""
 
 
+def has_complete_rules(seed: int) -> bool:
+    """Whether a seed's world has the complete rules of orders."""
+    return seed % COMPLETE_OF in COMPLETE
+
+
 class RestlessError(AssertionError):
     """The platform does not come to rest although no more faults happen."""
 
@@ -65,7 +70,7 @@ class World:
         self, seed: int, *, tables: Callable[[], LedgerTables] = LedgerTables, rows: Callable[[], Rows] = Rows
     ) -> None:
         self.chance = chance = random.Random(seed)
-        self.is_complete = self.may_be_complete and seed % COMPLETE_OF in COMPLETE
+        self.is_complete = self.may_be_complete and has_complete_rules(seed)
         # The pauses between attempts are random, too (kit/backoff.py).
         random.seed(seed)
         self.loop = VirtualLoop()  # type: ignore[abstract]  # the platform needs no more of a loop
