@@ -120,7 +120,7 @@ class Auditor:
         for order_id, row in rows.orders.items():
             if order_id not in self.history.orders:
                 self._expect(f"row of order {order_id}, which the engine never held", row.status.value, "rejected")
-                self._expect(f"order {order_id} asked for", order_id in told.asked, True)
+                self._expect(f"order {order_id} asked for", order_id in told.requests, True)
         self._look_at_trade_rows(rows)
 
     def _look_at_trade_rows(self, rows: Rows) -> None:
@@ -154,7 +154,7 @@ class Auditor:
                 # The router refused the order before the engine saw it.
                 stands = order_id in self.history.orders
                 self._expect(f"order {order_id}, told as refused, in the engine", stands, False)
-                self._expect(f"order {order_id} asked for", order_id in told.asked, True)
+                self._expect(f"order {order_id} asked for", order_id in told.requests, True)
             elif order_id not in self.history.orders:
                 self.findings.append(f"an event of order {order_id}, which the engine never had")
             else:
