@@ -29,8 +29,6 @@ class PhaseRule(Rule):
         self._is_disturbed: set[int] = set()
         """Auctions in which an order lost quantity without a trade, so that less is traded."""
         self._changed: set[int] = set()
-        self.auctions = 0
-        """How many prices of auctions were checked."""
         self._command: Command | None = None
 
     def begin(self, command: Command) -> None:
@@ -96,7 +94,6 @@ class PhaseRule(Rule):
         if symbol in self._price:
             self._end_auction(symbol)
         self._ends[symbol] = 0
-        self.auctions += 1
         price, volume = event.price, event.amount
         reference = self._last.get(symbol, 0) or self._marks.get(symbol, 0)
         right = clearing(*_sides(self.story, symbol), self.story.markets[symbol].tick, reference)
@@ -155,9 +152,7 @@ def _sides(story: Story, symbol: int) -> tuple[list[tuple[int, int]], list[tuple
     return of(lambda order: order.is_buy), of(lambda order: not order.is_buy)
 
 
-def clearing(
-    bids: list[tuple[int, int]], asks: list[tuple[int, int]], tick: int, reference: int
-) -> tuple[int, int]:  # fmt: skip
+def clearing(bids: list[tuple[int, int]], asks: list[tuple[int, int]], tick: int, reference: int) -> tuple[int, int]:
     """(price, volume) of an auction, by trying every tick at which anything trades."""
     best: list[tuple[int, int, int]] = []
     if not bids or not asks or max(bids)[0] < min(asks)[0]:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from openspot.engine.core.records import (
     EVENT_LISTED,
-    EVENT_WAITS,
     Command,
     CommandKind,
     CreateSymbol,
@@ -192,8 +191,3 @@ def list_of(lists: dict[int, ListStory], event: Event) -> ListStory:
 def is_listed(event: Event) -> bool:
     """Whether the order of an ACCEPTED or WAITING is one of a list."""
     return bool(event.flags & EVENT_LISTED)
-
-
-def waits(event: Event) -> bool:
-    """Whether the order of a REDUCE or MOVED waits."""
-    return bool(event.flags & EVENT_WAITS)

@@ -115,9 +115,7 @@ class TriggerRule(Rule):
         by_mark, is_below = bool(terms.flags & _BY_MARK), bool(terms.flags & _AT_OR_BELOW)
         reference = self._prices.get((event.symbol, by_mark), 0)
         tick = self.story.markets[event.symbol].tick
-        waiting = _Waiting(
-            event.symbol, terms.side, by_mark, is_below, terms.price, tick, reference, event.price
-        )  # fmt: skip
+        waiting = _Waiting(event.symbol, terms.side, by_mark, is_below, terms.price, tick, reference, event.price)
         waiting.anchor = waiting.trigger
         if event.maker_remaining != waiting.trigger:
             self.findings.append(f"stop {event.order_id} waits for {event.maker_remaining}, not {waiting.trigger}")
