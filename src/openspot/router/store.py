@@ -184,6 +184,7 @@ class RouterStore:
         rows = await self._pool.fetch(
             """
             SELECT other.order_id FROM orders AS ended JOIN orders AS other ON other.list_id = ended.list_id
+                AND other.user_id = ended.user_id
             WHERE ended.order_id = ANY($1::text[]) AND ended.list_id IS NOT NULL AND other.order_id <> ALL($1::text[])
                 AND other.status = 'cancelled' AND other.last_sequence BETWEEN $2 AND $3
             """,

@@ -94,9 +94,11 @@ class OrderListService:
         list_ids, following = await self._store.page_of(user_id, symbol, limit, after, is_active=is_active)
         orders = await self._store.orders_of(user_id, list_ids)
         self._recent.forget_old(time.monotonic())
-        page = []
-        for rows in (orders[list_id] for list_id in list_ids if list_id in orders):
-            page.append(list_of([newer_record(row, self._recent.get(user_id, row.order_id)) or row for row in rows]))
+        page = [
+            list_of([newer_record(row, self._recent.get(user_id, row.order_id)) or row for row in orders[list_id]])
+            for list_id in list_ids
+            if list_id in orders
+        ]
         return page, following
 
     async def cancel(self, user_id: str, list_id: str) -> OrderList:

@@ -81,7 +81,7 @@ class Cancellation:
         if removed == order.remaining_quantity:
             # No fill came after the look-up, so `order` is up to date.
             return cancelled_order(order, response.sequence, self._now_ms())
-        row = await self._lookup.awaited_row(order.order_id, lambda row: row.last_sequence >= response.sequence)
+        row = await self._lookup.awaited_row(order.order_id, lambda row: row.has_ended)
         if row is not None:
             return row
         log.warning("cancelled order shown without its last fills", order_id=order.order_id)

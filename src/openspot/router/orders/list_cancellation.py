@@ -69,11 +69,7 @@ class ListCancellation:
 
     async def _after(self, user_id: str, list_id: str) -> CancelOrderListReply:
         """The orders of a list that the engine has cancelled, once their rows say so."""
-
-        async def have_ended(orders: list[TrackedOrder]) -> bool:
-            return all(order.has_ended for order in orders)
-
-        orders = await self._lookup.awaited_rows_of_list(user_id, list_id, have_ended)
+        orders = await self._lookup.ended_list(user_id, list_id)
         if not orders:
             log.warning("cancelled list shown as its rows were", list_id=list_id)
             orders = await self._lookup.rows_of_list(user_id, list_id)

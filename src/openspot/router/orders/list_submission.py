@@ -140,10 +140,7 @@ class ListSubmission:
             engine_order_ids = [await self._order_ids.take() for _ in candidates]
         except OrderIdsUnavailableError as error:
             return _refused(RefusalCode.UNAVAILABLE, str(error))
-        async with self._turns:
-            if request.deadline is not None and self._now_ms() > request.deadline:
-                return _refused(RefusalCode.TOO_LATE, TOO_LATE)
-            return await self._place(candidates, listings, engine_order_ids, slots)
+        return await self._place(request.deadline, candidates, listings, engine_order_ids, slots)
 
     def _first_failure(self, candidates: Sequence[Candidate]) -> tuple[int, PreTradeFailure] | None:
         """The place of the first order that a check refuses, from 1, and why."""
@@ -196,6 +193,7 @@ class ListSubmission:
 
     async def _place(
         self,
+        deadline: int | None,
         candidates: Sequence[Candidate],
         listings: Sequence[Listing],
         engine_order_ids: Sequence[int],
@@ -213,7 +211,11 @@ class ListSubmission:
             call.orders.append(place_request(candidate, engine_order_id, honour_time_in_force=True, listing=listing))
         pending_orders = [recent.order for recent in recents]
         try:
-            response = await self._engine.place_order_list(call)
+            async with self._turns:
+                if deadline is not None and self._now_ms() > deadline:
+                    self._forget(pending_orders)
+                    return _refused(RefusalCode.TOO_LATE, TOO_LATE)
+                response = await self._engine.place_order_list(call)
         except EngineAmbiguousError as error:
             log.error("state of a list unknown", list_id=first.list_id, error=str(error))
             for recent in recents:
@@ -231,9 +233,9 @@ class ListSubmission:
         orders = orders_of_list(pending_orders, first.type, spec, response)
         if response.status == orders_pb2.REJECTED:
             return await self._rejected(orders, response, slots)
-        rows = await self._rows_after(orders, response.sequence)
-        for recent, order in zip(recents, rows or orders, strict=True):
+        for recent, order in zip(recents, orders, strict=True):
             recent.order = order
+        rows = await self._rows_after(orders, response.sequence)
         if not rows:
             log.warning("list shown without its rows", list_id=first.list_id)
         return SubmitOrderListReply(True, tuple(record_of(order) for order in rows or orders))
@@ -273,14 +275,10 @@ class ListSubmission:
     async def _rows_after(self, orders: Sequence[TrackedOrder], sequence: int) -> list[TrackedOrder]:
         """The rows of the orders once they include what their placement caused. Empty if that takes too long."""
         first = orders[0]
-
-        async def are_written(_: list[TrackedOrder]) -> bool:
-            return await self._lookup.rows_include(first.symbol, sequence)
-
-        rows = {
-            row.order_id: row
-            for row in await self._lookup.awaited_rows_of_list(first.user_id, first.list_id or "", are_written)
-        }
+        if not await self._lookup.awaited_events(first.symbol, sequence):
+            return []
+        found = await self._lookup.rows_of_list(first.user_id, first.list_id or "")
+        rows = {row.order_id: row for row in found}
         return [rows[order.order_id] for order in orders] if all(order.order_id in rows for order in orders) else []
 
     def _forget(self, orders: Sequence[TrackedOrder]) -> None:

@@ -5,7 +5,7 @@ order as unknown.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -128,30 +128,29 @@ class OrderLookup:
             return []
         return [order for order in orders if order.user_id == user_id]
 
-    async def awaited_rows_of_list(
-        self, user_id: str, list_id: str, is_wanted: Callable[[list[TrackedOrder]], Awaitable[bool]]
-    ) -> list[TrackedOrder]:
-        """The orders of a user's list, from their rows, once `is_wanted` holds. Empty if that takes too long."""
+    async def ended_list(self, user_id: str, list_id: str) -> list[TrackedOrder]:
+        """The orders of a user's list, from their rows, once all have ended. Empty if that takes too long."""
         for _ in range(ROW_POLLS):
             rows = await self.rows_of_list(user_id, list_id)
-            if rows and await is_wanted(rows):
+            if rows and all(order.has_ended for order in rows):
                 return rows
             await asyncio.sleep(ROW_POLL_S)
         return []
 
-    async def rows_include(self, symbol: str, sequence: int) -> bool:
+    async def _rows_include(self, symbol: str, sequence: int) -> bool:
         """Whether the rows include every event of a symbol up to this one, as far as the database can say."""
         try:
             return await self._store.rows_include(symbol, sequence)
         except TRANSIENT_ERRORS:
             return False
 
-    async def awaited_events(self, symbol: str, sequence: int) -> None:
-        """Wait until the rows include every event of a symbol up to this one, or that takes too long."""
+    async def awaited_events(self, symbol: str, sequence: int) -> bool:
+        """Wait until the rows include every event of a symbol up to this one. False if that takes too long."""
         for _ in range(ROW_POLLS):
-            if await self.rows_include(symbol, sequence):
-                return
+            if await self._rows_include(symbol, sequence):
+                return True
             await asyncio.sleep(ROW_POLL_S)
+        return False
 
     async def ended_with_lists(self, order_ids: Sequence[str], first: int, last: int) -> list[str]:
         """The orders whose lists ended with one of these, by an event from `first` to `last`, as far as rows say so."""

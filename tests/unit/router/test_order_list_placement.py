@@ -1,0 +1,115 @@
+"""A list on its way to the engine and back: what its orders ask for, and what the response says of them."""
+
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+import pytest
+
+from openspot.contracts.gen.exchange.v1 import orders_pb2
+from openspot.domain.order import OrderStatus
+from openspot.domain.order_list import ListType
+from openspot.router.orders.draft import draft_of
+from openspot.router.orders.engine_orders import Listing, listed_order, orders_of_list, pending_order, place_request
+from openspot.router.orders.pre_trade import BEFORE_BALANCE, Candidate, Reference, first_failure
+from openspot.router.tracked_order import OrderMetadata, TrackedOrder
+from tests.unit.router.orders import MARKETS, SPEC, submission
+
+NOW_MS = 1_700_000_000_000
+
+
+def complete(entry: Candidate | None = None, **fields: Any) -> Candidate:
+    """A limit buy of 1 at 100 under the complete rules, but for the fields, while the last trade is at 100."""
+    draft = draft_of(submission(**fields))
+    return Candidate(draft, MARKETS, Reference(Decimal(100)), has_complete_rules=True, entry=entry)
+
+
+def pending(*candidates: Candidate, list_type: ListType = ListType.BRACKET) -> list[TrackedOrder]:
+    orders = []
+    for place, candidate in enumerate(candidates, 1):
+        assert first_failure(candidate, BEFORE_BALANCE) is None
+        listing = Listing("list1", "mine", list_type, place)
+        orders.append(listed_order(pending_order(candidate, 40 + place, NOW_MS), candidate.draft, listing))
+    return orders
+
+
+def response(**fields: Any) -> orders_pb2.PlaceOrderListResponse:
+    given = {"status": orders_pb2.ACCEPTED, "result_code": "SUCCESS", "sequence": 9, "timestamp": NOW_MS + 5}
+    return orders_pb2.PlaceOrderListResponse(**given | fields)
+
+
+def entry_and_exit() -> list[TrackedOrder]:
+    return pending(complete(), complete(side="sell", price="105"), list_type=ListType.OTO)
+
+
+@pytest.mark.parametrize(
+    ("filled", "remaining", "status"),
+    [
+        (0, 10_000, OrderStatus.OPEN),
+        (4_000, 6_000, OrderStatus.PARTIALLY_FILLED),
+        (10_000, 0, OrderStatus.FILLED),
+        (4_000, 0, OrderStatus.CANCELLED),
+        (0, 0, OrderStatus.CANCELLED),
+    ],
+)
+def test_the_response_tells_what_the_entry_has_filled(filled: int, remaining: int, status: OrderStatus) -> None:
+    given = response(filled_quantity=filled, remaining_quantity=remaining, notional="40")
+    entry, exit_ = orders_of_list(entry_and_exit(), ListType.OTO, SPEC, given)
+    assert (entry.status, entry.filled_quantity, entry.remaining_quantity) == (
+        status, Decimal(filled) / 10_000, Decimal(remaining) / 10_000,
+    )  # fmt: skip
+    assert (entry.filled_notional, entry.last_sequence, entry.created_ms, entry.updated_ms) == (
+        40, 9, NOW_MS + 5, NOW_MS + 5,
+    )  # fmt: skip
+    assert (exit_.status, exit_.list_state, exit_.remaining_quantity) == (OrderStatus.OPEN, "planned", 1)
+
+
+def test_both_exits_of_an_oco_are_open() -> None:
+    exits = pending(
+        complete(side="sell", price="105"),
+        complete(side="sell", type="stop_limit", price="95", stop_price="95"),
+        list_type=ListType.OCO,
+    )
+    for order in orders_of_list(exits, ListType.OCO, SPEC, response(remaining_quantity=10_000)):
+        assert (order.status, order.list_state, order.remaining_quantity) == (OrderStatus.OPEN, "active", 1)
+
+
+def test_a_refused_list_has_rejected_orders_alone() -> None:
+    given = response(status=orders_pb2.REJECTED, result_code="LIST_EXIT_WOULD_FILL", sequence=0, timestamp=0)
+    for order in orders_of_list(entry_and_exit(), ListType.OTO, SPEC, given):
+        assert (order.status, order.reject_reason, order.remaining_quantity, order.created_ms) == (
+            OrderStatus.REJECTED, "LIST_EXIT_WOULD_FILL", 0, NOW_MS,
+        )  # fmt: skip
+
+
+def test_the_engine_keeps_the_list_with_each_order() -> None:
+    candidate = complete(side="sell", type="stop_market", price=None, stop_price="95")
+    assert first_failure(candidate, BEFORE_BALANCE) is None
+    listing = Listing("list1", None, ListType.BRACKET, 3)
+    sent = place_request(candidate, 42, honour_time_in_force=True, listing=listing)
+    kept = msgspec.json.decode(sent.metadata, type=OrderMetadata)
+    assert (kept.list_id, kept.client_list_id, kept.list_type, kept.list_role) == (
+        "list1",
+        None,
+        "bracket",
+        "stop_loss",
+    )
+    alone = place_request(candidate, 42, honour_time_in_force=True)
+    assert msgspec.json.decode(alone.metadata, type=OrderMetadata).list_id is None
+
+
+def test_an_exit_of_an_entry_that_waits_is_compared_with_its_trigger() -> None:
+    waits = complete(type="stop_limit", price="120", stop_price="120")
+    assert first_failure(waits, BEFORE_BALANCE) is None
+    near, far = (complete(waits, side="sell", price=price, quantity="1") for price in ("125", "140"))
+    assert first_failure(near, BEFORE_BALANCE) is None
+    failure = first_failure(far, BEFORE_BALANCE)
+    assert failure is not None
+    assert failure.reason.startswith(
+        "price 140 deviates from the price of its entry's trigger 120 by more than 1000 bps"
+    )
+    # An entry that does not wait may fill now: its exit is compared with the last trade.
+    at_once = complete(complete(), side="sell", price="125")
+    refused = first_failure(at_once, BEFORE_BALANCE)
+    assert refused is not None
+    assert refused.reason.startswith("price 125 deviates from the last trade price 100")
