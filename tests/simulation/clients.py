@@ -267,9 +267,10 @@ class Traders:
 
     def cancel_list(self) -> None:
         """Cancel a list, usually as its owner."""
-        lists = list(self._told.asked_lists.values())[-6:]
-        if lists:
-            asked = self._chance.choice(lists)
+        told = self._told
+        list_ids = (sorted(told.placed_lists) if self._chance.random() < 0.8 else []) or list(told.asked_lists)
+        if list_ids:
+            asked = told.asked_lists[self._chance.choice(list_ids[-6:])]
             user = asked.user_id if self._chance.random() < 0.9 else STRANGER
             self._process.start(self._cancel_list(CancelOrderList(user, asked.list_id)))
 

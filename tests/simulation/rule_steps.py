@@ -132,6 +132,6 @@ def _look_at(future: asyncio.Future[Any]) -> None:
     future.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
-_WEIGHTS = WEIGHTS | {mark: 10, change_phase: 3, hold_auction: 3, place_list: 10, cancel_list: 2, end_all: 1}
+_WEIGHTS = WEIGHTS | {mark: 10, change_phase: 3, hold_auction: 3, place_list: 10, cancel_list: 5, end_all: 1}
 COMPLETE_STEPS: Steps = list(_WEIGHTS), list(_WEIGHTS.values())
 """The steps of a world with the complete rules."""

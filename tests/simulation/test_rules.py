@@ -49,6 +49,8 @@ SEEN = {
 
 def _seen(world: World) -> Counter[str]:
     seen = Counter({"switches run out": len(world.told.ended)})
+    seen["routers place lists"] = len(world.told.placed_lists)
+    seen["routers cancel lists"] = len(world.told.cancelled_lists)
     seen["client order ids are taken"] = sum(
         reason.startswith("clientOrderId") for reason in world.told.refused.values()
     )
