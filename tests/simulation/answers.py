@@ -8,6 +8,7 @@ from tests.simulation.auditor import Messages, units
 from tests.simulation.clients import Told
 from tests.simulation.history import History, MoneyMove, OrderHistory
 
+_ENDED = ("filled", "cancelled", "rejected")
 _COMPLETED = "custody.withdrawal.completed"
 _RESERVED, _FAILED = "custody.withdrawal.reserved", "custody.withdrawal.failed"
 
@@ -27,6 +28,7 @@ class AnswerAuditor:
     def look_at_orders(self) -> None:
         """Every acknowledged order exists as its client was told; a refused order does not stand."""
         history, told = self._history, self._told
+        requests = told.requests
         for order_id, records in told.accepted.items():
             order = history.orders.get(order_id)
             if order is None:
@@ -46,12 +48,27 @@ class AnswerAuditor:
                 self._demand(order.final.status == "rejected", f"{refusal} and stands: {order.final}")
                 self._demand(order.final.reason == reason, f"{refusal} for another reason than {order.final.reason}")
         for order_id, order in history.orders.items():
-            asked = told.asked.get(order_id)
+            asked = requests.get(order_id)
             user = told.listed.get(order_id) if asked is None else asked.user_id
             self._demand(user is not None, f"order {order_id} was never asked for")
             self._demand(user in (None, order.user), f"order {order_id} is {order.user}'s")
             if order.final.status == "rejected":
                 self._demand(order_id not in told.accepted, f"rejected order {order_id} was acknowledged")
+
+    def look_at_lists(self) -> None:
+        """All orders of a list exist, or none; as its client was told."""
+        history, told = self._history, self._told
+        for list_id, asked in told.asked_lists.items():
+            found = [history.orders.get(order.order_id) for order in asked.orders]
+            stands = [order is not None and order.final.status != "rejected" for order in found]
+            self._demand(len(set(stands)) == 1, f"list {list_id} stands in part: {stands}")
+            if list_id in told.placed_lists:
+                self._demand(all(stands), f"list {list_id} was acknowledged and is lost")
+            if list_id in told.refused_lists:
+                self._demand(not any(stands), f"list {list_id} was refused ({told.refused_lists[list_id]}) and stands")
+            if list_id in told.cancelled_lists:
+                ended = [order is not None and order.final.status in _ENDED for order in found]
+                self._demand(all(ended), f"list {list_id} was told as cancelled and has open orders")
 
     def look_at_cancels(self) -> None:
         """An order that was reported as cancelled is cancelled. Nobody reaches another user's order."""
@@ -87,7 +104,7 @@ class AnswerAuditor:
         order = self._history.orders.get(record.order_id)
         if order is None:
             # The order was refused, or not yet decided, when the trader looked.
-            harmless = record.status in ("pending", "rejected") and record.order_id in self._told.asked
+            harmless = record.status in ("pending", "rejected") and record.order_id in self._told.requests
             self._demand(harmless, f"order {record.order_id} was seen as {record.status}, and is not in the engine")
             return
         statuses = {"pending", *(state.status for state in order.states)}

@@ -97,9 +97,6 @@ class Auditor:
             self.findings.append(fault)
         for order_id, order in self.history.orders.items():
             row = rows.orders.get(order_id)
-            if not order.is_placed:
-                # The router follows no exit that is only planned.
-                continue
             if row is None:
                 self.findings.append(f"order {order_id} has no row")
                 continue
@@ -123,7 +120,7 @@ class Auditor:
         for order_id, row in rows.orders.items():
             if order_id not in self.history.orders:
                 self._expect(f"row of order {order_id}, which the engine never held", row.status.value, "rejected")
-                self._expect(f"order {order_id} asked for", order_id in told.asked, True)
+                self._expect(f"order {order_id} asked for", order_id in told.requests, True)
         self._look_at_trade_rows(rows)
 
     def _look_at_trade_rows(self, rows: Rows) -> None:
@@ -157,14 +154,12 @@ class Auditor:
                 # The router refused the order before the engine saw it.
                 stands = order_id in self.history.orders
                 self._expect(f"order {order_id}, told as refused, in the engine", stands, False)
-                self._expect(f"order {order_id} asked for", order_id in told.asked, True)
+                self._expect(f"order {order_id} asked for", order_id in told.requests, True)
             elif order_id not in self.history.orders:
                 self.findings.append(f"an event of order {order_id}, which the engine never had")
             else:
                 heard.setdefault(order_id, []).append(_heard(event, self.history.orders[order_id].market))
         for order_id, order in self.history.orders.items():
-            if not order.is_placed:
-                continue
             real = [_real(state) for state in order.heard]
             self._expect(f"events of order {order_id}", heard.get(order_id, []), real)
 

@@ -17,6 +17,8 @@ from openspot.contracts.messages import (
     CancelOpenOrders,
     CancelOpenOrdersReply,
     CancelOrder,
+    CancelOrderList,
+    CancelOrderListReply,
     CancelOrderReply,
     DepositConfirmed,
     GetOrder,
@@ -25,6 +27,8 @@ from openspot.contracts.messages import (
     OrderRecord,
     OrderRequest,
     SubmitOrder,
+    SubmitOrderList,
+    SubmitOrderListReply,
     SubmitOrderReply,
     WithdrawalOutcome,
     WithdrawalRequested,
@@ -33,7 +37,7 @@ from openspot.contracts.refusals import UNCERTAIN
 from openspot.kit.bus import RequestFailedError, encode
 from openspot.rest_edge.orders.bulk_cancel import OpenOrderCancels
 from tests.simulation.bus import BusServer, SimulatedBus
-from tests.simulation.complete_orders import complete_order
+from tests.simulation.complete_orders import complete_list, complete_order
 from tests.simulation.engine import SYMBOLS, SimulatedEngine
 from tests.simulation.process import Process
 
@@ -74,8 +78,25 @@ class Told:
     """Lists of orders that the engine was asked for past the router → their users."""
     listed: dict[str, str] = field(default_factory=dict)
     """Their orders → the user."""
+    asked_lists: dict[str, SubmitOrderList] = field(default_factory=dict)
+    """Lists of orders that a router was asked for."""
+    placed_lists: set[str] = field(default_factory=set)
+    refused_lists: dict[str, str] = field(default_factory=dict)
+    unknown_lists: set[str] = field(default_factory=set)
+    cancelled_lists: set[str] = field(default_factory=set)
     foreign: list[str] = field(default_factory=list)
     """Orders that another user could see or cancel."""
+
+    @property
+    def requests(self) -> dict[str, SubmitOrder]:
+        """Every order that a router was asked for, alone or in a list."""
+        listed = {
+            order.order_id: SubmitOrder(asked.user_id, order)
+            for asked in self.asked_lists.values()
+            for order in asked.orders
+        }
+        return self.asked | listed
+
     deposits: dict[str, DepositConfirmed] = field(default_factory=dict)
     withdrawals: dict[str, WithdrawalRequested] = field(default_factory=dict)
     outcomes: dict[str, str] = field(default_factory=dict)
@@ -187,8 +208,9 @@ class Traders:
     def _any_order(self) -> SubmitOrder | None:
         """A recent order, usually one that was accepted."""
         told, chance = self._told, self._chance
-        order_ids = list(told.accepted if told.accepted and chance.random() < 0.7 else told.asked)[-15:]
-        return told.asked[chance.choice(order_ids)] if order_ids else None
+        requests = told.requests
+        order_ids = list(told.accepted if told.accepted and chance.random() < 0.7 else requests)[-15:]
+        return requests[chance.choice(order_ids)] if order_ids else None
 
     async def _cancel(self, asked: CancelOrder) -> None:
         reply: CancelOrderReply | None = await self._asked(subjects.ORDERS_CANCEL, asked, CancelOrderReply)
@@ -213,6 +235,52 @@ class Traders:
         )
         if reply is not None:
             self._told.swept |= dict.fromkeys(reply.cancelled, asked.user_id)
+
+    def place_list(self) -> None:
+        """Place a list of orders, or repeat one whose outcome is unknown."""
+        chance, told = self._chance, self._told
+        assert self._now_ms is not None, "only the complete rules have lists"
+        # As of orders: not those that a check may refuse the second time.
+        unknown = [
+            list_id
+            for list_id in sorted(told.unknown_lists)
+            if not any(order.expires_at for order in told.asked_lists[list_id].orders)
+        ]
+        if unknown and chance.random() < 0.5:
+            list_id = chance.choice(unknown)
+        else:
+            list_id, user = f"list{len(told.asked_lists) + 1}", chance.choice(USERS)
+            list_type, orders = complete_list(chance, list_id, user, chance.choice(MANY_OF_ONE), self._now_ms())
+            told.asked_lists[list_id] = SubmitOrderList(user, list_id, list_type, orders)
+        self._process.start(self._place_list(told.asked_lists[list_id]))
+
+    async def _place_list(self, asked: SubmitOrderList) -> None:
+        told, list_id = self._told, asked.list_id
+        reply: SubmitOrderListReply | None = await self._asked(subjects.ORDERS_SUBMIT_LIST, asked, SubmitOrderListReply)
+        if reply is None or reply.code in UNCERTAIN:
+            told.unknown_lists.add(list_id)
+        elif reply.success:
+            told.placed_lists.add(list_id)
+            told.seen += reply.orders
+        elif list_id not in told.unknown_lists:
+            told.refused_lists[list_id] = reply.error or ""
+
+    def cancel_list(self) -> None:
+        """Cancel a list, usually as its owner."""
+        told = self._told
+        list_ids = (sorted(told.placed_lists) if self._chance.random() < 0.8 else []) or list(told.asked_lists)
+        if list_ids:
+            asked = told.asked_lists[self._chance.choice(list_ids[-6:])]
+            user = asked.user_id if self._chance.random() < 0.9 else STRANGER
+            self._process.start(self._cancel_list(CancelOrderList(user, asked.list_id)))
+
+    async def _cancel_list(self, asked: CancelOrderList) -> None:
+        reply: CancelOrderListReply | None = await self._asked(subjects.ORDERS_CANCEL_LIST, asked, CancelOrderListReply)
+        if reply is not None and reply.success:
+            self._told.cancelled_lists.add(asked.list_id)
+            self._told.seen += reply.orders
+            if asked.user_id == STRANGER:
+                self._told.foreign.append(asked.list_id)
 
     def end_all(self, engine: SimulatedEngine) -> None:
         """Cancel whatever a user has open, as the REST edge does when a dead man's switch has run out."""

@@ -44,6 +44,46 @@ def complete_order(chance: random.Random, order_id: str, user: str, symbol: str,
     )
 
 
+def complete_list(
+    chance: random.Random, list_id: str, user: str, symbol: str, now_ms: int
+) -> tuple[str, tuple[OrderRequest, ...]]:
+    """The type and the orders of a list: an entry, which the others leave; a gain, a stop, or both."""
+    list_type, side = chance.choice(("oco", "oto", "bracket")), chance.choice(("buy", "sell"))
+    quantity, sign, middle = str(chance.randint(2, 40) / 100), 1 if side == "buy" else -1, chance.randint(-2, 2)
+    other = "sell" if side == "buy" else "buy"
+    time_in_force = chance.choice(("gtc", "gtc", "gtd", "ioc"))
+    entry = OrderRequest(
+        f"{list_id}-1",
+        symbol,
+        side,
+        "limit",
+        quantity,
+        _text(middle),
+        time_in_force=time_in_force,
+        expires_at=_expiry(chance, time_in_force, now_ms),
+    )
+    client_order_id = f"{user}-{chance.randint(1, CLIENT_IDS)}" if chance.random() < 0.3 else None
+    gain = OrderRequest(
+        f"{list_id}-2", symbol, other, "limit", quantity, _text(middle + sign * chance.randint(2, 5)),
+        client_order_id=client_order_id,
+    )  # fmt: skip
+    quarters = middle - sign * chance.randint(2, 5)
+    has_limit = chance.random() < 0.5
+    stop = OrderRequest(
+        f"{list_id}-3",
+        symbol,
+        other,
+        "stop_limit" if has_limit else "stop_market",
+        quantity,
+        _text(quarters - sign * chance.randint(0, 3)) if has_limit else None,
+        stop_price=_text(quarters),
+        trigger_by=chance.choice((None, "mark")),
+    )
+    if list_type == "oco":
+        return list_type, (gain, stop)
+    return list_type, (entry, chance.choice((gain, stop))) if list_type == "oto" else (entry, gain, stop)
+
+
 def _stop(
     chance: random.Random,
     order_id: str,

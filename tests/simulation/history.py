@@ -34,8 +34,8 @@ HOUSE = "house:fees"
 _IOC = 2
 _IMMEDIATE = (_IOC, 3, 4)
 _FEE_ACCOUNT = 1
-PLANNED = "planned"
-"""The status of an exit that is not placed before the entry of its list fills."""
+_ENDED = ("filled", "cancelled", "rejected")
+_OCO = 1
 
 
 class Market(NamedTuple):
@@ -101,6 +101,7 @@ class OrderHistory:
     """Whether the engine found the quantity."""
     is_placed: bool = True
     """Whether the order came to the market, or was refused: not an exit that is only planned."""
+    list_id: int = 0
     states: list[State] = field(default_factory=list)
 
     @property
@@ -208,6 +209,8 @@ class History:
         match event.type:
             case EventType.LISTED:
                 self._list(event)
+            case EventType.LIST_ENDED:
+                self._end_list(event)
             case EventType.ACCEPTED | EventType.WAITING:
                 self._place(event, "open")
             case EventType.REJECT:
@@ -252,10 +255,18 @@ class History:
         return order is not None and not order.is_placed and order.place_command != event.command_sequence
 
     def _list(self, event: Event) -> None:
-        """An order of a list passed every check; it is placed now, or once the entry of its list is filled."""
+        """An order of a list passed every check; it is placed now, or open as a plan until the entry is filled."""
         order = self._new(event)
-        order.is_placed = False
-        self._add(order, event, State("", 0, 0, PLANNED, event.price, 0, event.quantity, 0, 0, "", event.quantity))
+        order.is_placed, order.list_id = False, event.maker_amount
+        is_planned = event.currency % 256 != _OCO and event.currency // 256 > 1
+        name, status = ("created", "open") if is_planned else ("", "pending")
+        self._add(order, event, State(name, 0, 0, status, event.price, 0, event.quantity, 0, 0, "", event.quantity))
+
+    def _end_list(self, event: Event) -> None:
+        """What is still open goes on alone, and its owner hears of it."""
+        for order in sorted(self.orders.values(), key=lambda order: order.engine_order_id):
+            if order.list_id == event.order_id and order.final.status not in _ENDED:
+                self._add(order, event, order.final._replace(event="updated"))
 
     def _new(self, event: Event) -> OrderHistory:
         sent, number = self._sent[event.order_id], event.command_sequence
@@ -288,8 +299,9 @@ class History:
         rejected = status == "rejected"
         reason = ResultCode(event.code).name if rejected else ""
         # Clients hear of an immediate order only after its next event has decided its outcome.
-        pends = order.is_immediate and not rejected
-        name = "rejected" if rejected else "" if pends else "created"
+        was_planned = bool(order.states) and order.final.status == "open"
+        pends = order.is_immediate and not rejected and not was_planned
+        name = "rejected" if rejected else "" if pends else "updated" if was_planned else "created"
         status = "pending" if pends else status
         remaining = 0 if rejected else event.quantity
         trigger_price = event.maker_remaining if event.type == EventType.WAITING else 0
@@ -378,13 +390,12 @@ class History:
                 quantity=order.quantity,
             )
         else:
-            name = "cancelled" if order.is_placed else ""
-            after = order.final._replace(event=name, status="cancelled", remaining=0, reason=reason)
+            after = order.final._replace(event="cancelled", status="cancelled", remaining=0, reason=reason)
         self._add(order, event, after)
 
     def _add(self, order: OrderHistory, event: Event, state: State) -> None:
         if order.states:
-            assert order.final.status not in ("filled", "cancelled", "rejected"), "an order that had ended changed"
+            assert order.final.status not in _ENDED, "an order that had ended changed"
         number = event.command_sequence
         is_activation = self._activating == number
         order.states.append(state._replace(sequence=event.sequence, command=number, is_activation=is_activation))

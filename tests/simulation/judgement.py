@@ -1,7 +1,7 @@
 """Runs a world and judges it, and searches for the fewest steps that still go wrong."""
 
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 from openspot.engine.core.reference_state import BrokenInvariantError
@@ -41,23 +41,19 @@ def findings_of(world: World, log: Log) -> list[str]:
     answers = AnswerAuditor(history, world.told)
     answers.look_at_orders()
     answers.look_at_cancels()
+    answers.look_at_lists()
     answers.look_at_custody(streams["CUSTODY"])
     transfers = TransferAuditor(history, world.told_of_transfers)
     transfers.look_at_transfers()
     transfers.look_at_answers()
     transfers.look_at_events(streams["TRANSFERS"])
     findings = auditor.findings + answers.findings + transfers.findings + world.further_findings(history)
-    planned = [order.engine_order_id for order in history.orders.values() if not order.is_placed]
-    return findings + world.loop.faults + _contradictions(log, planned)
+    return findings + world.loop.faults + _contradictions(log)
 
 
-def _contradictions(log: Log, planned: Collection[int] = ()) -> list[str]:
-    """Errors in the log. The router does not know the orders that are only `planned`, and says so."""
-    unknown = tuple(f"order {engine_order_id} is not open here" for engine_order_id in planned)
+def _contradictions(log: Log) -> list[str]:
     found = []
     for event, values in log.errors:
-        if str(values.get("text", "")).endswith(unknown):
-            continue
         interrupted = event == _SESSION_ENDED and not str(values["error"]).startswith(_INTERRUPTIONS)
         if interrupted or event in _CONTRADICTIONS:
             found.append(f"log: {event} {_shown(values)}")

@@ -12,11 +12,15 @@ from openspot.contracts.messages import (
     CancelOpenOrders,
     CancelOpenOrdersReply,
     CancelOrder,
+    CancelOrderList,
+    CancelOrderListReply,
     CancelOrderReply,
     ExecutedTrade,
     GetOrder,
     GetOrderReply,
     SubmitOrder,
+    SubmitOrderList,
+    SubmitOrderListReply,
     SubmitOrderReply,
 )
 from openspot.domain.symbol import SymbolSpec
@@ -30,6 +34,8 @@ from openspot.router.orders.available_funds import AvailableFunds
 from openspot.router.orders.bulk_cancellation import BulkCancellation
 from openspot.router.orders.cancellation import Cancellation
 from openspot.router.orders.engine_order_ids import OrderIds
+from openspot.router.orders.list_cancellation import ListCancellation
+from openspot.router.orders.list_submission import ListSubmission
 from openspot.router.orders.lookup import OrderLookup
 from openspot.router.orders.opening import Opening
 from openspot.router.orders.placements import Placements
@@ -77,17 +83,21 @@ class Router:
         self._reference_prices = ReferencePrices(3_600_000)
         recent_orders = RecentOrders(1000)
         self.rejections = Rejections(bus, store)
+        markets = {symbol: MarketRules(configuration().limits[symbol], spec) for symbol, spec in specs.items()}
+        funds = AvailableFunds(bus, client, 0.5, server.weather.loop.time)
+        order_ids = OrderIds(store.take_id_block)
+        opening = Opening((), server.weather.loop.time, cancel_only_s=0, post_only_s_max=0)
         self._submission = Submission(
-            markets={symbol: MarketRules(configuration().limits[symbol], spec) for symbol, spec in specs.items()},
+            markets=markets,
             reference_prices=self._reference_prices,
-            funds=AvailableFunds(bus, client, 0.5, server.weather.loop.time),
-            order_ids=OrderIds(store.take_id_block),
+            funds=funds,
+            order_ids=order_ids,
             recent_orders=recent_orders,
             placements=Placements(client.place_orders, wait_s_max=NEVER_S, waiting_max=1000),
             rejections=self.rejections,
             clock=engine.now,
             honour_time_in_force=True,
-            opening=Opening((), server.weather.loop.time, cancel_only_s=0, post_only_s_max=0),
+            opening=opening,
             has_complete_rules=has_complete_rules,
         )
         lookup = OrderLookup(specs=specs, recent_orders=recent_orders, store=store, engine=client, clock=engine.now)
@@ -95,14 +105,30 @@ class Router:
         self._cancellation = Cancellation(
             specs=specs, lookup=lookup, recent_orders=recent_orders, engine=client, clock=engine.now
         )
-        self._bulk = BulkCancellation(lookup=lookup, recent_orders=recent_orders, engine=client, clock=engine.now)
+        self._bulk = BulkCancellation(
+            lookup=lookup, recent_orders=recent_orders, engine=client, clock=engine.now, has_lists=has_complete_rules
+        )
+        self._lists = ListSubmission(
+            markets=markets,
+            reference_prices=self._reference_prices,
+            funds=funds,
+            order_ids=order_ids,
+            recent_orders=recent_orders,
+            rejections=self.rejections,
+            lookup=lookup,
+            engine=client,
+            opening=opening,
+            clock=engine.now,
+        )
+        self._list_cancellation = ListCancellation(lookup=lookup, recent_orders=recent_orders, engine=client)
+        self._has_complete_rules = has_complete_rules
         self._amendment = Amendment(
-            markets={symbol: MarketRules(configuration().limits[symbol], spec) for symbol, spec in specs.items()},
+            markets=markets,
             reference_prices=self._reference_prices,
             lookup=lookup,
             recent_orders=recent_orders,
             engine=client,
-            opening=Opening((), server.weather.loop.time, cancel_only_s=0, post_only_s_max=0),
+            opening=opening,
             clock=engine.now,
         )
         self._bridge = CustodyBridge(bus, client, configuration().assets, engine.now)
@@ -122,6 +148,17 @@ class Router:
             subjects.ORDERS_CANCEL_OPEN, queue, CancelOpenOrders, self._bulk.cancel_open, CancelOpenOrdersReply.refused
         )
         await bus.serve(subjects.ORDERS_AMEND, queue, AmendOrders, self._amendment.amend, AmendOrdersReply.refused)
+        if self._has_complete_rules:
+            await bus.serve(
+                subjects.ORDERS_SUBMIT_LIST, queue, SubmitOrderList, self._lists.submit, SubmitOrderListReply.refused
+            )
+            await bus.serve(
+                subjects.ORDERS_CANCEL_LIST,
+                queue,
+                CancelOrderList,
+                self._list_cancellation.cancel,
+                CancelOrderListReply.refused,
+            )
         await bus.serve(subjects.ORDERS_GET, queue, GetOrder, self._lookup.get, GetOrderReply.refused)
         await asyncio.gather(self.rejections.run(), self.translator.run(), self._bridge.run(asyncio.Event()))
 

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from openspot.domain.order import OrderStatus
 from openspot.domain.partition import WHOLE, Partition, partitions
 from openspot.engine_client.position import StreamPosition
 from openspot.kit.bus import OutgoingEvent, PendingEvent
 from openspot.router.orders.engine_order_ids import BLOCK_SIZE
-from openspot.router.rows_position import PassedEvents, RowsPosition, position_of_cursors
+from openspot.router.rows_position import PassedEvents, RowsPosition, passed, position_of_cursors
 from openspot.router.store import FencedError, Resumption, RowBatch, symbol_of_held
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
@@ -184,6 +185,43 @@ class SimulatedStore:
     async def order(self, order_id: str) -> TrackedOrder | None:
         """The order of that id."""
         return await self._process.act(Place.ROWS, lambda: self._rows.orders.get(order_id))
+
+    async def orders_of_list(self, list_id: str) -> list[TrackedOrder]:
+        """The orders of a list, the entry first."""
+
+        def found() -> list[TrackedOrder]:
+            orders = [order for order in self._rows.orders.values() if order.list_id == list_id]
+            return sorted(
+                orders, key=lambda order: (order.list_role != "entry", order.engine_order_id or 0, order.order_id)
+            )
+
+        return await self._process.act(Place.ROWS, found)
+
+    async def ended_with_lists(self, order_ids: Sequence[str], first: int, last: int) -> list[str]:
+        """The orders that were cancelled because their lists ended with one of `order_ids`."""
+
+        def found() -> list[str]:
+            rows = self._rows.orders
+            lists = {rows[order_id].list_id for order_id in order_ids if order_id in rows} - {None}
+            return sorted(
+                order_id
+                for order_id, order in rows.items()
+                if order.list_id in lists
+                and order_id not in order_ids
+                and order.status == OrderStatus.CANCELLED
+                and first <= order.last_sequence <= last
+            )
+
+        return await self._process.act(Place.ROWS, found)
+
+    async def rows_include(self, symbol: str, sequence: int) -> bool:
+        """Whether the rows include every event of a symbol up to this one."""
+
+        def included() -> bool:
+            position = self._rows.position
+            return position is not None and passed((*position.current, *position.earlier), symbol) >= sequence
+
+        return await self._process.act(Place.ROWS, included)
 
     async def resumption(self) -> Resumption:
         """The position, orders and held events at the same moment."""

@@ -10,6 +10,9 @@ from unittest.mock import patch
 
 import msgspec
 
+from openspot.contracts.engine_events import ListEndedEvent
+from openspot.contracts.messages import CancelOrderListReply, SubmitOrderListReply
+from openspot.contracts.refusals import RefusalCode
 from openspot.domain.auction import Clearing
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core import (
@@ -32,6 +35,8 @@ from openspot.engine.intake.upkeep import Upkeep
 from openspot.engine.state.client_order_ids import ClientOrderIds
 from openspot.rest_edge.orders.bulk_cancel import OpenOrderCancels
 from openspot.router.orders import engine_orders
+from openspot.router.orders.list_cancellation import ListCancellation
+from openspot.router.orders.list_submission import ListSubmission
 from openspot.router.store import Resumption
 from openspot.router.translation.order_state_machine import OrderStateMachine
 from tests.simulation import engine as simulated_engine
@@ -311,6 +316,48 @@ class ReadsNoExpiry(Rows):
         """Read the open orders without the time at which they expire."""
         found = super().resumption(partition)
         return found._replace(orders=[msgspec.structs.replace(order, expires_ms=None) for order in found.orders])
+
+
+class ReadsNoLists(Rows):
+    """The columns of lists are not read."""
+
+    def resumption(self, partition: Any) -> Resumption:
+        """Read the open orders without the lists that bind them."""
+        found = super().resumption(partition)
+        orders = [msgspec.structs.replace(order, list_id=None, list_state=None) for order in found.orders]
+        return found._replace(orders=orders)
+
+
+def ends_of_lists_are_not_told() -> Fault:
+    """The router does not follow the event of a list that has ended."""
+    follow = OrderStateMachine._follow_list
+
+    def deaf(machine: Any, event: Any, translated: Any) -> None:
+        if not isinstance(event, ListEndedEvent):
+            follow(machine, event, translated)
+
+    return patch.object(OrderStateMachine, "_follow_list", deaf)
+
+
+def unknown_lists_are_refused() -> Fault:
+    """The router reports a list without a reply of the engine as refused."""
+    submit = ListSubmission.submit
+
+    async def certain(submission: Any, request: Any) -> SubmitOrderListReply:
+        reply = await submit(submission, request)
+        code = None if reply.code is None else RefusalCode.ENGINE
+        return SubmitOrderListReply(reply.success, reply.orders, error=reply.error, code=code)
+
+    return patch.object(ListSubmission, "submit", certain)
+
+
+def cancels_of_lists_are_not_sent() -> Fault:
+    """The router reports lists as cancelled that the engine never heard of."""
+
+    async def done(_: Any, request: Any) -> CancelOrderListReply:
+        return CancelOrderListReply(True)
+
+    return patch.object(ListCancellation, "cancel", done)
 
 
 def activations_are_not_told() -> Fault:

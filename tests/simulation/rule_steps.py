@@ -59,8 +59,11 @@ def hold_auction(world: "World") -> None:
 
 
 def place_list(world: "World") -> None:
-    """Orders that depend on each other come to the engine, past the router."""
+    """Orders that depend on each other come from a trader, or to the engine past the router."""
     chance = world.chance
+    if chance.random() < 0.7:
+        world.traders.place_list()
+        return
     list_type, user, symbol = chance.choice(list(OrderListType)), chance.choice(USERS), chance.choice(MANY_OF_ONE)
     is_buy, quantity = chance.random() < 0.5, chance.randint(2, 40) * _LOT_HUNDREDTHS
     if not world.engine.is_up:
@@ -83,7 +86,9 @@ def place_list(world: "World") -> None:
 def cancel_list(world: "World") -> None:
     """The owner of a list cancels it."""
     lists = world.told.lists
-    if lists and world.engine.is_up:
+    if world.chance.random() < 0.7:
+        world.traders.cancel_list()
+    elif lists and world.engine.is_up:
         list_id = world.chance.choice(list(lists)[-6:])
         _look_at(world.engine.list_intake.cancel(list_id, lists[list_id], ""))
 
@@ -127,6 +132,6 @@ def _look_at(future: asyncio.Future[Any]) -> None:
     future.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
-_WEIGHTS = WEIGHTS | {mark: 10, change_phase: 3, hold_auction: 3, place_list: 10, cancel_list: 2, end_all: 1}
+_WEIGHTS = WEIGHTS | {mark: 10, change_phase: 3, hold_auction: 3, place_list: 10, cancel_list: 5, end_all: 1}
 COMPLETE_STEPS: Steps = list(_WEIGHTS), list(_WEIGHTS.values())
 """The steps of a world with the complete rules."""

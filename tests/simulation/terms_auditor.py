@@ -37,7 +37,7 @@ class TermsAuditor:
 
     def look_at_rows(self) -> None:
         """Every row says what its order asked for, and whether and at which price its trigger has fired."""
-        for order_id, asked in self._told.asked.items():
+        for order_id, asked in self._told.requests.items():
             order, row = self._history.orders.get(order_id), self._rows.orders.get(order_id)
             if order is None or row is None:
                 continue
@@ -47,10 +47,11 @@ class TermsAuditor:
 
     def look_at_commands(self, story: Story) -> None:
         """The engine was told the terms that the client asked for."""
+        requests = self._told.requests
         for order_id, order in self._history.orders.items():
-            if order_id in self._told.asked:
+            if order_id in requests:
                 shown = _sent(story.asked[order.engine_order_id].terms)
-                real = _wanted(self._told.asked[order_id].order, order)
+                real = _wanted(requests[order_id].order, order)
                 if shown != real:
                     self.findings.append(f"order {order_id} reached the engine with {shown}, and {real} is right")
 

@@ -29,6 +29,8 @@ SEEN = {
     "orders expire",
     "client order ids are taken",
     "switches run out",
+    "routers place lists",
+    "routers cancel lists",
     "lists end: SUCCESS",
     "lists end: LIST_EXIT_TRADED",
     "lists end: LIST_EXIT_TRIGGERED",
@@ -47,6 +49,8 @@ SEEN = {
 
 def _seen(world: World) -> Counter[str]:
     seen = Counter({"switches run out": len(world.told.ended)})
+    seen["routers place lists"] = len(world.told.placed_lists)
+    seen["routers cancel lists"] = len(world.told.cancelled_lists)
     seen["client order ids are taken"] = sum(
         reason.startswith("clientOrderId") for reason in world.told.refused.values()
     )
@@ -103,6 +107,9 @@ def test_the_seeds_come_to_every_rule(log: Log) -> None:
         (mutants.activations_are_not_told, "terms of the row"),
         (mutants.terms_are_not_kept, "terms of the row"),
         (mutants.expiries_are_not_sent, "reached the engine with"),
+        (mutants.ends_of_lists_are_not_told, "events of order"),
+        (mutants.unknown_lists_are_refused, "was refused"),
+        (mutants.cancels_of_lists_are_not_sent, "was told as cancelled"),
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
 )
@@ -115,6 +122,11 @@ def test_a_fault_in_a_rule_is_found(fault: Callable[[], Fault], finding: str, lo
 @pytest.mark.parametrize("rows", [mutants.ForgetsTriggers, mutants.ReadsNoTriggers, mutants.ReadsNoExpiry])
 def test_a_column_that_is_forgotten_is_found(rows: type[Rows], log: Log) -> None:
     assert _is_shown("terms of the row", log, lambda seed: World(seed, rows=rows))
+
+
+@pytest.mark.proof
+def test_a_list_that_is_forgotten_is_found(log: Log) -> None:
+    assert _is_shown("rebuilt row", log, lambda seed: World(seed, rows=mutants.ReadsNoLists))
 
 
 def _is_shown(finding: str, log: Log, make_world: Callable[[int], World]) -> bool:

@@ -79,3 +79,11 @@ async def test_a_market_that_refuses_is_asked_again_after_a_while() -> None:
     assert await desk.second("101") == []
     desk.now += REFUSED_S
     assert await desk.second("100") == [("BTC-USD", 10_000)]
+
+
+async def test_nothing_is_told_before_there_is_a_price_and_of_a_market_that_the_engine_does_not_have() -> None:
+    desk = Desk()
+    await desk.prices.tell()
+    desk.prices.take([FairPriceEvent("SOL-USD", "good", "100", "100", "100", "100", "0", "0", 1)])
+    await desk.prices.tell()
+    assert desk.engine.told == []

@@ -312,9 +312,13 @@ def test_each_market_advances_when_it_is_due_and_only_once_at_a_time(engine: Eng
     phases.upkeep.note()
     assert len(phases.sent) == 1, "both are on their way"
     assert engine.timer.delay_s == 1.0
+    engine.rows.append(row(8, MarketPhase.HALTED, NOW))
+    for _ in range(2):
+        phases.upkeep.note()
+        assert [commands for commands, _ in phases.sent[1:]] == [[Command(CommandKind.ADVANCE_PHASE, symbol=8)]]
     engine.rows = engine.rows[:1]
     then()
-    assert [commands for commands, _ in phases.sent[1:]] == [[Command(CommandKind.ADVANCE_PHASE, symbol=5)]]
+    assert [commands for commands, _ in phases.sent[2:]] == [[Command(CommandKind.ADVANCE_PHASE, symbol=5)]]
     assert all(timer.is_cancelled for timer in engine.timers)
 
 
