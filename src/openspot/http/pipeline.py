@@ -1,9 +1,9 @@
 """The request pipeline: one ASGI application around all routes of a service.
 
-In this order: request id; the route and its policy; the bound on requests at a time; identity; throttle; a place in
-the audit trail, if the route is audited; the guard; the body, whole, within its bounds; idempotency; the handler; and
-at the end the audit record. Any exception becomes a response in the shape of `errors`; a fault of our own is logged
-with the request id, and the client sees nothing of it.
+In this order: request id; the route and its policy; the bound on requests at a time; identity; throttle; the operator,
+if the route is for operators; a place in the audit trail, if it is audited; the guard; the body, whole, within its
+bounds; idempotency; the handler; and at the end the audit record. Any exception becomes a response in the shape of
+`errors`; a fault of our own is logged with the request id, and the client sees nothing of it.
 """
 
 import time
@@ -120,10 +120,13 @@ class Pipeline:
             context.parameters = parameters
             if self._in_flight > self._limits.requests_max:
                 raise service_unavailable("too many requests at a time", "OVERLOADED")
-            is_of_operators = route.policy.permission is not None
-            failure = await self._identify(context, self._of_operators if is_of_operators else self._authenticators)
+            failure = await self._identify(context, self._authenticators)
             if self._throttles:
                 await self._pass_throttle(context, route.policy.throttle)
+            if failure is None and route.policy.permission is not None:
+                # After the throttle: it asks the database or the engine.
+                context.identity, context.refusal = None, ""
+                failure = await self._identify(context, self._of_operators)
             if failure is not None:
                 raise failure
             if route.policy.audit:

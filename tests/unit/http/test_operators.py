@@ -3,13 +3,21 @@
 from typing import Any
 
 import pytest
+from starlette.responses import Response
 
-from openspot.http.authentication import Guard
+from openspot.http.app import make_http_app
+from openspot.http.authentication import Guard, UserTokens
 from openspot.http.context import BodyLimits, Identity, RequestContext
 from openspot.http.errors import HttpError
+from openspot.http.operator_store import OperatorStanding
 from openspot.http.operators import PERMISSIONS, OperatorRole, engine_operator, user_operator
-from openspot.http.policy import Access, Permission, Policy
-from tests.support.edge_operators import without_operators
+from openspot.http.policy import Access, Permission, Policy, ThrottleClass
+from openspot.http.routing import Router
+from openspot.http.throttle import Tier, make_throttle
+from openspot.kit.health import Health
+from openspot.kit.tokens import Claims, sign
+from tests.support.asgi import ask
+from tests.support.edge_operators import TOKEN_SECRET, without_operators
 
 CHANGES_NOTHING = ("use", "read", "read_all", "export", "verify")
 """The last words of permissions that change nothing."""
@@ -72,3 +80,24 @@ def test_the_guard_names_the_permission_that_is_missing() -> None:
         "PERMISSION_MISSING",
         "this needs the permission kyc.decide, which your roles (AUDITOR, SUPPORT) do not have",
     )  # fmt: skip
+
+
+async def test_a_throttled_request_asks_nobody_whose_session_it_is() -> None:
+    asked: list[str] = []
+
+    async def standing(user_id: str, session_id: str) -> OperatorStanding:
+        asked.append(user_id)
+        return OperatorStanding(frozenset({OperatorRole.AUDITOR}), had_second_factor=True, has_ended=False)
+
+    router = Router()
+
+    @router.get("/trail", Policy(Access.OPERATOR, permission=Permission.AUDIT_READ), summary="For operators")
+    async def trail() -> Response:
+        return Response(b"entries")
+
+    kinds: list[Any] = [UserTokens(TOKEN_SECRET), without_operators(standing=standing).sessions]
+    throttles = {ThrottleClass.STANDARD: make_throttle("memory://", (Tier("short", 2, 60),))}
+    app = make_http_app([router], title="Test", health=Health(), authenticators=kinds, throttles=throttles)
+    bearer = {"authorization": f"Bearer {sign(Claims('u1', 'user', 2**33), TOKEN_SECRET, 1)}"}
+    assert [(await ask(app, "GET", "/trail", headers=bearer)).status for _ in range(4)] == [200, 200, 429, 429]
+    assert asked == ["u1", "u1"]
