@@ -6,6 +6,7 @@ import typer
 
 from openspot.cli import (
     archive,
+    audit,
     backup,
     custody,
     engine,
@@ -13,6 +14,7 @@ from openspot.cli import (
     markets,
     monitoring,
     operation,
+    operators,
     orders,
     platform,
     providers,
@@ -47,6 +49,8 @@ app.add_typer(custody.custody_app, name="custody")
 app.add_typer(providers.kyc_app, name="kyc")
 app.add_typer(providers.payments_app, name="payments")
 app.add_typer(users.users_app, name="users")
+app.add_typer(operators.operators_app, name="operators")
+app.add_typer(audit.audit_app, name="audit")
 app.add_typer(venue_simulator_app, name="venue-simulator")
 price_app, owners_app = price_commands(running_settings, fail)
 app.add_typer(price_app, name="price")
