@@ -14,6 +14,7 @@ transfer, a transfer up to the mark needs its row, and a row that is pending may
 from typing import NamedTuple
 
 from openspot.domain.ids import (
+    ADJUSTMENTS_ACCOUNT_ID,
     FEE_ACCOUNT_ID,
     INTEREST_ACCOUNT_ID,
     LENDING_ACCOUNT_ID,
@@ -67,7 +68,7 @@ class CopiedTable(NamedTuple):
 
 
 TRANSFER_TABLES = (
-    TransferTable("edge_transfers", ("conversion:", "stake:", "unstake:", "staking-reward:", "payment:")),
+    TransferTable("edge_transfers", ("conversion:", "stake:", "unstake:", "staking-reward:", "payment:", "adjustment:")),
     TransferTable("margin_transfers", ("margin:",)),
     TransferTable("subscription_transfers", ("subscription:", "refund:"), "subscriptions_database"),
 )
@@ -370,6 +371,22 @@ CHECKS = (
     ),
     MoneyCheck("stake rows", ("staking_balances", "staking_accruals", "staking_events"), _STAKE_SUMS, DECISION),
     MoneyCheck("staked", ("staking_balances", "staking_unstakes"), _STAKED, DECISION),
+    MoneyCheck(
+        "adjustment",
+        ("adjustments",),
+        _one_sum(
+            "adjustment_id",
+            "(SELECT *, abs(amount) AS moved_amount FROM adjustments)",
+            "'adjustment:' || adjustment_id",
+            f"""(CASE WHEN kept.amount > 0 THEN '{ADJUSTMENTS_ACCOUNT_ID}' ELSE user_id END,
+                CASE WHEN kept.amount > 0 THEN user_id ELSE '{ADJUSTMENTS_ACCOUNT_ID}' END)
+                = (source, destination)""",
+            "moved_amount",
+            "status = 'done'",
+            "status = 'refused'",
+        ),
+        DECISION,
+    ),
     MoneyCheck(
         "payment",
         ("payments",),

@@ -28,6 +28,7 @@ from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.notifications.routes import notification_routes
 from openspot.rest_edge.notifications.service import NotificationServices
+from openspot.rest_edge.operators.people import PeopleServices, people_routes
 from openspot.rest_edge.orders.amendment_routes import amendment_routes
 from openspot.rest_edge.orders.cancel_timer_routes import cancel_timer_routes
 from openspot.rest_edge.orders.cancel_timers import CancelTimers
@@ -72,6 +73,7 @@ class EdgeServices:
     markets: MarketService
     margin: MarginClient
     alerts: AlertService
+    people: PeopleServices
     system: SystemSettings
     trading: TradingResponse
     health: Health
@@ -114,6 +116,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
         settings_routes(PREFIX, services.system, services.trading),
         margin_routes(PREFIX, services.margin),
         alert_routes(PREFIX, services.alerts),
+        *people_routes(PREFIX, services.people),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
 

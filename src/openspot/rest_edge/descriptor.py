@@ -97,6 +97,11 @@ DESCRIPTOR = Descriptor(
             "cancel_timers",
             "price_alerts",
             "price_alert_markets",
+            "user_locks",
+            "user_notes",
+            "user_limits",
+            "operator_requests",
+            "adjustments",
         ),
         reads=(
             "orders",
