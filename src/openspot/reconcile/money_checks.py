@@ -68,7 +68,9 @@ class CopiedTable(NamedTuple):
 
 
 TRANSFER_TABLES = (
-    TransferTable("edge_transfers", ("conversion:", "stake:", "unstake:", "staking-reward:", "payment:", "adjustment:")),
+    TransferTable(
+        "edge_transfers", ("conversion:", "stake:", "unstake:", "staking-reward:", "payment:", "adjustment:")
+    ),
     TransferTable("margin_transfers", ("margin:",)),
     TransferTable("subscription_transfers", ("subscription:", "refund:"), "subscriptions_database"),
 )

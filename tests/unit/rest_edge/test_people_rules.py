@@ -1,4 +1,4 @@
-"""The rules of what operators do for people: two persons, values of adjustments, CSV, prefixes, balances side by side."""
+"""The rules of what operators do for people: two persons, adjustments, files, searches, balances side by side."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

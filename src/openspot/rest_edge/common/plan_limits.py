@@ -1,7 +1,7 @@
-"""The limits of users: those that an operator gave to one user, else those of plans, which the subscription service knows.
+"""The limits of users: those that an operator gave to one user, else those of plans.
 
-What a user has already stays when a plan ends: a limit holds for what is added. If the service does not answer, or
-there is none, the platform's own bound holds.
+What a user has already stays when a plan ends: a limit holds for what is added. The subscription service knows the
+plans. If it does not answer, or there is none, the platform's own bound holds.
 """
 
 from openspot.contracts import subjects

@@ -75,7 +75,10 @@ def make_product_services(
     clock: Clock,
     further: Mapping[TransferKind, TransferRules[Transfer]],
 ) -> ProductServices:
-    """Make the services. `further` are the rules of other wings' transfers, which the same runner sends. Raises ConfigurationError for a configuration file that is not valid."""
+    """Make the services. `further` has the rules of another wing's transfers, which the same runner sends.
+
+    Raises ConfigurationError for a configuration file that is not valid.
+    """
     assets = configuration.assets
     conversion_store, staking_store, payment_store = ConversionStore(pool), StakingStore(pool), PaymentStore(pool)
     runner = TransferRunner(

@@ -164,7 +164,7 @@ class AuthStore:
                 user.password_hash,
                 user.role,
             )
-            # A statement of its own, after the row is locked: so it sees the lock of an operator who had the row before.
+            # A statement of its own, after the row is locked: it sees the lock of an operator who had the row before.
             if not unchanged or await connection.fetchval(_IS_LOGIN_LOCKED, user.user_id):
                 return False
             await connection.execute(

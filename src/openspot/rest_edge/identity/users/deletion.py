@@ -87,8 +87,8 @@ class AccountDeletion:
     async def close(self, user_id: str, record: Callable[[Connection], Awaitable[None]]) -> None:
         """Delete the account for an operator, without the user's password; `record` writes who did it beside it.
 
-        Raises HttpError: 404 without such a user, 409 if there are open orders, a balance or money under way, 503 if the
-        balances cannot be read, and what `record` raises. Then nothing is deleted.
+        Raises HttpError: 404 without such a user, 409 if there are open orders, a balance or money under way, 503 if
+        the balances cannot be read, and what `record` raises. Then nothing is deleted.
         """
         await self.require_closable(user_id)
         await self._erase(user_id, record)

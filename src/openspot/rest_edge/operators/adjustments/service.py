@@ -1,8 +1,8 @@
 """Makes adjustments: one transfer between `house:adjustments` and the user, in the engine and so in the ledger.
 
-An adjustment has the id of the operation that asked for it, and its transfer a reference made of that id. So a repeated
-request adjusts once. It is written with its transfer and its entry in the trail in one transaction; the transfer is sent
-until the engine has decided.
+An adjustment has the id of the operation that asked for it, and its transfer a reference made of that id. So a
+repeated request adjusts once. It is written with its transfer and its entry in the trail in one transaction; the
+transfer is sent until the engine has decided.
 """
 
 from collections.abc import Callable, Mapping
@@ -63,9 +63,7 @@ class AdjustmentRules:
     async def settle(self, connection: Connection, transfer: Transfer, result: TransferResult, now: datetime) -> None:
         """Write the outcome into the adjustment."""
         status = "done" if result.succeeded else "refused"
-        await store.decide(
-            connection, transfer.subject_id, status, None if result.succeeded else result.code, now
-        )
+        await store.decide(connection, transfer.subject_id, status, None if result.succeeded else result.code, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +122,7 @@ class Adjustments:
         self._check(body)
         operator = acting.operator.name
         require_other_person(operator, user_id, await linked_with(self._pool, operator))
-        wanted = _Wanted(
-            operation.operation_id, user_id, body.asset, body.amount, body.category, self._value(body)
-        )
+        wanted = _Wanted(operation.operation_id, user_id, body.asset, body.amount, body.category, self._value(body))
         async with self._pool.acquire() as connection, connection.transaction():
             if not await exists(connection, user_id, lock=True):
                 raise HttpError(404, f"user {user_id} not found", "USER_NOT_FOUND")

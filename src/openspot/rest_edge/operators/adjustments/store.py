@@ -9,8 +9,8 @@ from openspot.kit.database import Connection, Pool
 from openspot.rest_edge.operators.adjustments.rules import Category
 
 _COLUMNS = """
-    adjustment_id, user_id, asset, amount, category, reason, value_cents, requested_by, approved_by, status, result_code,
-    created_at, decided_at
+    adjustment_id, user_id, asset, amount, category, reason, value_cents, requested_by, approved_by, status,
+    result_code, created_at, decided_at
 """
 
 
@@ -54,9 +54,7 @@ async def add(connection: Connection, row: Adjustment) -> None:
     )  # fmt: skip
 
 
-async def decide(
-    connection: Connection, adjustment_id: str, status: str, code: str | None, now: datetime
-) -> None:
+async def decide(connection: Connection, adjustment_id: str, status: str, code: str | None, now: datetime) -> None:
     """Write what became of an adjustment."""
     await connection.execute(
         "UPDATE adjustments SET status = $2, result_code = $3, decided_at = $4 WHERE adjustment_id = $1",
@@ -75,9 +73,7 @@ async def get(pool: Pool, adjustment_id: str) -> Adjustment | None:
 
 async def lock_operator(connection: Connection, person: str) -> None:
     """Let nobody else adjust in this person's name until the transaction ends."""
-    await connection.execute(
-        "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"openspot-adjustments:{person}"
-    )
+    await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"openspot-adjustments:{person}")
 
 
 async def sum_alone(connection: Connection, person: str, since: datetime) -> int:
@@ -96,7 +92,8 @@ async def page(
     pool: Pool, wanted: AdjustmentFilter, limit: int, after: tuple[datetime, str] | None
 ) -> list[Adjustment]:
     """Adjustments, newest first, behind the position `after`."""
-    conditions, values = ["true"], []
+    conditions = ["true"]
+    values: list[Any] = []
     for column, value in wanted._asdict().items():
         if value is not None:
             values.append(value)

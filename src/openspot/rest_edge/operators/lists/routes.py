@@ -35,15 +35,16 @@ _BAD = {400: "a parameter is not valid"}
 
 class _Listed(NamedTuple):
     listing: Listing
-    row: Any
+    rows: Any
+    """The type of the response."""
     read: Permission
     export: Permission
 
 
 LISTED = (
-    _Listed(WITHDRAWALS, OperatedWithdrawalResponse, Permission.WITHDRAWALS_READ, Permission.WITHDRAWALS_EXPORT),
-    _Listed(DEPOSITS, OperatedDepositResponse, Permission.DEPOSITS_READ, Permission.DEPOSITS_EXPORT),
-    _Listed(PAYMENTS, OperatedPaymentResponse, Permission.PAYMENTS_READ, Permission.PAYMENTS_EXPORT),
+    _Listed(WITHDRAWALS, list[OperatedWithdrawalResponse], Permission.WITHDRAWALS_READ, Permission.WITHDRAWALS_EXPORT),
+    _Listed(DEPOSITS, list[OperatedDepositResponse], Permission.DEPOSITS_READ, Permission.DEPOSITS_EXPORT),
+    _Listed(PAYMENTS, list[OperatedPaymentResponse], Permission.PAYMENTS_READ, Permission.PAYMENTS_EXPORT),
 )
 
 
@@ -57,18 +58,16 @@ def list_routes(prefix: str, lists: Lists) -> Router:
 
 def _routes_of(router: Router, lists: Lists, listed: _Listed) -> None:
     listing = listed.listing
-    rows_of = TypeAdapter(list[listed.row])
+    rows_of = TypeAdapter(listed.rows)
     states = ", ".join(listing.states)
 
-    def filter_of(
-        user_id: str | None, asset: str | None, state: str | None, since: Any, until: Any
-    ) -> ListFilter:
+    def filter_of(user_id: str | None, asset: str | None, state: str | None, since: Any, until: Any) -> ListFilter:
         if state is not None and state not in listing.states:
             raise validation_error([f"state must be one of {states}"])
         return ListFilter(user_id, asset, state, since, until)
 
     @router.get(
-        f"/{listing.name}", Policy(Access.OPERATOR, permission=listed.read), response=list[listed.row],
+        f"/{listing.name}", Policy(Access.OPERATOR, permission=listed.read), response=listed.rows,
         headers=NEXT_CURSOR_HEADER, refusals=_BAD, name=f"list_all_{listing.name}",
         summary=f"The {listing.name} of all users, newest first; states: {states}",
     )  # fmt: skip
@@ -81,9 +80,7 @@ def _routes_of(router: Router, lists: Lists, listed: _Listed) -> None:
         limit: Limit = LIMIT_DEFAULT,
         cursor: Cursor = None,
     ) -> Response:
-        rows, following = await lists.page(
-            listing, filter_of(user_id, asset, state, since, until), limit, cursor
-        )
+        rows, following = await lists.page(listing, filter_of(user_id, asset, state, since, until), limit, cursor)
         shown = rows_of.dump_python(rows_of.validate_python(rows), mode="json", by_alias=True)
         return page_response(shown, following)
 

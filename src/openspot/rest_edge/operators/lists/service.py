@@ -1,8 +1,8 @@
 """Reads lists in pages, and writes them as files.
 
 A file is read in pages too, each in a statement of its own: nothing is held between them, however slowly the client
-reads, and the memory does not grow with the file. So a row that is added meanwhile is not in it, and one that changes is
-in it as it is when its page is read.
+reads, and the memory does not grow with the file. So a row that is added meanwhile is not in it, and one that changes
+is in it as it is when its page is read.
 """
 
 from collections.abc import AsyncIterator

@@ -11,7 +11,6 @@ from typing import Protocol
 
 from openspot.domain.ids import short_id
 from openspot.http.errors import HttpError
-from openspot.http.operators import Operator
 from openspot.http.paging import Page, page_of, time_and_id_of, time_place
 from openspot.http.policy import Permission
 from openspot.kit.clock import iso_of

@@ -18,7 +18,7 @@ _COLUMNS = """
 class RequestFilter(NamedTuple):
     """The filter of a list of requests; None filters nothing."""
 
-    status: str | None = None
+    status: RequestStatus | None = None
     user_id: str | None = None
 
 
@@ -86,14 +86,14 @@ async def page(
     pool: Pool, wanted: RequestFilter, limit: int, after: tuple[datetime, str] | None
 ) -> list[OperatorRequest]:
     """Requests, newest first, behind the position `after`."""
-    conditions, values = ["true"], []
-    for column, value in (("status", wanted.status), ("user_id", wanted.user_id)):
-        if value is not None:
-            values.append(value)
-            # A constant, so that PostgreSQL uses the partial index.
-            conditions.append("status = 'waiting'" if value == "waiting" else f"{column} = ${len(values)}")
-            if value == "waiting":
-                values.pop()
+    conditions = ["true"]
+    values: list[Any] = []
+    if wanted.status is not None:
+        # A constant, so that PostgreSQL uses the partial index.
+        conditions.append(f"status = '{wanted.status.value}'")
+    if wanted.user_id is not None:
+        values.append(wanted.user_id)
+        conditions.append(f"user_id = ${len(values)}")
     if after is not None:
         values += list(after)
         conditions.append(f"(requested_at, request_id) < (${len(values) - 1}, ${len(values)})")

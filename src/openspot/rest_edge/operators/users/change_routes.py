@@ -40,9 +40,7 @@ def _change(permission: Permission) -> Policy:
     return Policy(Access.OPERATOR, permission=permission, audit=True)
 
 
-def user_change_routes(
-    prefix: str, users: OperatedUsers, reset: SecondFactorReset, closure: AccountClosure
-) -> Router:
+def user_change_routes(prefix: str, users: OperatedUsers, reset: SecondFactorReset, closure: AccountClosure) -> Router:
     """The routes of `/operator/users/{userId}` that change something, below `prefix`."""
     router = Router(f"{prefix}/operator/users", tag="operator")
     for kind, permission in (

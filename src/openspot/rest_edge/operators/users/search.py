@@ -48,8 +48,9 @@ _SEARCH = f"""
 _FOUND = f"""
     WITH found AS ({_SEARCH})
     SELECT user_id, email, display_name, created_at, string_agg(DISTINCT found_by, ', ') AS found_by,
-        coalesce((SELECT array_agg(kind ORDER BY kind) FROM user_locks WHERE user_locks.user_id = found.user_id), '{{}}')
-            AS locks
+        coalesce((
+            SELECT array_agg(kind ORDER BY kind) FROM user_locks WHERE user_locks.user_id = found.user_id
+        ), '{{}}') AS locks
     FROM found LEFT JOIN users USING (user_id)
     GROUP BY user_id, email, display_name, created_at ORDER BY created_at DESC NULLS LAST, user_id LIMIT {FOUND_MAX + 1}
 """  # noqa: S608

@@ -249,9 +249,7 @@ class OperatedUsers:
         if not await store.exists(connection, user_id, lock=True):
             raise _unknown(user_id)
         if kind is LockKind.WITHDRAWALS:
-            await connection.execute(
-                "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", withdrawals_lock(user_id)
-            )
+            await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", withdrawals_lock(user_id))
 
     async def _end_one(self, connection: Connection, user_id: str, session_id: str, now: datetime) -> list[str]:
         others = await connection.fetchval(

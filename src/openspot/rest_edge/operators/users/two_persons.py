@@ -44,9 +44,7 @@ class SecondFactorReset:
             )
             if not has_factor:
                 raise _no_factor()
-            return described(
-                await self._pending.ask(connection, acting, ActionKind.SECOND_FACTOR_RESET, user_id, {})
-            )
+            return described(await self._pending.ask(connection, acting, ActionKind.SECOND_FACTOR_RESET, user_id, {}))
 
     async def carry_out(self, request: OperatorRequest, approver: str, approval: Approval) -> None:
         """Remove the factor. 409 if it is gone already."""

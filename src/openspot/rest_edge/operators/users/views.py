@@ -16,9 +16,10 @@ from openspot.rest_edge.identity.api_keys.service import ApiKeyService
 from openspot.rest_edge.identity.sessions.session_list import SessionList
 from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
+from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.schemas import OwnTrade
 from openspot.rest_edge.orders.service import OrderService
-from openspot.rest_edge.orders.store import OrderFilter, OrderPosition
+from openspot.rest_edge.orders.store import OrderPosition
 
 Rows = list[dict[str, Any]]
 

@@ -1,4 +1,7 @@
-"""The queue of verifications. An operator's decision counts like an event of the provider, and newer ones override it."""
+"""The queue of verifications.
+
+An operator's decision counts like an event of the provider: a newer one overrides it.
+"""
 
 from collections.abc import Callable
 from datetime import datetime

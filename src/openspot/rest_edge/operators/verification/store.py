@@ -29,9 +29,7 @@ class QueuedVerification:
     has_information: bool
 
 
-async def queue(
-    pool: Pool, status: str, limit: int, after: tuple[datetime, str] | None
-) -> list[QueuedVerification]:
+async def queue(pool: Pool, status: str, limit: int, after: tuple[datetime, str] | None) -> list[QueuedVerification]:
     """Verifications in a state, the one that waits longest first, behind the position `after`."""
     rows = await pool.fetch(_QUEUE, status, *(after or (None, None)), limit)
     return [_queued(row) for row in rows]
