@@ -1,5 +1,7 @@
 """The limits that a plan shows hold at the edge; what a user has already stays."""
 
+import asyncpg
+
 from openspot.contracts import subjects
 from openspot.contracts.messages import GetEntitlements, GetEntitlementsReply
 from openspot.kit.bus import Bus

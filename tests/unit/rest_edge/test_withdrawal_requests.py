@@ -30,8 +30,8 @@ class Request(Bench):
         anything: Any = self
         self.service = WithdrawalService(
             custody=anything, store=anything, addresses=anything, verification=anything, own_limits=self.own_limits,
-            second_factor=anything, fees=anything, networks=load_networks(), assets=load_markets().assets, limits=(10, 2_000, 50_000),
-            clock=lambda: round(BEGINNING.timestamp()) * 10**9,
+            second_factor=anything, fees=anything, networks=load_networks(), assets=load_markets().assets,
+            limits=(10, 2_000, 50_000), clock=lambda: round(BEGINNING.timestamp()) * 10**9,
         )  # fmt: skip
 
     async def level(self, user_id: str) -> int:
