@@ -102,6 +102,9 @@ DESCRIPTOR = Descriptor(
             "user_limits",
             "operator_requests",
             "adjustments",
+            "operator_roles",
+            "operator_actions",
+            "operator_action_origins",
         ),
         reads=(
             "orders",

@@ -9,7 +9,7 @@ from alembic import op
 from openspot.migrations.indexes import create_index
 
 revision = "0032"
-down_revision = "0033"
+down_revision = "0031"
 branch_labels = None
 depends_on = None
 

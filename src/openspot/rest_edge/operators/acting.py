@@ -4,21 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
+from pydantic import AfterValidator, StringConstraints
+from starlette.requests import Request
+
+from openspot.http.context import context_of
+from openspot.http.errors import HttpError
 from openspot.http.operators import Operator, operator
+from openspot.http.policy import Permission
+from openspot.http.validation import Body, example
+from openspot.kit.database import Connection
 from openspot.rest_edge.operators.trail import (
     REASON_LENGTH_MAX,
     REASON_LENGTH_MIN,
     OperatorAction,
     record_action,
 )
-from pydantic import AfterValidator, StringConstraints
-from starlette.requests import Request
-
-from openspot.http.context import context_of
-from openspot.http.errors import HttpError
-from openspot.http.policy import Permission
-from openspot.http.validation import Body, example
-from openspot.kit.database import Connection
 
 
 def _one_line(text: str) -> str:
