@@ -109,6 +109,10 @@ INDEXES = {
     "custody_withdrawals_by_status": "custody_withdrawals (status, created_at DESC, withdrawal_id DESC)",
     "custody_deposits_newest": "custody_deposits (created_at DESC, tx_hash DESC)",
     "payments_newest": "payments (created_at DESC, payment_id DESC)",
+    "payments_by_status": "payments (status, created_at DESC, payment_id DESC)",
+    "payments_uncredited": (
+        "payments (created_at DESC, payment_id DESC) WHERE payment_status = 'paid' AND NOT credited"
+    ),
     "kyc_profiles_by_status": "kyc_profiles (status, updated_at, user_id)",
 }
 

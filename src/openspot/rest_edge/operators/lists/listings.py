@@ -49,6 +49,8 @@ class Listing:
     row_id: str
     columns: Mapping[str, str]
     states: Mapping[str, str]
+    asset: str = "asset"
+    """The column of the asset."""
 
     def query(self, wanted: ListFilter, after: ListPosition | None, limit: int) -> tuple[str, list[Any]]:
         """The statement that reads a page, and its values. Raises KeyError for a state that the list does not have."""
@@ -62,7 +64,7 @@ class Listing:
         if wanted.user_id is not None:
             conditions.append(f"user_id = {given(wanted.user_id)}")
         if wanted.asset is not None:
-            conditions.append(f"asset = {given(wanted.asset)}")
+            conditions.append(f"{self.asset} = {given(wanted.asset)}")
         if wanted.since is not None:
             conditions.append(f"created_at >= {given(wanted.since)}")
         if wanted.until is not None:
@@ -168,7 +170,7 @@ PAYMENTS = Listing(
         "id": "payment_id",
         "user_id": "user_id",
         "route_id": "route_id",
-        "asset": "asset",
+        "asset": "currency",
         "amount": "amount",
         "fee": "fee",
         "status": "CASE WHEN status = 'open' AND expires_at <= now() THEN 'expired' ELSE status END",
@@ -186,4 +188,5 @@ PAYMENTS = Listing(
         "failed": "payment_status = 'failed'",
         "uncredited": "payment_status = 'paid' AND NOT credited",
     },
+    asset="currency",
 )

@@ -21,7 +21,7 @@ _SEARCH = f"""
     (SELECT user_id, 'email' FROM users WHERE $4 AND email ~>=~ $2 AND email ~<~ $3 ORDER BY email LIMIT {FOUND_MAX})
     UNION ALL
     (SELECT user_id, 'name' FROM users
-        WHERE $4 AND display_name IS NOT NULL AND lower(display_name) ~>=~ $2 AND lower(display_name) ~<~ $3
+        WHERE $4 AND display_name IS NOT NULL AND lower(display_name) ~>=~ $6 AND lower(display_name) ~<~ $7
         LIMIT {FOUND_MAX})
     UNION ALL
     (SELECT user_id, 'deposit address' FROM custody_addresses WHERE address = ANY ($5::text[]) LIMIT {FOUND_MAX})
@@ -45,7 +45,7 @@ _SEARCH = f"""
     UNION ALL
     (SELECT user_id, 'payment' FROM payments WHERE payment_id = $1 LIMIT {FOUND_MAX})
 """  # noqa: S608 (made of constants only)
-_FOUND = f"""
+FOUND = f"""
     WITH found AS ({_SEARCH})
     SELECT user_id, email, display_name, created_at, string_agg(DISTINCT found_by, ', ') AS found_by,
         coalesce((
@@ -91,8 +91,10 @@ def spellings(text: str) -> list[str]:
 
 async def search(pool: Pool, text: str) -> tuple[list[FoundUser], bool]:
     """At most FOUND_MAX users whom `text` points at, and whether these are all of them."""
-    low, high = prefix_bounds(text.lower())
-    rows = await pool.fetch(_FOUND, text, low, high, len(text) >= PREFIX_LENGTH_MIN, spellings(text))
+    # Small letters of names are those that the database makes for its index, whatever its locale.
+    name = await pool.fetchval("SELECT lower($1)", text)
+    bounds = prefix_bounds(text.lower())
+    rows = await pool.fetch(FOUND, text, *bounds, len(text) >= PREFIX_LENGTH_MIN, spellings(text), *prefix_bounds(name))
     return [_found(row) for row in rows[:FOUND_MAX]], len(rows) <= FOUND_MAX
 
 
