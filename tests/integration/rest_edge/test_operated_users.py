@@ -7,6 +7,8 @@ from typing import Any
 import asyncpg
 
 from openspot.http.operators import OperatorRole
+from openspot.kit.clock import utc_now
+from openspot.rest_edge.identity.credentials.store import AuthStore, NewSession, User
 from openspot.rest_edge.operators.lists.listings import DEPOSITS, PAYMENTS, WITHDRAWALS, ListFilter
 from openspot.rest_edge.operators.users.search import FOUND
 from tests.support.authenticator import enable_mfa, log_in, register
@@ -318,3 +320,26 @@ async def test_an_account_is_closed_by_two_persons_and_only_when_nothing_is_left
 
     await eventually(is_told)
     await close([user, ada, bob])
+
+
+async def test_no_session_begins_between_the_check_of_the_password_and_the_lock(pool: asyncpg.Pool) -> None:
+    await insert(pool, "users", {"user_id": "eve"}, email=EVE, role="user", password_hash="x")
+    user = User("eve", EVE, "x", "user", utc_now())
+    session = NewSession("s1", b"t", utc_now(), "", "")
+    async with pool.acquire() as connection:
+        transaction = connection.transaction()
+        await transaction.start()
+        await connection.execute("SELECT FROM users WHERE user_id = 'eve' FOR UPDATE")
+        beginning = asyncio.create_task(AuthStore(pool).start_session(session, user, utc_now()))
+
+        async def waits() -> bool:
+            return bool(await pool.fetchval("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"))
+
+        await eventually(waits)
+        await connection.execute(
+            "INSERT INTO user_locks (user_id, kind, reason, locked_by, locked_at)"
+            " VALUES ('eve', 'login', 'stolen phone', 'user:x', now())"
+        )
+        await transaction.commit()
+        assert not await beginning
+    assert await pool.fetchval("SELECT count(*) FROM user_sessions") == 0
