@@ -2661,7 +2661,7 @@ export interface paths {
         };
         /**
          * One verification with what the user stated; the trail notes that it was read
-         * @description Only an operator with the permission `kyc.read` may call it. The `standard` limits count the request. The request leaves an audit record.
+         * @description Only an operator with the permission `kyc.read` may call it. The `standard` limits count the request.
          */
         get: operations["get_verification"];
         put?: never;
@@ -2721,7 +2721,7 @@ export interface paths {
         };
         /**
          * The withdrawals of all users as a CSV file, newest first
-         * @description Only an operator with the permission `withdrawals.export` may call it. The `standard` limits count the request. The request leaves an audit record.
+         * @description Only an operator with the permission `withdrawals.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_withdrawals"];
         put?: never;
@@ -2761,7 +2761,7 @@ export interface paths {
         };
         /**
          * The deposits of all users as a CSV file, newest first
-         * @description Only an operator with the permission `deposits.export` may call it. The `standard` limits count the request. The request leaves an audit record.
+         * @description Only an operator with the permission `deposits.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_deposits"];
         put?: never;
@@ -2801,7 +2801,7 @@ export interface paths {
         };
         /**
          * The payments of all users as a CSV file, newest first
-         * @description Only an operator with the permission `payments.export` may call it. The `standard` limits count the request. The request leaves an audit record.
+         * @description Only an operator with the permission `payments.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_payments"];
         put?: never;
@@ -2861,7 +2861,7 @@ export interface paths {
         };
         /**
          * The users who are operators
-         * @description Only an operator with the permission `permissions.read` may call it. The `standard` limits count the request.
+         * @description Only an operator with the permission `operators.read` may call it. The `standard` limits count the request.
          */
         get: operations["list_operators"];
         put?: never;
@@ -2889,6 +2889,86 @@ export interface paths {
          * @description Only an operator with the permission `permissions.grant` may call it. The `standard` limits count the request. The request leaves an audit record.
          */
         put: operations["change_operator_roles"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The sessions of users who are operators, the most recently used first
+         * @description Only an operator with the permission `operators.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_operator_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/sessions/{sessionId}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a session of an operator, at once
+         * @description Only an operator with the permission `operators.end_sessions` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        post: operations["end_operator_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/trail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What operators did, newest first
+         * @description Only an operator with the permission `audit.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_operator_actions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/trail/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same as a CSV file, with every hash
+         * @description Only an operator with the permission `audit.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_operator_actions"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -3637,6 +3717,13 @@ export interface components {
          */
         DoneResponse: {
             success: boolean;
+        };
+        /**
+         * EndedSession
+         * @description The session that was ended.
+         */
+        EndedSession: {
+            sessionId: string;
         };
         /**
          * EndedSessionsResponse
@@ -4485,6 +4572,24 @@ export interface components {
          */
         OperatorRole: "SUPPORT" | "COMPLIANCE" | "TREASURY" | "MARKET_OPERATIONS" | "AUDITOR" | "ADMINISTRATOR";
         /**
+         * OperatorSessionEntry
+         * @description A session of a user who is an operator. `current` is the caller's own.
+         */
+        OperatorSessionEntry: {
+            sessionId: string;
+            userId: string;
+            email: string;
+            current: boolean;
+            address: string;
+            userAgent: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            lastUsedAt: string;
+            /** Format: date-time */
+            expiresAt: string;
+        };
+        /**
          * OperatorSessionResponse
          * @description Who calls, as operator: the name in the trail, the roles, and the permissions of all roles together.
          *
@@ -4851,7 +4956,7 @@ export interface components {
          *     `http/operators.py` says which role has which.
          * @enum {string}
          */
-        Permission: "console.use" | "orders.read_all" | "orders.cancel_any" | "orders.cancel_all" | "trades.read_all" | "trades.export" | "trades.annotate" | "participants.read" | "participants.create" | "participants.activate" | "participants.deactivate" | "participants.set_stp_mode" | "participants.set_fees" | "participants.reset_password" | "participants.set_type" | "users.read" | "users.export" | "users.annotate" | "users.lock_login" | "users.lock_withdrawals" | "users.reset_second_factor" | "users.resend_mail" | "users.set_limits" | "users.close" | "balances.read_all" | "balances.adjust_up" | "balances.adjust_down" | "balances.approve" | "balances.transfer" | "balances.export" | "deposits.read" | "deposits.export" | "deposits.credit" | "withdrawals.read" | "withdrawals.export" | "withdrawals.approve" | "withdrawals.reject" | "withdrawals.sign" | "withdrawals.assign" | "wallets.read" | "wallets.configure" | "payments.read" | "payments.export" | "plans.read" | "plans.change" | "markets.read" | "markets.announce" | "symbols.create" | "symbols.update" | "symbols.set_phase" | "symbols.deactivate" | "symbols.delete" | "currencies.create" | "currencies.update" | "currencies.delete" | "fees.configure" | "risk.read" | "risk.set_limits" | "risk.freeze_participant" | "margin.read" | "margin.liquidate" | "kyc.read" | "kyc.decide" | "cases.read" | "cases.close" | "reports.regulatory" | "sessions.read" | "sessions.end_any" | "api_keys.read_all" | "api_keys.revoke_any" | "permissions.read" | "permissions.grant" | "stats.read" | "health.read" | "journal.verify" | "journal.export" | "reconcile.run" | "reconcile.read" | "audit.read" | "audit.export" | "settings.read" | "settings.change";
+        Permission: "console.use" | "orders.read_all" | "orders.cancel_any" | "orders.cancel_all" | "trades.read_all" | "trades.export" | "trades.annotate" | "participants.read" | "participants.create" | "participants.activate" | "participants.deactivate" | "participants.set_stp_mode" | "participants.set_fees" | "participants.reset_password" | "participants.set_type" | "users.read" | "users.export" | "users.annotate" | "users.lock_login" | "users.lock_withdrawals" | "users.reset_second_factor" | "users.resend_mail" | "users.set_limits" | "users.close" | "balances.read_all" | "balances.adjust_up" | "balances.adjust_down" | "balances.approve" | "balances.transfer" | "balances.export" | "deposits.read" | "deposits.export" | "deposits.credit" | "withdrawals.read" | "withdrawals.export" | "withdrawals.approve" | "withdrawals.reject" | "withdrawals.sign" | "withdrawals.assign" | "wallets.read" | "wallets.configure" | "payments.read" | "payments.export" | "plans.read" | "plans.change" | "markets.read" | "markets.announce" | "symbols.create" | "symbols.update" | "symbols.set_phase" | "symbols.deactivate" | "symbols.delete" | "currencies.create" | "currencies.update" | "currencies.delete" | "fees.configure" | "risk.read" | "risk.set_limits" | "risk.freeze_participant" | "margin.read" | "margin.liquidate" | "kyc.read" | "kyc.decide" | "cases.read" | "cases.close" | "reports.regulatory" | "sessions.read" | "sessions.end_any" | "api_keys.read_all" | "api_keys.revoke_any" | "permissions.read" | "permissions.grant" | "operators.read" | "operators.end_sessions" | "stats.read" | "health.read" | "journal.verify" | "journal.export" | "reconcile.run" | "reconcile.read" | "audit.read" | "audit.export" | "settings.read" | "settings.change";
         /**
          * PortfolioPointResponse
          * @description The portfolio at `timestamp` (ms since 1970). `value` (USD) is the sum over the assets that had a price.
@@ -5073,16 +5178,6 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             expiresAt: string;
-        };
-        /**
-         * ReasonBody
-         * @description Why the operator does it. The trail keeps it; no personal data belongs here.
-         * @example {
-         *       "reason": "asked for by the user, ticket 4711"
-         *     }
-         */
-        ReasonBody: {
-            reason: string;
         };
         /**
          * RecoveryCodesResponse
@@ -5526,6 +5621,31 @@ export interface components {
             fillsMax: number;
         };
         /**
+         * TrailEntry
+         * @description What an operator did. `address` is null where it was erased with the operator's account.
+         *
+         *     `before` and `after` are the fields that changed.
+         */
+        TrailEntry: {
+            number: number;
+            /** Format: date-time */
+            time: string;
+            operator: string;
+            action: string;
+            subjectKind: string;
+            subjectId: string;
+            reason: string;
+            before: {
+                [key: string]: string | null;
+            };
+            after: {
+                [key: string]: string | null;
+            };
+            requestId: string;
+            address: string | null;
+            hash: string;
+        };
+        /**
          * TriggerSource
          * @description The price that fires a trigger.
          * @enum {string}
@@ -5723,6 +5843,26 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
+        };
+        /**
+         * ReasonBody
+         * @description Why the operator does it. The trail keeps it; no personal data belongs here.
+         * @example {
+         *       "reason": "asked for by the user, ticket 4711"
+         *     }
+         */
+        openspot__rest_edge__operators__acting__ReasonBody: {
+            reason: string;
+        };
+        /**
+         * ReasonBody
+         * @description Why: the trail of operators keeps it.
+         * @example {
+         *       "reason": "left the team"
+         *     }
+         */
+        openspot__rest_edge__operators__schemas__ReasonBody: {
+            reason: string;
         };
     };
     responses: never;
@@ -16347,7 +16487,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonBody"];
+                "application/json": components["schemas"]["openspot__rest_edge__operators__acting__ReasonBody"];
             };
         };
         responses: {
@@ -16856,7 +16996,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonBody"];
+                "application/json": components["schemas"]["openspot__rest_edge__operators__acting__ReasonBody"];
             };
         };
         responses: {
@@ -16964,7 +17104,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonBody"];
+                "application/json": components["schemas"]["openspot__rest_edge__operators__acting__ReasonBody"];
             };
         };
         responses: {
@@ -17081,7 +17221,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonBody"];
+                "application/json": components["schemas"]["openspot__rest_edge__operators__acting__ReasonBody"];
             };
         };
         responses: {
@@ -17189,7 +17329,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonBody"];
+                "application/json": components["schemas"]["openspot__rest_edge__operators__acting__ReasonBody"];
             };
         };
         responses: {
@@ -17308,7 +17448,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonBody"];
+                "application/json": components["schemas"]["openspot__rest_edge__operators__acting__ReasonBody"];
             };
         };
         responses: {
@@ -17641,7 +17781,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonBody"];
+                "application/json": components["schemas"]["openspot__rest_edge__operators__acting__ReasonBody"];
             };
         };
         responses: {
@@ -17758,7 +17898,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonBody"];
+                "application/json": components["schemas"]["openspot__rest_edge__operators__acting__ReasonBody"];
             };
         };
         responses: {
@@ -18028,7 +18168,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonBody"];
+                "application/json": components["schemas"]["openspot__rest_edge__operators__acting__ReasonBody"];
             };
         };
         responses: {
@@ -18145,7 +18285,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonBody"];
+                "application/json": components["schemas"]["openspot__rest_edge__operators__acting__ReasonBody"];
             };
         };
         responses: {
@@ -19677,6 +19817,342 @@ export interface operations {
             };
             /** @description the body is not application/json */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_operator_sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorSessionEntry"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    end_operator_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the session */
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["openspot__rest_edge__operators__schemas__ReasonBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndedSession"];
+                };
+            };
+            /** @description the body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no operator has such a session: SESSION_NOT_FOUND */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_operator_actions: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Where to go on: `X-Next-Cursor` of the page before */
+                cursor?: string | null;
+                /** @description Who did it, such as user:<userId> */
+                operator?: string | null;
+                /** @description What was done, such as operators.roles */
+                action?: string | null;
+                /** @description Kind of what it was done to */
+                subjectKind?: string | null;
+                /** @description Id of what it was done to */
+                subjectId?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description Cursor of the next page; absent on the last */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrailEntry"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_operator_actions: {
+        parameters: {
+            query?: {
+                /** @description Who did it, such as user:<userId> */
+                operator?: string | null;
+                /** @description What was done, such as operators.roles */
+                action?: string | null;
+                /** @description Kind of what it was done to */
+                subjectKind?: string | null;
+                /** @description Id of what it was done to */
+                subjectId?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

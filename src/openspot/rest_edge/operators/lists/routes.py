@@ -85,7 +85,7 @@ def _routes_of(router: Router, lists: Lists, listed: _Listed) -> None:
         return page_response(shown, following)
 
     @router.get(
-        f"/{listing.name}/export", Policy(Access.OPERATOR, permission=listed.export, audit=True), responses=_CSV,
+        f"/{listing.name}/export", Policy(Access.OPERATOR, permission=listed.export), responses=_CSV,
         refusals=_BAD, name=f"export_{listing.name}",
         summary=f"The {listing.name} of all users as a CSV file, newest first",
     )  # fmt: skip

@@ -24,7 +24,7 @@ from openspot.rest_edge.operators.verification.service import READ_REASON, Verif
 StatusQuery = Annotated[KycState, Query(description="Those in this state")]
 
 _READ = Policy(Access.OPERATOR, permission=Permission.KYC_READ)
-_OPEN = Policy(Access.OPERATOR, permission=Permission.KYC_READ, audit=True)
+_OPEN = Policy(Access.OPERATOR, permission=Permission.KYC_READ)
 _DECIDE = Policy(Access.OPERATOR, permission=Permission.KYC_DECIDE, audit=True)
 _UNKNOWN = {404: "the user has begun no verification"}
 
