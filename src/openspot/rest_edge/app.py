@@ -120,8 +120,8 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
         settings_routes(PREFIX, services.system, services.trading),
         margin_routes(PREFIX, services.margin),
         alert_routes(PREFIX, services.alerts),
-        *people_routes(PREFIX, services.people),
         *operator_routes(PREFIX, services.operators),
+        *people_routes(PREFIX, services.people),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
 

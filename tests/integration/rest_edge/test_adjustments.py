@@ -1,6 +1,7 @@
 """Adjustments through the real edge and the real engine: money moves once, by one person or by two."""
 
 import asyncio
+from datetime import timedelta
 
 import asyncpg
 
@@ -28,7 +29,7 @@ async def total(engine: EngineClient, account: str, asset: str) -> str:
 async def test_money_is_given_and_taken_once_and_beyond_the_bound_by_two_persons(
     settings: Settings, bus: Bus, pool: asyncpg.Pool
 ) -> None:
-    settings = settings.model_copy(update={"adjustment_alone_limit": 100})
+    settings = settings.model_copy(update={"adjustment_alone_limit": 100, "operator_request_s": 3600})
     prices = FakeFairPrices(settings)
     await prices.start()
     await prices.publish("BTC-USD", "50")
@@ -71,6 +72,7 @@ async def _alone(engine: EngineClient, ada: RestClient, eve: str) -> None:
     for bad in ({"amount": "0"}, {"asset": "NOPE"}, {"amount": "0.001"}, {"category": "gift"}, {"amount": "1e2"}):
         assert (await ada("POST", path, given | bad)).status == 400, bad
     assert (await ada("POST", "/operator/users/nobody/adjustments", given)).code == "USER_NOT_FOUND"
+    assert (await ada("GET", "/operator/adjustments/nothing")).code == "ADJUSTMENT_NOT_FOUND"
     assert (await ada("POST", "/operator/users/house:fees/adjustments", given)).code == "USER_NOT_FOUND"
 
 
@@ -85,6 +87,8 @@ async def _together(engine: EngineClient, ada: RestClient, bob: RestClient, eve:
     asked = (await ada("POST", path, {"asset": "USD", "amount": "200", "category": "refund"} | WHY)).body
     assert asked["status"] == "waiting"
     approval = f"/operator/requests/{asked['id']}/approval"
+    life = "SELECT expires_at - requested_at FROM operator_requests WHERE request_id = $1"
+    assert await pool.fetchval(life, asked["id"]) == timedelta(hours=1)
     assert (await ada("POST", approval, WHY)).code == "SAME_PERSON"
     decided = await asyncio.gather(*(bob("POST", approval, WHY) for _ in range(3)))
     assert sorted(reply.status for reply in decided) == [200, 409, 409]

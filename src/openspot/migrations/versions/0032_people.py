@@ -40,8 +40,8 @@ STATEMENTS = (
     CREATE TABLE IF NOT EXISTS user_limits (
         user_id text PRIMARY KEY REFERENCES users (user_id) ON DELETE CASCADE,
         daily_withdrawal_usd bigint CHECK (daily_withdrawal_usd >= 0),
-        api_keys integer CHECK (api_keys >= 0),
-        saved_addresses integer CHECK (saved_addresses >= 0),
+        api_keys_max integer CHECK (api_keys_max >= 0),
+        saved_addresses_max integer CHECK (saved_addresses_max >= 0),
         changed_by text NOT NULL,
         changed_at timestamptz NOT NULL
     )

@@ -40,4 +40,4 @@ class PlanLimits:
 
 
 def _own(limits: UserLimits, name: str) -> int | None:
-    return {API_KEYS: limits.api_keys, SAVED_ADDRESSES: limits.saved_addresses}.get(name)
+    return {API_KEYS: limits.api_keys_max, SAVED_ADDRESSES: limits.saved_addresses_max}.get(name)

@@ -2,44 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
 
-from pydantic import AfterValidator, StringConstraints
 from starlette.requests import Request
 
 from openspot.http.context import context_of
 from openspot.http.errors import HttpError
 from openspot.http.operators import Operator, operator
 from openspot.http.policy import Permission
-from openspot.http.validation import Body, example
 from openspot.kit.database import Connection
-from openspot.rest_edge.operators.trail import (
-    REASON_LENGTH_MAX,
-    REASON_LENGTH_MIN,
-    OperatorAction,
-    record_action,
-)
-
-
-def _one_line(text: str) -> str:
-    if not text.isprintable():
-        raise ValueError("must be printable text in one line")
-    return text
-
-
-Reason = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=REASON_LENGTH_MIN, max_length=REASON_LENGTH_MAX),
-    AfterValidator(_one_line),
-]
-
-
-class ReasonBody(Body):
-    """Why the operator does it. The trail keeps it; no personal data belongs here."""
-
-    model_config = example({"reason": "asked for by the user, ticket 4711"})
-
-    reason: Reason
+from openspot.rest_edge.operators.trail import OperatorAction, record_action
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from pydantic_core import PydanticCustomError
 
 from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.http.validation import Body, Currency, ResponseBody, example, signed_decimal
-from openspot.rest_edge.operators.acting import Reason
 from openspot.rest_edge.operators.adjustments.rules import Category
+from openspot.rest_edge.operators.schemas import Reason
 
 
 def _not_zero(value: object) -> Decimal:

@@ -4,8 +4,6 @@ Every list is read along an index by time and id: `…_newest`, `…_by_status`,
 filters that are given become conditions, so that PostgreSQL plans for exactly these.
 """
 
-# ruff: noqa: S608  (the texts are made of constants only; values are parameters)
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -39,13 +37,13 @@ class ListFilter:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A list: its name, what it selects, and the condition of each state that can be asked for.
+    """A list: its name, where its rows are, what it selects, and the condition of each state that can be asked for.
 
     `columns` maps the fields of a row, in their order, to SQL. `row_id` breaks the ties of `created_at`.
     """
 
     name: str
-    table: str
+    rows: str
     row_id: str
     columns: Mapping[str, str]
     states: Mapping[str, str]
@@ -73,7 +71,7 @@ class Listing:
             conditions.append(f"(created_at, {self.row_id}) < ({given(after.created_at)}, {given(after.row_id)})")
         columns = ", ".join(f"{sql} AS {field}" for field, sql in self.columns.items())
         text = (
-            f"SELECT {columns}, created_at AS placed_at, {self.row_id} AS placed_id FROM {self.table}"
+            f"SELECT {columns}, created_at AS placed_at, {self.row_id} AS placed_id {self.rows}"
             f" WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, {self.row_id} DESC LIMIT {given(limit)}"
         )
         return text, values
@@ -101,7 +99,7 @@ _STATUSES = (
 )  # fmt: skip
 WITHDRAWALS = Listing(
     "withdrawals",
-    "custody_withdrawals",
+    "FROM custody_withdrawals",
     "withdrawal_id",
     {
         "id": "withdrawal_id",
@@ -138,7 +136,7 @@ _CREDITED = (
 )
 DEPOSITS = Listing(
     "deposits",
-    "custody_deposits",
+    "FROM custody_deposits",
     "tx_hash",
     {
         "tx_hash": "tx_hash",
@@ -164,7 +162,7 @@ DEPOSITS = Listing(
 )
 PAYMENTS = Listing(
     "payments",
-    "payments",
+    "FROM payments",
     "payment_id",
     {
         "id": "payment_id",

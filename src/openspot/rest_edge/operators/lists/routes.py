@@ -13,7 +13,7 @@ from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import page_response
 from openspot.http.routing import Router
 from openspot.http.validation import Currency, UtcDatetime
-from openspot.rest_edge.operators.acting import Reason, acting
+from openspot.rest_edge.operators.acting import acting
 from openspot.rest_edge.operators.lists.listings import DEPOSITS, PAYMENTS, WITHDRAWALS, ListFilter, Listing
 from openspot.rest_edge.operators.lists.schemas import (
     OperatedDepositResponse,
@@ -21,6 +21,7 @@ from openspot.rest_edge.operators.lists.schemas import (
     OperatedWithdrawalResponse,
 )
 from openspot.rest_edge.operators.lists.service import Lists
+from openspot.rest_edge.operators.schemas import Reason
 from openspot.rest_edge.operators.users.paths import UserQuery
 
 AssetQuery = Annotated[Currency | None, Query(description="Only those of this asset")]

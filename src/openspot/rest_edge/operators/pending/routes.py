@@ -11,11 +11,12 @@ from openspot.http.paging import respond_with_page
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import respond
 from openspot.http.routing import Router
-from openspot.rest_edge.operators.acting import ReasonBody, acting
+from openspot.rest_edge.operators.acting import acting
 from openspot.rest_edge.operators.pending.rules import RequestStatus
 from openspot.rest_edge.operators.pending.schemas import OperatorRequestResponse
 from openspot.rest_edge.operators.pending.service import PendingActions
 from openspot.rest_edge.operators.pending.store import RequestFilter
+from openspot.rest_edge.operators.schemas import ReasonBody
 from openspot.rest_edge.operators.users.paths import UserQuery
 
 RequestPath = Annotated[str, Path(alias="id", pattern="^[A-Za-z0-9]{1,40}$", description="Id of the request")]

@@ -12,8 +12,9 @@ from openspot.http.routing import Router
 from openspot.rest_edge.common.schemas import DoneResponse
 from openspot.rest_edge.common.user_limits import UserLimits
 from openspot.rest_edge.mail.texts import MailKind
-from openspot.rest_edge.operators.acting import ReasonBody, acting
+from openspot.rest_edge.operators.acting import acting
 from openspot.rest_edge.operators.pending.schemas import OperatorRequestResponse
+from openspot.rest_edge.operators.schemas import ReasonBody
 from openspot.rest_edge.operators.users.paths import UserPath
 from openspot.rest_edge.operators.users.schemas import (
     EndedSessionsResponse,

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.http.validation import Body, ResponseBody, example
-from openspot.rest_edge.operators.acting import Reason
+from openspot.rest_edge.operators.schemas import Reason
 from openspot.rest_edge.operators.users.store import LockKind
 
 NOTE_LENGTH_MAX = 2000

@@ -109,8 +109,8 @@ class OperatedUsers:
             locks=[_lock(lock) for lock in await store.locks_of(self._pool, user_id)],
             limits=UserLimitsResponse(
                 daily_withdrawal_usd=row["daily_withdrawal_usd"],
-                api_keys=row["api_keys"],
-                saved_addresses=row["saved_addresses"],
+                api_keys=row["api_keys_max"],
+                saved_addresses=row["saved_addresses_max"],
             ),
         )
 
@@ -225,8 +225,8 @@ class OperatedUsers:
             )
         return UserLimitsResponse(
             daily_withdrawal_usd=limits.daily_withdrawal_usd,
-            api_keys=limits.api_keys,
-            saved_addresses=limits.saved_addresses,
+            api_keys=limits.api_keys_max,
+            saved_addresses=limits.saved_addresses_max,
         )
 
     async def send_mail(self, user_id: str, kind: MailKind, acting: Acting) -> None:
@@ -312,8 +312,8 @@ def _iso(time: datetime | None) -> str | None:
 def _limit_texts(limits: UserLimits) -> dict[str, str | None]:
     given = {
         "dailyWithdrawalUsd": limits.daily_withdrawal_usd,
-        "apiKeys": limits.api_keys,
-        "savedAddresses": limits.saved_addresses,
+        "apiKeys": limits.api_keys_max,
+        "savedAddresses": limits.saved_addresses_max,
     }
     return {name: None if value is None else str(value) for name, value in given.items()}
 

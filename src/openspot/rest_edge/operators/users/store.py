@@ -14,7 +14,7 @@ _OVERVIEW = """
         user_mfa.enabled_at AS second_factor_since,
         coalesce(kyc_profiles.level, 0) AS level, coalesce(kyc_profiles.status, 'not_started') AS verification,
         kyc_profiles.updated_at AS verification_changed_at,
-        daily_withdrawal_usd, api_keys, saved_addresses
+        daily_withdrawal_usd, api_keys_max, saved_addresses_max
     FROM users
     LEFT JOIN user_mfa ON user_mfa.user_id = users.user_id AND user_mfa.enabled_at IS NOT NULL
     LEFT JOIN kyc_profiles ON kyc_profiles.user_id = users.user_id
@@ -126,15 +126,16 @@ async def set_limits(
     before = await limits_of(connection, user_id)
     await connection.execute(
         """
-        INSERT INTO user_limits (user_id, daily_withdrawal_usd, api_keys, saved_addresses, changed_by, changed_at)
+        INSERT INTO user_limits (user_id, daily_withdrawal_usd, api_keys_max, saved_addresses_max, changed_by,
+            changed_at)
         VALUES ($1, $2, $3, $4, $5, $6)
-        ON CONFLICT (user_id) DO UPDATE SET daily_withdrawal_usd = $2, api_keys = $3, saved_addresses = $4,
+        ON CONFLICT (user_id) DO UPDATE SET daily_withdrawal_usd = $2, api_keys_max = $3, saved_addresses_max = $4,
             changed_by = $5, changed_at = $6
         """,
         user_id,
         limits.daily_withdrawal_usd,
-        limits.api_keys,
-        limits.saved_addresses,
+        limits.api_keys_max,
+        limits.saved_addresses_max,
         operator,
         now,
     )

@@ -24,7 +24,6 @@ from openspot.rest_edge.operators.verification.service import READ_REASON, Verif
 StatusQuery = Annotated[KycState, Query(description="Those in this state")]
 
 _READ = Policy(Access.OPERATOR, permission=Permission.KYC_READ)
-_OPEN = Policy(Access.OPERATOR, permission=Permission.KYC_READ)
 _DECIDE = Policy(Access.OPERATOR, permission=Permission.KYC_DECIDE, audit=True)
 _UNKNOWN = {404: "the user has begun no verification"}
 
@@ -43,7 +42,7 @@ def verification_routes(prefix: str, verifications: Verifications) -> Router:
         return respond_with_page(await verifications.queue(status, limit, cursor))
 
     @router.get(
-        "/{userId}", _OPEN, response=VerificationResponse, refusals=_UNKNOWN,
+        "/{userId}", _READ, response=VerificationResponse, refusals=_UNKNOWN,
         summary="One verification with what the user stated; the trail notes that it was read",
     )  # fmt: skip
     async def get_verification(request: Request, user_id: UserPath) -> Response:

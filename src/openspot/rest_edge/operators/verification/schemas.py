@@ -6,7 +6,7 @@ from typing import Literal
 from openspot.contracts.messages.message import DayText, TimeText
 from openspot.http.validation import Body, ResponseBody, example
 from openspot.rest_edge.funds.kyc.schemas import LevelName, StatusName
-from openspot.rest_edge.operators.acting import Reason
+from openspot.rest_edge.operators.schemas import Reason
 
 
 class Decision(StrEnum):
