@@ -4519,7 +4519,8 @@ export interface components {
             address: string;
             tag: string | null;
             wallet: string;
-            status: string;
+            /** @enum {string} */
+            status: "pending_approval" | "approved" | "signing" | "broadcasting" | "confirming" | "completed" | "cancelled" | "rejected" | "failed";
             funds: string;
             reason: string | null;
             txHash: string | null;
@@ -5721,7 +5722,8 @@ export interface components {
             secondFactorSince: string | null;
             /** @enum {string} */
             verificationLevel: "none" | "basic" | "verified";
-            verificationStatus: string;
+            /** @enum {string} */
+            verificationStatus: "not_started" | "pending" | "on_hold" | "approved" | "retry" | "rejected";
             verificationChangedAt: string | null;
             plan: string | null;
             locks: components["schemas"]["LockResponse"][];

@@ -50,8 +50,8 @@ export function AdjustmentsPage() {
   return (
     <>
       <PageHeader title="Adjustments">
-        What operators gave to users or took from them, in the engine and the ledger. Make one on a user&apos;s
-        page; what waits for another person is among the approvals.
+        What operators gave to users or took from them, in the engine and the ledger. Make one on a
+        user&apos;s page; what waits for another person is among the approvals.
       </PageHeader>
       <Card flush>
         <DataTable

@@ -23,8 +23,18 @@ const STATES = [
 const COLUMNS: readonly Column<ListedWithdrawal>[] = [
   { id: "made", title: "Created", cell: (row) => <TimeText milliseconds={Date.parse(row.createdAt)} /> },
   { id: "user", title: "User", cell: (row) => <UserLink id={row.userId} /> },
-  { id: "amount", title: "Amount", align: "right", cell: (row) => <Amount value={row.amount} unit={row.asset} /> },
-  { id: "worth", title: "Worth", align: "right", cell: (row) => <Amount value={row.valueUsd} unit="USD" places={2} /> },
+  {
+    id: "amount",
+    title: "Amount",
+    align: "right",
+    cell: (row) => <Amount value={row.amount} unit={row.asset} />,
+  },
+  {
+    id: "worth",
+    title: "Worth",
+    align: "right",
+    cell: (row) => <Amount value={row.valueUsd} unit="USD" places={2} />,
+  },
   { id: "to", title: "To", cell: (row) => <span className="figures">{row.address}</span> },
   { id: "network", title: "Network, wallet", cell: (row) => `${row.network}, ${row.wallet}` },
   { id: "state", title: "State", cell: (row) => <WithdrawalBadge status={row.status} /> },

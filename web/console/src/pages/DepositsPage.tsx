@@ -16,7 +16,12 @@ const STATES = [
 const COLUMNS: readonly Column<ListedDeposit>[] = [
   { id: "seen", title: "Seen", cell: (row) => <TimeText milliseconds={Date.parse(row.createdAt)} /> },
   { id: "user", title: "User", cell: (row) => <UserLink id={row.userId} /> },
-  { id: "amount", title: "Amount", align: "right", cell: (row) => <Amount value={row.amount} unit={row.asset} /> },
+  {
+    id: "amount",
+    title: "Amount",
+    align: "right",
+    cell: (row) => <Amount value={row.amount} unit={row.asset} />,
+  },
   { id: "network", title: "Network", cell: (row) => row.network },
   { id: "tx", title: "Transaction", cell: (row) => <span className="figures">{row.txHash}</span> },
   { id: "state", title: "State", cell: (row) => <State deposit={row} /> },
@@ -54,7 +59,9 @@ export function DepositsPage() {
       rowId={({ txHash }) => txHash}
       userOf={({ userId }) => userId}
       exportNeeds="deposits.export"
-      read={({ rest }, query, signal) => slice(rest.GET("/api/v1/operator/deposits", { params: { query }, signal }))}
+      read={({ rest }, query, signal) =>
+        slice(rest.GET("/api/v1/operator/deposits", { params: { query }, signal }))
+      }
     />
   );
 }

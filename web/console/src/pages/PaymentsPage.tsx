@@ -19,7 +19,12 @@ const STATES = [
 const COLUMNS: readonly Column<ListedPayment>[] = [
   { id: "opened", title: "Opened", cell: (row) => <TimeText milliseconds={Date.parse(row.createdAt)} /> },
   { id: "user", title: "User", cell: (row) => <UserLink id={row.userId} /> },
-  { id: "amount", title: "Amount", align: "right", cell: (row) => <Amount value={row.amount} unit={row.asset} /> },
+  {
+    id: "amount",
+    title: "Amount",
+    align: "right",
+    cell: (row) => <Amount value={row.amount} unit={row.asset} />,
+  },
   { id: "fee", title: "Fee", align: "right", cell: (row) => <Amount value={row.fee} unit={row.asset} /> },
   { id: "route", title: "Way", cell: (row) => row.routeId },
   { id: "id", title: "Payment", cell: (row) => <span className="figures">{row.id}</span> },
@@ -60,7 +65,9 @@ export function PaymentsPage() {
       rowId={({ id }) => id}
       userOf={({ userId }) => userId}
       exportNeeds="payments.export"
-      read={({ rest }, query, signal) => slice(rest.GET("/api/v1/operator/payments", { params: { query }, signal }))}
+      read={({ rest }, query, signal) =>
+        slice(rest.GET("/api/v1/operator/payments", { params: { query }, signal }))
+      }
     />
   );
 }

@@ -17,7 +17,8 @@ export function RequestsPage() {
   return (
     <>
       <PageHeader title="Approvals">
-        What one operator asked for and another person decides. Nobody approves what they asked for themselves.
+        What one operator asked for and another person decides. Nobody approves what they asked for
+        themselves.
       </PageHeader>
       <Card flush>
         <RequestsTable

@@ -172,7 +172,11 @@ export function UserPage({ userId }: { userId: string }) {
   );
 }
 
-function contentOf(tab: (typeof TABS)[number][0], user: UserOverview, ask: (asked: Asked) => void): ReactNode {
+function contentOf(
+  tab: (typeof TABS)[number][0],
+  user: UserOverview,
+  ask: (asked: Asked) => void,
+): ReactNode {
   const { userId } = user;
   switch (tab) {
     case "balances":
@@ -239,7 +243,10 @@ function dialogOf(asked: Asked, user: UserOverview, onClose: () => void): ReactN
       return <AdjustmentDialog userId={user.userId} onClose={onClose} />;
     case "sessions":
       return (
-        <SessionsDialog {...shared} {...(asked.sessionId === undefined ? {} : { sessionId: asked.sessionId })} />
+        <SessionsDialog
+          {...shared}
+          {...(asked.sessionId === undefined ? {} : { sessionId: asked.sessionId })}
+        />
       );
   }
 }

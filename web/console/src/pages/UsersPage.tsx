@@ -34,8 +34,8 @@ export function UsersPage() {
   return (
     <>
       <PageHeader title="Users">
-        Everybody who is registered. Search by what an e-mail or a name begins with, or by an exact id, address,
-        transaction, order, trade or payment.
+        Everybody who is registered. Search by what an e-mail or a name begins with, or by an exact id,
+        address, transaction, order, trade or payment.
       </PageHeader>
       <Card flush>{text === "" ? <Newest /> : <Found text={text} />}</Card>
     </>

@@ -60,8 +60,8 @@ export function AdjustmentDialog({ userId, onClose }: { userId: string; onClose:
       onClose={onClose}
     >
       <p>
-        The amount moves between house:adjustments and the user, in the engine and the ledger alike. Beyond what
-        you may adjust alone within 24 hours, another person has to approve.
+        The amount moves between house:adjustments and the user, in the engine and the ledger alike. Beyond
+        what you may adjust alone within 24 hours, another person has to approve.
       </p>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <TextInput

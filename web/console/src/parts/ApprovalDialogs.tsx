@@ -50,12 +50,15 @@ export function RequestDialog({ request, decision, onClose }: Props) {
             : rest.POST("/api/v1/operator/requests/{id}/rejection", { params, body: { reason } }),
         )
       }
-      done={() => [isApproval ? "Approved" : "Rejected", `${REQUEST_TITLES[request.kind]}: ${request.userId}`]}
+      done={() => [
+        isApproval ? "Approved" : "Rejected",
+        `${REQUEST_TITLES[request.kind]}: ${request.userId}`,
+      ]}
       onClose={onClose}
     >
       <p>
-        <RequestSummary request={request} />, for the user {request.userId}. {request.requestedBy} asked for it:{" "}
-        {request.reason}
+        <RequestSummary request={request} />, for the user {request.userId}. {request.requestedBy} asked for
+        it: {request.reason}
       </p>
       <p>{isApproval ? CONSEQUENCES[request.kind] : "Nothing is done, and whoever asked may ask again."}</p>
     </ReasonDialog>

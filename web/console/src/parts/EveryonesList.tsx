@@ -125,7 +125,9 @@ export function EveryonesList<Row>(props: Props<Row>) {
           done={() => ["The file is saved", `${name}.csv`]}
           onClose={() => setSaving(false)}
         >
-          <p>Everything that fits the filters is in it, with the ids of users. The audit trail notes the file.</p>
+          <p>
+            Everything that fits the filters is in it, with the ids of users. The audit trail notes the file.
+          </p>
         </ReasonDialog>
       )}
     </>

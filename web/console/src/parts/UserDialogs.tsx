@@ -198,7 +198,9 @@ export function LimitsDialog({ user, onClose }: Props) {
       done={() => ["The limits are changed", user.email]}
       onClose={onClose}
     >
-      <p>They hold from the next request on. An empty field gives the user the platform&apos;s limit again.</p>
+      <p>
+        They hold from the next request on. An empty field gives the user the platform&apos;s limit again.
+      </p>
       <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
         <NumberField label="USD to withdraw in 24 hours" value={withdrawal} onChange={setWithdrawal} />
         <NumberField label="API keys" value={keys} onChange={setKeys} />

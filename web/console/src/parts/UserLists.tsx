@@ -14,11 +14,7 @@ const at = (time: string) => <TimeText milliseconds={Date.parse(time)} />;
 interface GrowingProps<Row> {
   label: string;
   listKey: readonly unknown[];
-  read: (
-    edge: Edge,
-    place: { limit: number; cursor?: string },
-    signal: AbortSignal,
-  ) => Promise<Slice<Row>>;
+  read: (edge: Edge, place: { limit: number; cursor?: string }, signal: AbortSignal) => Promise<Slice<Row>>;
   columns: readonly Column<Row>[];
   rowId: (row: Row) => string;
   empty: string;
@@ -78,7 +74,11 @@ export function UserBalances({ userId }: { userId: string }) {
       rowName={(row) => row.asset}
       state={query}
       problem={explainIfAny(query.error)}
-      empty={<EmptyState title="No balances">Neither the engine nor the ledger has anything of this user.</EmptyState>}
+      empty={
+        <EmptyState title="No balances">
+          Neither the engine nor the ledger has anything of this user.
+        </EmptyState>
+      }
     />
   );
 }
@@ -141,7 +141,12 @@ const ORDERS: readonly Column<Order>[] = [
   { id: "symbol", title: "Market", cell: (row) => row.symbol },
   { id: "side", title: "Side", cell: (row) => row.side },
   { id: "type", title: "Type", cell: (row) => row.type },
-  { id: "price", title: "Price", align: "right", cell: (row) => (row.price ? <Amount value={row.price} /> : "–") },
+  {
+    id: "price",
+    title: "Price",
+    align: "right",
+    cell: (row) => (row.price ? <Amount value={row.price} /> : "–"),
+  },
   { id: "quantity", title: "Quantity", align: "right", cell: (row) => <Amount value={row.quantity} /> },
   { id: "status", title: "Status", cell: (row) => row.status },
 ];
@@ -152,7 +157,9 @@ export function UserOrders({ userId }: { userId: string }) {
       label="Orders"
       listKey={["orders", userId]}
       read={({ rest }, query, signal) =>
-        slice(rest.GET("/api/v1/operator/users/{userId}/orders", { params: { path: { userId }, query }, signal }))
+        slice(
+          rest.GET("/api/v1/operator/users/{userId}/orders", { params: { path: { userId }, query }, signal }),
+        )
       }
       columns={ORDERS}
       rowId={(row) => row.orderId}
@@ -168,7 +175,12 @@ const TRADES: readonly Column<Trade>[] = [
   { id: "side", title: "Side", cell: (row) => row.side },
   { id: "price", title: "Price", align: "right", cell: (row) => <Amount value={row.price} /> },
   { id: "quantity", title: "Quantity", align: "right", cell: (row) => <Amount value={row.quantity} /> },
-  { id: "fee", title: "Fee", align: "right", cell: (row) => <Amount value={row.fee} unit={row.feeCurrency} /> },
+  {
+    id: "fee",
+    title: "Fee",
+    align: "right",
+    cell: (row) => <Amount value={row.fee} unit={row.feeCurrency} />,
+  },
   { id: "role", title: "Role", cell: (row) => row.role },
 ];
 
@@ -178,7 +190,9 @@ export function UserTrades({ userId }: { userId: string }) {
       label="Trades"
       listKey={["trades", userId]}
       read={({ rest }, query, signal) =>
-        slice(rest.GET("/api/v1/operator/users/{userId}/trades", { params: { path: { userId }, query }, signal }))
+        slice(
+          rest.GET("/api/v1/operator/users/{userId}/trades", { params: { path: { userId }, query }, signal }),
+        )
       }
       columns={TRADES}
       rowId={(row) => `${row.tradeId} ${row.role}`}
@@ -191,7 +205,12 @@ type Movement = Schemas["LedgerHistoryEntry"];
 const MOVEMENTS: readonly Column<Movement>[] = [
   { id: "at", title: "Posted", cell: (row) => at(row.createdAt) },
   { id: "type", title: "Type", cell: (row) => row.entryType },
-  { id: "amount", title: "Amount", align: "right", cell: (row) => <Amount value={row.amount} unit={row.asset} signed /> },
+  {
+    id: "amount",
+    title: "Amount",
+    align: "right",
+    cell: (row) => <Amount value={row.amount} unit={row.asset} signed />,
+  },
   { id: "after", title: "Balance after", align: "right", cell: (row) => <Amount value={row.balance} /> },
   { id: "reference", title: "Reference", cell: (row) => <span className="figures">{row.referenceId}</span> },
 ];
@@ -203,7 +222,10 @@ export function UserMovements({ userId }: { userId: string }) {
       listKey={["transactions", userId]}
       read={({ rest }, query, signal) =>
         slice(
-          rest.GET("/api/v1/operator/users/{userId}/transactions", { params: { path: { userId }, query }, signal }),
+          rest.GET("/api/v1/operator/users/{userId}/transactions", {
+            params: { path: { userId }, query },
+            signal,
+          }),
         )
       }
       columns={MOVEMENTS}
@@ -227,7 +249,12 @@ export function UserActivity({ userId }: { userId: string }) {
       label="Activity"
       listKey={["activity", userId]}
       read={({ rest }, query, signal) =>
-        slice(rest.GET("/api/v1/operator/users/{userId}/activity", { params: { path: { userId }, query }, signal }))
+        slice(
+          rest.GET("/api/v1/operator/users/{userId}/activity", {
+            params: { path: { userId }, query },
+            signal,
+          }),
+        )
       }
       columns={ACTIVITY}
       rowId={(row) => row.id}
@@ -250,7 +277,10 @@ export function UserNotices({ userId }: { userId: string }) {
       listKey={["notices", userId]}
       read={({ rest }, query, signal) =>
         slice(
-          rest.GET("/api/v1/operator/users/{userId}/notifications", { params: { path: { userId }, query }, signal }),
+          rest.GET("/api/v1/operator/users/{userId}/notifications", {
+            params: { path: { userId }, query },
+            signal,
+          }),
         )
       }
       columns={NOTICES}
@@ -273,7 +303,9 @@ export function UserNotes({ userId, toolbar }: { userId: string; toolbar: ReactN
       label="Notes"
       listKey={["notes", userId]}
       read={({ rest }, query, signal) =>
-        slice(rest.GET("/api/v1/operator/users/{userId}/notes", { params: { path: { userId }, query }, signal }))
+        slice(
+          rest.GET("/api/v1/operator/users/{userId}/notes", { params: { path: { userId }, query }, signal }),
+        )
       }
       columns={NOTES}
       rowId={(row) => String(row.id)}

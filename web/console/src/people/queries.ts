@@ -1,5 +1,11 @@
 /** What the console reads of users and their money at the REST edge, and what it changes there. */
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { type Edge, type Schemas, type Slice, returned, slice, useEdge } from "../operator/client.ts";
 
 /** Rows of a page. */
@@ -100,7 +106,9 @@ export function useUserBalances(userId: string) {
   return useQuery({
     queryKey: ["people", "balances", userId],
     queryFn: ({ signal }) =>
-      returned(rest.GET("/api/v1/operator/users/{userId}/balances", { params: { path: { userId } }, signal })),
+      returned(
+        rest.GET("/api/v1/operator/users/{userId}/balances", { params: { path: { userId } }, signal }),
+      ),
     refetchInterval: LIST_INTERVAL_MS,
   });
 }
@@ -110,7 +118,9 @@ export function useUserSessions(userId: string) {
   return useQuery({
     queryKey: ["people", "sessions", userId],
     queryFn: ({ signal }) =>
-      returned(rest.GET("/api/v1/operator/users/{userId}/sessions", { params: { path: { userId } }, signal })),
+      returned(
+        rest.GET("/api/v1/operator/users/{userId}/sessions", { params: { path: { userId } }, signal }),
+      ),
     refetchInterval: LIST_INTERVAL_MS,
   });
 }
@@ -120,7 +130,9 @@ export function useUserKeys(userId: string) {
   return useQuery({
     queryKey: ["people", "keys", userId],
     queryFn: ({ signal }) =>
-      returned(rest.GET("/api/v1/operator/users/{userId}/api-keys", { params: { path: { userId } }, signal })),
+      returned(
+        rest.GET("/api/v1/operator/users/{userId}/api-keys", { params: { path: { userId } }, signal }),
+      ),
     refetchInterval: LIST_INTERVAL_MS,
   });
 }

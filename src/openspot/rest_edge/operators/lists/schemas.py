@@ -5,6 +5,11 @@ from typing import Literal
 from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.http.validation import ResponseBody
 
+WithdrawalStatus = Literal[
+    "pending_approval", "approved", "signing", "broadcasting", "confirming", "completed", "cancelled", "rejected",
+    "failed",
+]  # fmt: skip
+
 
 class OperatedWithdrawalResponse(ResponseBody):
     """A withdrawal of any user. `valueUsd` is its value at its creation; `approvals` are the approvers, in order."""
@@ -20,7 +25,7 @@ class OperatedWithdrawalResponse(ResponseBody):
     address: str
     tag: str | None
     wallet: str
-    status: str
+    status: WithdrawalStatus
     funds: str
     reason: str | None
     tx_hash: str | None

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.http.validation import Body, ResponseBody, example
+from openspot.rest_edge.funds.kyc.schemas import LevelName, StatusName
 from openspot.rest_edge.operators.schemas import Reason
 from openspot.rest_edge.operators.users.store import LockKind
 
@@ -65,8 +66,8 @@ class UserOverviewResponse(ResponseBody):
     role: Literal["user", "admin"]
     created_at: TimeText
     second_factor_since: TimeText | None
-    verification_level: Literal["none", "basic", "verified"]
-    verification_status: str
+    verification_level: LevelName
+    verification_status: StatusName
     verification_changed_at: TimeText | None
     plan: str | None
     locks: list[LockResponse]
