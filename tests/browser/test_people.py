@@ -47,6 +47,7 @@ def post(url: str, body: dict[str, str]) -> dict[str, Any]:
     return reply
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("path", "heading"), PAGES)
 def test_every_page_of_people_fits_and_is_accessible(console: Console, path: str, heading: str) -> None:
     console.open(path, heading)
@@ -54,6 +55,7 @@ def test_every_page_of_people_fits_and_is_accessible(console: Console, path: str
     console.look_over(heading, OPPOSITE_LOOKS)
 
 
+@pytest.mark.proof
 def test_a_user_is_found_locked_and_noted(console: Console, eve: dict[str, Any]) -> None:
     console.open("/users", "Users")
     page = console.page
