@@ -1,4 +1,4 @@
-import { Button, Menu, Tabs } from "@mantine/core";
+import { Button, Menu, Skeleton, Tabs, VisuallyHidden } from "@mantine/core";
 import { KebabHorizontalIcon, PencilIcon, XCircleIcon } from "@primer/octicons-react";
 import { type ReactNode, useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
@@ -99,11 +99,16 @@ export function UserPage({ userId }: { userId: string }) {
     return (
       <>
         <PageHeader title={userId} />
-        {query.error && (
-          <Card>
+        <Card>
+          {query.error ? (
             <ErrorState problem={explain(query.error)} onRetry={() => void query.refetch()} />
-          </Card>
-        )}
+          ) : (
+            <>
+              <VisuallyHidden>Loading the user</VisuallyHidden>
+              <Skeleton height={72} />
+            </>
+          )}
+        </Card>
       </>
     );
   }
