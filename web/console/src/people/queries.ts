@@ -137,14 +137,6 @@ export function useUserKeys(userId: string) {
   });
 }
 
-export type UserListPath =
-  | "/api/v1/operator/users/{userId}/orders"
-  | "/api/v1/operator/users/{userId}/trades"
-  | "/api/v1/operator/users/{userId}/transactions"
-  | "/api/v1/operator/users/{userId}/activity"
-  | "/api/v1/operator/users/{userId}/notifications"
-  | "/api/v1/operator/users/{userId}/notes";
-
 export function useRequests(status: OperatorRequest["status"] | "", userId = "") {
   const filter = { ...(status === "" ? {} : { status }), ...(userId === "" ? {} : { userId }) };
   return useGrowingList<OperatorRequest>(["requests", filter], ({ rest }, place, signal) =>
