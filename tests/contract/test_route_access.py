@@ -74,6 +74,7 @@ class Caller:
         given |= {
             "health": Health(), "tokens": UserTokens(SECRET, revoked), "throttles": {}, "audit": NoAudit(),
             "users": Parts(), "notifications": Parts(), "funds": Parts(), "products": Parts(),
+            "people": Parts(),
             "keys": KeyServices(broken, ApiKeys(checker)), "idempotency": None,
             "operators": without_operators(broken, self.standing),
         }  # fmt: skip

@@ -139,7 +139,7 @@ def edge_with(settings: Any) -> Any:
     services = EdgeServices(
         users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), notifications=groups, products=groups,
         orders=nothing, cancel_timers=nothing, order_lists=nothing, markets=nothing, margin=nothing, alerts=nothing,
-        system=nothing, trading=nothing, operators=without_operators(nothing),
+        system=nothing, trading=nothing, people=groups, operators=without_operators(nothing),
         health=Health(), funds=funds,
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=nothing,
     )  # fmt: skip

@@ -18,6 +18,7 @@ VALUES: dict[str, Any] = {
 
 FINAL_STATES: dict[str, dict[str, Any]] = {
     "archive_batches": {"state": "removed"},
+    "adjustments": {"category": "goodwill", "status": "done"},
     "api_keys": {"scopes": ["read"], "algorithm": "hmac-sha256", "sealed_secret": "\\x00"},
     "conversions": {"status": "completed"},
     "custody_deposits": {"confirmed_at": "2026-01-01T00:00:00Z"},
@@ -31,6 +32,8 @@ FINAL_STATES: dict[str, dict[str, Any]] = {
     "margin_loans": {"status": "repaid"},
     "margin_positions": {"side": "buy", "status": "closed"},
     "margin_transfers": {"purpose": "in", "status": "done"},
+    # Decided by another than the one who asked.
+    "operator_requests": {"kind": "adjustment", "status": "approved", "decided_by": "user:another"},
     "orders": {"side": "buy", "type": "limit", "time_in_force": "gtc", "status": "filled"},
     # No id of a user comes after this one.
     "owner_links": {"second_user_id": "~"},
@@ -40,6 +43,7 @@ FINAL_STATES: dict[str, dict[str, Any]] = {
     "position_transfers": {"kind": "deposit", "status": "completed"},
     "staking_balances": {"type": "flexible", "status": "redeemed"},
     "staking_unstakes": {"status": "paid"},
+    "user_locks": {"kind": "login"},
     "trades": {"taker_order_id": "order_id", "maker_order_id": "order_id"},
 }
 """What a table's checks want; everything that can be under way is over."""

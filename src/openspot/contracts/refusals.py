@@ -61,6 +61,8 @@ class RefusalCode(StrEnum):
     """The cursor is not one that this list gave."""
 
     # Custody
+    WITHDRAWALS_LOCKED = "WITHDRAWALS_LOCKED"
+    """An operator has locked the withdrawals of the account."""
     ADDRESS_INVALID = "ADDRESS_INVALID"
     """The address or its tag is not valid on the network; the message names the field and the reason."""
     PRICE_UNKNOWN = "PRICE_UNKNOWN"

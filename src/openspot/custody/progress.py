@@ -123,7 +123,7 @@ class WithdrawalProgress:
                 if withdrawal is None:
                     return False
                 step = await self._next_step(connection, withdrawal)
-                if step is None or (step in HELD_STEPS and self._is_held()):
+                if step is None or (step in HELD_STEPS and await self._is_withheld(connection, withdrawal)):
                     return False
                 status, funds = withdrawal.status, withdrawal.funds
                 await self._steps[step](connection, withdrawal, utc_datetime(self._clock))
@@ -138,6 +138,10 @@ class WithdrawalProgress:
             return False
         STEPS.labels(step.value, "done").inc()
         return (status, funds) != (withdrawal.status, withdrawal.funds)
+
+    async def _is_withheld(self, connection: Connection, withdrawal: Withdrawal) -> bool:
+        """Whether nothing may be approved, signed or sent now: of any withdrawal, or of those of its user."""
+        return self._is_held() or await store.is_locked_by_operator(connection, withdrawal.user_id)
 
     async def reserved(self, event: WithdrawalOutcome) -> None:
         """Note that the engine holds the amount."""

@@ -158,6 +158,12 @@ async def lock_named(connection: Connection, name: str) -> None:
     await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", name)
 
 
+async def is_locked_by_operator(connection: Connection, user_id: str) -> bool:
+    """Whether an operator forbids the user's withdrawals."""
+    query = "SELECT EXISTS (SELECT FROM user_locks WHERE user_id = $1 AND kind = 'withdrawals')"
+    return bool(await connection.fetchval(query, user_id))
+
+
 async def get(connection: Connection, withdrawal_id: str) -> Withdrawal | None:
     """The withdrawal with that id."""
     row = await connection.fetchrow(_GET, withdrawal_id)

@@ -28,6 +28,7 @@ from openspot.custody.wallet_policy import (
 from openspot.custody.withdrawal_states import CANCELLABLE, REJECTABLE, Funds, Status
 from openspot.custody.withdrawal_store import CUSTODY_ACTOR, Withdrawal, WithdrawalDecision
 from openspot.domain.fair_price.crossing import AssetPrice
+from openspot.domain.ids import withdrawals_lock
 from openspot.domain.networks import Network
 from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.database import Connection, Pool
@@ -75,10 +76,12 @@ class Withdrawals:
         """Create a withdrawal if every limit allows it. A repeated id returns the existing withdrawal."""
         now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
-            await store.lock_named(connection, f"openspot-custody-user:{request.user_id}")
+            await store.lock_named(connection, withdrawals_lock(request.user_id))
             earlier = await self._earlier(connection, request)
             if earlier is not None:
                 return checked_repeat(earlier, request, amount)
+            if await store.is_locked_by_operator(connection, request.user_id):
+                raise WithdrawalError(RefusalCode.WITHDRAWALS_LOCKED, "withdrawals of this account are locked")
             try:
                 price = withdrawal_price(request.asset, self._fair_prices(), self._reference_prices)
             except PriceUnknownError as error:

@@ -44,6 +44,9 @@ INSURANCE_ACCOUNT_ID = "house:insurance"
 SUBSCRIPTIONS_ACCOUNT_ID = "house:subscriptions"
 """Receives what plans cost, and gives the credit of ended subscriptions back."""
 
+ADJUSTMENTS_ACCOUNT_ID = "house:adjustments"
+"""The other side of what operators give to users or take from them."""
+
 HOUSE_ACCOUNT_PURPOSES = {
     FEE_ACCOUNT_ID: "trading fees and rebates",
     EXTERNAL_ACCOUNT_ID: "the outside world",
@@ -55,6 +58,7 @@ HOUSE_ACCOUNT_PURPOSES = {
     INTEREST_ACCOUNT_ID: "margin interest",
     INSURANCE_ACCOUNT_ID: "margin insurance",
     SUBSCRIPTIONS_ACCOUNT_ID: "subscriptions",
+    ADJUSTMENTS_ACCOUNT_ID: "adjustments by operators",
 }
 """What each of the house's accounts is for."""
 
@@ -75,6 +79,11 @@ RESERVED_SUFFIXES = (
     ":transfer-credit",
 )
 """Only the ledger itself gives a transaction id one of these endings."""
+
+
+def withdrawals_lock(user_id: str) -> str:
+    """The name of the database's advisory lock under which a user's withdrawals are created, or forbidden."""
+    return f"openspot-custody-user:{user_id}"
 
 
 def short_id(random_bytes: bytes, length: int = ORDER_ID_LENGTH) -> str:

@@ -26,6 +26,7 @@ class TransferKind(StrEnum):
     LOAN = "loan"
     SUBSCRIPTION = "subscription"
     REFUND = "refund"
+    ADJUSTMENT = "adjustment"
 
 
 class Movement(NamedTuple):

@@ -14,6 +14,7 @@ transfer, a transfer up to the mark needs its row, and a row that is pending may
 from typing import NamedTuple
 
 from openspot.domain.ids import (
+    ADJUSTMENTS_ACCOUNT_ID,
     FEE_ACCOUNT_ID,
     INTEREST_ACCOUNT_ID,
     LENDING_ACCOUNT_ID,
@@ -67,7 +68,9 @@ class CopiedTable(NamedTuple):
 
 
 TRANSFER_TABLES = (
-    TransferTable("edge_transfers", ("conversion:", "stake:", "unstake:", "staking-reward:", "payment:")),
+    TransferTable(
+        "edge_transfers", ("conversion:", "stake:", "unstake:", "staking-reward:", "payment:", "adjustment:")
+    ),
     TransferTable("margin_transfers", ("margin:",)),
     TransferTable("subscription_transfers", ("subscription:", "refund:"), "subscriptions_database"),
 )
@@ -241,6 +244,28 @@ _STAKED = f"""
     CROSS JOIN reconcile_scope AS scope
     WHERE scope.is_complete AND owed.amount <> held.amount
 """
+_ADJUSTMENT = "'adjustment:' || adjustment_id"
+# What the user got, below 0 what the user gave; both directions are between the user and one account of the house.
+_ADJUSTMENTS = f"""
+    SELECT adjustment_id AS name, 'amount' AS field,
+        coalesce(trim_scale(got)::text || ' ' || got_asset, 'missing') AS engine,
+        concat_ws(' ', status, trim_scale(amount), asset) AS mirror
+    FROM (
+        SELECT kept.*, moved.sequence, moved.got, moved.got_asset
+        FROM adjustments AS kept
+        LEFT JOIN LATERAL (
+            SELECT max(sequence) AS sequence, max(each.asset) AS got_asset, sum(CASE
+                WHEN (source, destination) = ('{ADJUSTMENTS_ACCOUNT_ID}', kept.user_id) THEN each.amount
+                WHEN (source, destination) = (kept.user_id, '{ADJUSTMENTS_ACCOUNT_ID}') THEN -each.amount
+            END) AS got
+            FROM reconcile_transfers AS each WHERE reference = {_ADJUSTMENT}
+        ) AS moved ON true
+    ) AS kept CROSS JOIN reconcile_scope AS scope
+    WHERE scope.is_complete AND (
+        (sequence IS NULL AND status = 'done')
+        OR (sequence <= scope.mark AND (status = 'refused' OR (got, got_asset) IS DISTINCT FROM (amount, asset)))
+    )
+"""
 # A loan with a transfer whose outcome is not written yet is compared later.
 _LOANS = f"""
     SELECT loan_id AS name, field, trim_scale(needed)::text AS engine, trim_scale(kept)::text AS mirror
@@ -370,6 +395,7 @@ CHECKS = (
     ),
     MoneyCheck("stake rows", ("staking_balances", "staking_accruals", "staking_events"), _STAKE_SUMS, DECISION),
     MoneyCheck("staked", ("staking_balances", "staking_unstakes"), _STAKED, DECISION),
+    MoneyCheck("adjustment", ("adjustments",), _ADJUSTMENTS, DECISION),
     MoneyCheck(
         "payment",
         ("payments",),

@@ -29,6 +29,7 @@ from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.notifications.routes import notification_routes
 from openspot.rest_edge.notifications.service import NotificationServices
+from openspot.rest_edge.operators.people import PeopleServices, people_routes
 from openspot.rest_edge.operators.routes import operator_routes
 from openspot.rest_edge.operators.service import OperatorServices
 from openspot.rest_edge.orders.amendment_routes import amendment_routes
@@ -78,6 +79,7 @@ class EdgeServices:
     markets: MarketService
     margin: MarginClient
     alerts: AlertService
+    people: PeopleServices
     operators: OperatorServices
     system: SystemSettings
     trading: TradingResponse
@@ -122,6 +124,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
         margin_routes(PREFIX, services.margin),
         alert_routes(PREFIX, services.alerts),
         *operator_routes(PREFIX, services.operators),
+        *people_routes(PREFIX, services.people),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
 

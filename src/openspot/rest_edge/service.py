@@ -4,6 +4,7 @@ import asyncio
 import time
 
 from openspot.domain.market import load_markets
+from openspot.domain.transfer import TransferKind
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.queries import EngineQueries
 from openspot.engine_transfers.engine import EngineTransfers
@@ -35,6 +36,8 @@ from openspot.rest_edge.mail.service import make_mail_services
 from openspot.rest_edge.margin.service import MarginClient
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.notifications.service import make_notification_services
+from openspot.rest_edge.operators.adjustments.service import AdjustmentRules
+from openspot.rest_edge.operators.people import make_people_services
 from openspot.rest_edge.operators.service import make_operator_services
 from openspot.rest_edge.orders.cancel_timers import LOOK_INTERVAL_S, CancelTimers
 from openspot.rest_edge.orders.list_store import OrderListStore
@@ -117,6 +120,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         fair_prices=fair_prices,
         configuration=configuration,
         clock=system_clock,
+        further={TransferKind.ADJUSTMENT: AdjustmentRules()},
     )
     mail = make_mail_services(settings, pool, frame)
     notifications = make_notification_services(pool, bus, mail.outbox, configuration.assets, frame)
@@ -175,6 +179,21 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         margin=MarginClient(bus),
         alerts=AlertService(
             alert_store, Bounds(settings.price_alerts_user_max, settings.price_alerts_max), markets.market
+        ),
+        people=make_people_services(
+            settings,
+            pool,
+            bus,
+            engine=engine,
+            users=users,
+            keys=keys,
+            funds=funds,
+            products=products,
+            orders=orders,
+            notifications=notifications.store,
+            outbox=mail.outbox,
+            prices=fair_prices,
+            assets=configuration.assets,
         ),
         operators=await make_operator_services(settings, pool, frame, tokens=tokens, ended=users.ended),
         system=SystemSettings(settings, THROTTLE_TIERS[ThrottleClass.STANDARD], system_clock),

@@ -94,6 +94,12 @@ class RestEdgeSettings(
     kyc_webhook_secret: Annotated[str, Generated(length_min=TOKEN_SECRET_LENGTH_MIN)] = Field(
         default="", description="Secret of the provider's webhook; empty: generated into the data directory"
     )
+    operator_request_s: int = Field(
+        default=86_400, ge=60, le=2_592_000, description="How long what one operator asks for waits for another"
+    )
+    adjustment_alone_limit: int = Field(
+        default=1000, ge=0, le=10**12, description="US dollars that one operator may adjust within 24 h alone"
+    )
     staking_balance_asset: str = Field(
         default="USDT",
         description="Asset whose active stakes access tokens state as `stakingBalance`, by which the subscription "

@@ -36,6 +36,7 @@ async def write_rows(market: MirroredMarket) -> None:
     await market.deposit("house:payments", "USD", "100")
     await market.deposit("house:conversions", "BTC", "1")
     await market.deposit("house:rewards", "USD", "1")
+    await market.deposit("house:adjustments", "USD", "5")
     await market.deposit("house:lending", "USD", "500")
     await market.withdraw("alice", "USD", "12.34", "w-1")
     await market.differences()
@@ -62,6 +63,10 @@ async def write_rows(market: MirroredMarket) -> None:
         await insert(pool, "staking_events", USER, balance_id="b-1", type=kind, asset="USD", amount=amount)
     await move(market, "edge_transfers", "payment:p-1", ("house:payments", "alice", "USD", "24"))
     await insert(pool, "payments", USER, payment_id="p-1", currency="USD", amount=25, fee=1)
+    await move(market, "edge_transfers", "adjustment:a-1", ("house:adjustments", "alice", "USD", "3"))
+    await move(market, "edge_transfers", "adjustment:a-2", ("alice", "house:adjustments", "USD", "2"))
+    await insert(pool, "adjustments", USER, adjustment_id="a-1", asset="USD", amount=3)
+    await insert(pool, "adjustments", USER, adjustment_id="a-2", asset="USD", amount=-2)
     await insert(pool, "margin_accounts", USER, account_id="m-1", status="active")
     await insert(
         pool, "margin_loans", USER, loan_id="l-1", account_id="m-1", asset="USD", borrowed=200, principal=150,
@@ -104,6 +109,9 @@ DAMAGE = {
     "UPDATE payments SET amount = 30": "payment p-1: amount is 24 in the engine, complete 29",
     "UPDATE payments SET payment_status = 'failed'": "payment p-1",
     "UPDATE payments SET payment_id = 'p-9'": "payment p-9: amount is missing in the engine, complete 24",
+    "UPDATE adjustments SET amount = 4 WHERE amount = 3": "adjustment a-1: amount is 3 USD in the engine, done 4 USD",
+    "UPDATE adjustments SET amount = 2 WHERE amount = -2": "adjustment a-2: amount is -2 USD in the engine, done 2 USD",
+    "UPDATE adjustments SET status = 'refused'": "adjustment a-1",
     "UPDATE margin_loans SET principal = 149": "loan l-1: principal is 150 in the engine, 149 in the mirror",
     "UPDATE margin_loans SET borrowed = 201": "loan l-1: borrowed is 200",
     "UPDATE margin_loans SET paid = 1": "loan l-1: interest that is paid is 2",
@@ -149,8 +157,8 @@ async def restore(connection: asyncpg.Connection, tables: dict[str, str]) -> Non
 
 TABLES = (
     "edge_transfers", "conversions", "staking_balances", "staking_accruals", "staking_unstakes", "staking_events",
-    "payments", "margin_accounts", "margin_loans", "margin_interest", "margin_transfers", "custody_deposits",
-    "custody_withdrawals",
+    "payments", "adjustments", "margin_accounts", "margin_loans", "margin_interest", "margin_transfers",
+    "custody_deposits", "custody_withdrawals",
 )  # fmt: skip
 
 

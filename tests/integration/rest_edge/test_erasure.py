@@ -26,7 +26,7 @@ GOES = {
     "users", "user_networks", "user_sessions", "user_activity", "user_mfa", "user_recovery_codes", "mfa_challenges",
     "mail_tokens", "mail_outbox", "check_ins", "api_keys", "idempotency_keys", "notification_settings",
     "kyc_profiles", "kyc_events", "withdrawal_addresses", "conversion_quotes", "fee_quotes",
-    "notifications", "cancel_timers", "price_alerts",
+    "notifications", "cancel_timers", "price_alerts", "user_locks", "user_notes", "user_limits",
 }  # fmt: skip
 """Personal data: no row of the user is left."""
 
@@ -38,6 +38,7 @@ STAYS = {
     "position_snapshots", "fifo_owners", "fifo_transactions", "fifo_disposals", "fifo_lots", "fifo_checkpoints",
     "fifo_pending_fills", "broker_reports", "broker_exceptions", "margin_accounts", "margin_loans", "margin_interest",
     "margin_positions", "margin_transfers", "margin_liquidations", "owner_links", "ledger_carried",
+    "operator_requests", "adjustments",
 }  # fmt: skip
 """Money, and what explains it, under the user's id: not a column of any row changes."""
 

@@ -1,5 +1,7 @@
 """The limits that a plan shows hold at the edge; what a user has already stays."""
 
+import asyncpg
+
 from openspot.contracts import subjects
 from openspot.contracts.messages import GetEntitlements, GetEntitlementsReply
 from openspot.kit.bus import Bus
@@ -42,8 +44,8 @@ async def test_a_plan_decides_how_many_keys_a_user_may_make(edge: RestClient, se
         await bus.close()
 
 
-async def test_the_platforms_bound_holds_where_nobody_knows_the_plan(bus: Bus) -> None:
-    assert await PlanLimits(bus).of_user("ada", API_KEYS, 30) == 30
+async def test_the_platforms_bound_holds_where_nobody_knows_the_plan(bus: Bus, pool: asyncpg.Pool) -> None:
+    assert await PlanLimits(bus, pool).of_user("ada", API_KEYS, 30) == 30
 
 
 def test_the_plans_name_the_limits_that_the_edge_holds() -> None:

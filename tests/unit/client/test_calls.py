@@ -162,7 +162,7 @@ async def test_every_call_fits_its_route_and_every_route_for_users_has_a_call(al
     client.resume(Session("a", "r", 900, "u1"))
     await client._renew(Session("a", "r", 900, "u1"))
     await client._fresh_token("a")
-    assert set(ROUTES) - set(transport.used) == NOT_FOR_USERS
+    assert {name for name in ROUTES if " /operator/" not in name} - set(transport.used) == NOT_FOR_USERS
 
 
 async def test_every_property_of_a_reply_is_in_its_record() -> None:

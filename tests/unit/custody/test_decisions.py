@@ -54,6 +54,9 @@ class Tables:
     async def lock_named(self, _connection: Any, _name: str) -> None:
         """One test at a time is here."""
 
+    async def is_locked_by_operator(self, _connection: Any, user_id: str) -> bool:
+        return user_id == "locked"
+
     async def get(self, _connection: Any, withdrawal_id: str) -> Withdrawal | None:
         return self.rows.get(withdrawal_id)
 

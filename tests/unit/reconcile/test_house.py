@@ -42,6 +42,7 @@ def test_the_text_says_what_each_is_for_and_what_it_holds_on_either_side() -> No
         "                      house:interest (margin interest): nothing",
         "                      house:insurance (margin insurance): nothing",
         "                      house:subscriptions (subscriptions): nothing",
+        "                      house:adjustments (adjustments by operators): nothing",
         "                      house:surprise (no known purpose): 1 USD",
         "differences           none",
     ]

@@ -11,6 +11,7 @@ from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
 from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError
+from openspot.rest_edge.common.user_limits import UserLimits
 from openspot.rest_edge.funds.addresses.store import SavedAddress
 from openspot.rest_edge.funds.withdrawals.service import WithdrawalService
 
@@ -46,6 +47,7 @@ class Bench:
             store=anything,
             addresses=anything,
             verification=anything,
+            own_limits=self.own_limits,
             second_factor=anything,
             fees=anything,
             networks=load_networks(),
@@ -53,6 +55,9 @@ class Bench:
             limits=(1, 1, 1),
             clock=lambda: round(BEGINNING.timestamp()) * 10**9,
         )
+
+    async def own_limits(self, user_id: str) -> UserLimits:
+        return UserLimits()
 
     async def level(self, user_id: str) -> int:
         """Every user is verified."""

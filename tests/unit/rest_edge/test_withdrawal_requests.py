@@ -11,6 +11,7 @@ from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
 from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError
+from openspot.rest_edge.common.user_limits import UserLimits
 from openspot.rest_edge.funds.addresses.store import SavedAddress
 from openspot.rest_edge.funds.withdrawals.service import WithdrawalService
 from tests.unit.rest_edge.test_withdrawal_operations import BEGINNING, SAVED, Bench
@@ -28,13 +29,16 @@ class Request(Bench):
         self.charged = Decimal(fee)
         anything: Any = self
         self.service = WithdrawalService(
-            custody=anything, store=anything, addresses=anything, verification=anything, second_factor=anything,
-            fees=anything, networks=load_networks(), assets=load_markets().assets, limits=(10, 2_000, 50_000),
-            clock=lambda: round(BEGINNING.timestamp()) * 10**9,
+            custody=anything, store=anything, addresses=anything, verification=anything, own_limits=self.own_limits,
+            second_factor=anything, fees=anything, networks=load_networks(), assets=load_markets().assets,
+            limits=(10, 2_000, 50_000), clock=lambda: round(BEGINNING.timestamp()) * 10**9,
         )  # fmt: skip
 
     async def level(self, user_id: str) -> int:
         return 1
+
+    async def own_limits(self, user_id: str) -> UserLimits:
+        return UserLimits()
 
     async def find(self, user_id: str, address_id: str) -> SavedAddress | None:
         return self.own if (user_id, address_id) == ("u1", "a1") else None

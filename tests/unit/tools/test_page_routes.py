@@ -8,13 +8,13 @@ import page_routes
 import pytest
 from page_routes import routes
 
-from tests.browser import test_every_page, test_states
+from tests.browser import test_every_page, test_people, test_states
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 GUIDE = DOCS / "guides/trading-screen.md"
 PICTURES = DOCS / "pictures"
 VISITED = {
-    "console": {*(path for path, _ in test_states.PAGES), "/login"},
+    "console": {*(path for path, _ in (*test_states.PAGES, *test_people.PAGES)), test_people.USER_PAGE, "/login"},
     "trade": {path for path, _ in (*test_every_page.LOGGED_OUT_PAGES, *test_every_page.PAGES)},
 }
 CHOSEN = {"/participants/grace": "/participants/:participantId"}

@@ -3,9 +3,12 @@ import { useSession } from "./engine/session.ts";
 import { useUserSession } from "./operator/session.ts";
 import { Frame } from "./frame/Frame.tsx";
 import { AccessPage } from "./pages/AccessPage.tsx";
+import { AdjustmentsPage } from "./pages/AdjustmentsPage.tsx";
+import { AllWithdrawalsPage } from "./pages/AllWithdrawalsPage.tsx";
 import { BalancesPage } from "./pages/BalancesPage.tsx";
 import { CurrenciesPage } from "./pages/CurrenciesPage.tsx";
 import { DashboardPage } from "./pages/DashboardPage.tsx";
+import { DepositsPage } from "./pages/DepositsPage.tsx";
 import { HealthPage } from "./pages/HealthPage.tsx";
 import { LoginPage } from "./pages/LoginPage.tsx";
 import { NewParticipantPage } from "./pages/NewParticipantPage.tsx";
@@ -15,10 +18,15 @@ import { OperatorsPage } from "./pages/OperatorsPage.tsx";
 import { OrdersPage } from "./pages/OrdersPage.tsx";
 import { ParticipantPage } from "./pages/ParticipantPage.tsx";
 import { ParticipantsPage } from "./pages/ParticipantsPage.tsx";
+import { PaymentsPage } from "./pages/PaymentsPage.tsx";
+import { RequestsPage } from "./pages/RequestsPage.tsx";
 import { RiskPage } from "./pages/RiskPage.tsx";
 import { SymbolsPage } from "./pages/SymbolsPage.tsx";
 import { TrailPage } from "./pages/TrailPage.tsx";
 import { TradesPage } from "./pages/TradesPage.tsx";
+import { UserPage } from "./pages/UserPage.tsx";
+import { UsersPage } from "./pages/UsersPage.tsx";
+import { VerificationsPage } from "./pages/VerificationsPage.tsx";
 import { WithdrawalsPage } from "./pages/WithdrawalsPage.tsx";
 
 /**
@@ -51,6 +59,14 @@ function Pages() {
         <Route path="/participants/:participantId">
           {({ participantId }) => <ParticipantPage key={participantId} participantId={participantId} />}
         </Route>
+        <Route path="/users" component={UsersPage} />
+        <Route path="/users/:userId">{({ userId }) => <UserPage key={userId} userId={userId} />}</Route>
+        <Route path="/verifications" component={VerificationsPage} />
+        <Route path="/approvals" component={RequestsPage} />
+        <Route path="/adjustments" component={AdjustmentsPage} />
+        <Route path="/deposits" component={DepositsPage} />
+        <Route path="/all-withdrawals" component={AllWithdrawalsPage} />
+        <Route path="/payments" component={PaymentsPage} />
         <Route path="/balances" component={BalancesPage} />
         <Route path="/risk" component={RiskPage} />
         <Route path="/symbols" component={SymbolsPage} />

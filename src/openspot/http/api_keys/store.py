@@ -66,9 +66,13 @@ class ApiKeyStore:
         self._pool = pool
 
     async def get(self, key_id: str) -> ApiKeyRow | None:
-        """The key with this id, of any user; None if it does not exist or is revoked."""
+        """The key with this id, of any user; None if it does not exist, is revoked, or its user must not log in."""
         row = await self._pool.fetchrow(
-            f"SELECT {_COLUMNS} FROM api_keys WHERE key_id = $1 AND revoked_at IS NULL",  # noqa: S608
+            f"""
+            SELECT {_COLUMNS} FROM api_keys WHERE key_id = $1 AND revoked_at IS NULL AND NOT EXISTS (
+                SELECT FROM user_locks WHERE user_locks.user_id = api_keys.user_id AND kind = 'login'
+            )
+            """,  # noqa: S608
             key_id,
         )
         return None if row is None else _key_of(row)
@@ -152,6 +156,13 @@ class ApiKeyStore:
             """,
             user_id,
             now,
+        )
+        return [Ended(row["key_id"], row["version"] + 1) for row in rows]
+
+    async def suspended(self, user_id: str) -> list[Ended]:
+        """The keys of a user who must not log in any more, as if they had ended: connections with them are closed."""
+        rows = await self._pool.fetch(
+            "SELECT key_id, version FROM api_keys WHERE user_id = $1 AND revoked_at IS NULL", user_id
         )
         return [Ended(row["key_id"], row["version"] + 1) for row in rows]
 

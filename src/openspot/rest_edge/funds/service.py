@@ -14,6 +14,7 @@ from openspot.kit.sealing import Sealer
 from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.plan_limits import PlanLimits
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
+from openspot.rest_edge.common.user_limits import limits_of
 from openspot.rest_edge.funds.accounts.portfolio_service import FairAssetPrices, PortfolioService
 from openspot.rest_edge.funds.accounts.portfolio_store import PortfolioStore
 from openspot.rest_edge.funds.accounts.service import AccountService
@@ -40,6 +41,7 @@ class FundServices:
     withdrawals: WithdrawalService
     withdrawal_addresses: WithdrawalAddressService
     kyc: KycService
+    verifications: KycStore
     fees: FeeServices
 
 
@@ -83,6 +85,7 @@ async def make_fund_services(
             store=WithdrawalStore(pool, banks),
             addresses=saved,
             verification=kyc,
+            own_limits=lambda user_id: limits_of(pool, user_id),
             second_factor=second_factor,
             fees=WithdrawalFees(quotes, system_clock),
             networks=networks,
@@ -95,10 +98,11 @@ async def make_fund_services(
             custody,
             second_factor,
             networks,
-            PlanLimits(bus),
+            PlanLimits(bus, pool),
             timedelta(seconds=settings.withdrawal_address_wait_s),
             system_clock,
         ),
         kyc=kyc,
+        verifications=profiles,
         fees=fees,
     )

@@ -201,6 +201,6 @@ def make_key_services(
     uses.start()
     frame.at_end(uses.stop)
     return KeyServices(
-        ApiKeyService(store, vault, changes, users.second_factor, users.activity, PlanLimits(bus), system_clock),
+        ApiKeyService(store, vault, changes, users.second_factor, users.activity, PlanLimits(bus, pool), system_clock),
         ApiKeys(checker),
     )

@@ -77,6 +77,8 @@ def transfer_executed(event: ExecutedTransfer) -> SendNotification | None:
     movements = [movement for movement in event.movements if not _is_within_house(movement)]
     if event.kind == TransferKind.SUBSCRIPTION:
         return _plan_charged(event, movements)
+    if event.kind == TransferKind.ADJUSTMENT:
+        return _adjusted(event, movements)
     received = next((movement for movement in movements if movement.source.startswith(HOUSE_PREFIX)), None)
     if received is None:
         return None
@@ -105,6 +107,19 @@ def transfer_executed(event: ExecutedTransfer) -> SendNotification | None:
     if amount is None:
         return None
     return SendNotification(f"{event.kind}:{event.id}", received.destination, *about, event.timestamp)
+
+
+def _adjusted(event: ExecutedTransfer, movements: Sequence[TransferMovement]) -> SendNotification | None:
+    amount = _sum(movements) if movements else None
+    if amount is None:
+        return None
+    is_given = movements[0].source.startswith(HOUSE_PREFIX)
+    user_id = movements[0].destination if is_given else movements[0].source
+    what = "were added to your balance" if is_given else "were taken from your balance"
+    text = f"{amount} {what} by the platform. Ask its support why."
+    return SendNotification(
+        f"{event.kind}:{event.id}", user_id, "balance.adjusted", "Balance adjusted", text, event.timestamp
+    )
 
 
 def _plan_charged(event: ExecutedTransfer, movements: Sequence[TransferMovement]) -> SendNotification | None:

@@ -1,13 +1,13 @@
 """Makes the services of products: conversions, staking and payments, and their work in the background."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from openspot.domain.market import MarketConfiguration
 from openspot.domain.transfer import TransferKind
 from openspot.engine_client.queries import EngineQueries
-from openspot.engine_transfers.model import TransferEngine
+from openspot.engine_transfers.model import Transfer, TransferEngine, TransferRules
 from openspot.engine_transfers.runner import TransferRunner
 from openspot.engine_transfers.store import TransferStore
 from openspot.kit.bus import Bus
@@ -73,8 +73,12 @@ def make_product_services(
     fair_prices: FairPriceSource,
     configuration: MarketConfiguration,
     clock: Clock,
+    further: Mapping[TransferKind, TransferRules[Transfer]],
 ) -> ProductServices:
-    """Make the services. Raises ConfigurationError for a configuration file that is not valid."""
+    """Make the services. `further` has the rules of another wing's transfers, which the same runner sends.
+
+    Raises ConfigurationError for a configuration file that is not valid.
+    """
     assets = configuration.assets
     conversion_store, staking_store, payment_store = ConversionStore(pool), StakingStore(pool), PaymentStore(pool)
     runner = TransferRunner(
@@ -86,6 +90,7 @@ def make_product_services(
             TransferKind.UNSTAKING: PayoutRules(staking_store, reward=False),
             TransferKind.REWARD: PayoutRules(staking_store, reward=True),
             TransferKind.PAYMENT: PaymentRules(payment_store, bus),
+            **further,
         },
         TRANSFERS,
         lambda: utc_datetime(clock),

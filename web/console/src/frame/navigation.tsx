@@ -1,9 +1,14 @@
 /** The pages of the console in groups. A new page is one entry here, one route in App.tsx, and its file in pages/. */
 import {
   ArrowSwitchIcon,
+  ChecklistIcon,
   CreditCardIcon,
+  DiffIcon,
+  DownloadIcon,
   GraphIcon,
+  HistoryIcon,
   type Icon,
+  IdBadgeIcon,
   KeyIcon,
   ListUnorderedIcon,
   MeterIcon,
@@ -13,6 +18,7 @@ import {
   TagIcon,
   LogIcon,
   PersonAddIcon,
+  PersonIcon,
   UploadIcon,
 } from "@primer/octicons-react";
 import type { Permission } from "../operator/session.ts";
@@ -39,6 +45,24 @@ export const NAVIGATION: readonly Group[] = [
       { path: "/", title: "Dashboard", icon: GraphIcon, key: "d", needs: "engine" },
       { path: "/orders", title: "Orders", icon: ListUnorderedIcon, key: "o", needs: "engine" },
       { path: "/trades", title: "Trades", icon: ArrowSwitchIcon, key: "t", needs: "engine" },
+    ],
+  },
+  {
+    title: "Users",
+    entries: [
+      { path: "/users", title: "Users", icon: PersonIcon, key: "u", needs: "users.read" },
+      { path: "/verifications", title: "Verifications", icon: IdBadgeIcon, key: "v", needs: "kyc.read" },
+      { path: "/approvals", title: "Approvals", icon: ChecklistIcon, key: "n", needs: "users.read" },
+      { path: "/adjustments", title: "Adjustments", icon: DiffIcon, key: "j", needs: "balances.read_all" },
+      { path: "/deposits", title: "Deposits", icon: DownloadIcon, key: "i", needs: "deposits.read" },
+      {
+        path: "/all-withdrawals",
+        title: "All withdrawals",
+        icon: HistoryIcon,
+        key: "x",
+        needs: "withdrawals.read",
+      },
+      { path: "/payments", title: "Payments", icon: CreditCardIcon, key: "y", needs: "payments.read" },
     ],
   },
   {

@@ -85,7 +85,8 @@ export function AdjustBalanceDialog(props: AdjustBalanceDialogProps) {
     >
       <p>
         An adjustment changes the engine's balance alone. The ledger is not posted: `openspot reconcile` will
-        name the difference.
+        name the difference. What a user is given or owes belongs on the page of the user, where an adjustment
+        is posted in the ledger, too.
       </p>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <TextInput

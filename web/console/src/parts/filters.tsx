@@ -29,10 +29,12 @@ interface TextFilterProps {
   label: string;
   value: string;
   onChange: (value: string) => void;
+  /** The longest text, 64 by default. */
+  lengthMax?: number;
 }
 
 /** A filter for an exact text; it takes effect with Enter or when the field is left. */
-export function TextFilter({ label, value, onChange }: TextFilterProps) {
+export function TextFilter({ label, value, onChange, lengthMax = 64 }: TextFilterProps) {
   const [draft, setDraft] = useState(value);
   const [shown, setShown] = useState(value);
   if (shown !== value) {
@@ -55,7 +57,7 @@ export function TextFilter({ label, value, onChange }: TextFilterProps) {
         value={draft}
         spellCheck={false}
         autoCapitalize="none"
-        maxLength={64}
+        maxLength={lengthMax}
         onChange={(event) => setDraft(event.currentTarget.value)}
         onBlur={apply}
       />

@@ -317,7 +317,7 @@ export type TransferRequest = Message<"exchange.v1.TransferRequest"> & {
   reference: string;
 
   /**
-   * conversion, staking, unstaking, reward, payment, loan, subscription or refund.
+   * conversion, staking, unstaking, reward, payment, loan, subscription, refund or adjustment.
    *
    * @generated from field: string kind = 2;
    */

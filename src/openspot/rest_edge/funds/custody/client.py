@@ -33,6 +33,7 @@ _STATUS = {
     RefusalCode.ENGINE: 400,
     RefusalCode.WITHDRAWAL_TOO_LARGE: 400,
     RefusalCode.USER_DAILY_LIMIT: 400,
+    RefusalCode.WITHDRAWALS_LOCKED: 403,
     RefusalCode.NOT_FOUND: 404,
     RefusalCode.REFERENCE_USED: 409,
     RefusalCode.NOT_CANCELLABLE: 409,

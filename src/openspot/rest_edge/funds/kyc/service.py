@@ -55,7 +55,7 @@ class KycService:
 
     async def status(self, user_id: str) -> KycStatusResponse:
         """The state of the user's verification."""
-        return self._described(await self._store.get(user_id))
+        return await self._described(user_id, await self._store.get(user_id))
 
     async def give_basic_information(self, user_id: str, body: BasicInformationBody) -> KycStatusResponse:
         """Store the information; the level becomes basic. 409 if the provider has verified or rejected the user."""
@@ -73,7 +73,7 @@ class KycService:
         information = BasicInformation(
             body.first_name, body.last_name, body.date_of_birth, body.country, body.city, body.street, body.postal_code
         )
-        return self._described(await self._store.change(user_id, change, now, information))
+        return await self._described(user_id, await self._store.change(user_id, change, now, information))
 
     async def start(self, user_id: str, body: StartBody) -> KycSessionResponse:
         """Begin the provider's check. While it runs, another call returns the same session."""
@@ -116,15 +116,15 @@ class KycService:
         log.info("verification event", event_id=event.event_id, user_id=event.user_id, applied=applied)
         return applied
 
-    def _described(self, profile: KycProfile) -> KycStatusResponse:
-        standing = profile.standing
+    async def _described(self, user_id: str, profile: KycProfile) -> KycStatusResponse:
+        standing, own = profile.standing, await self._store.own_withdrawal_limit(user_id)
         updated = profile.updated_at
         return KycStatusResponse(
             level=NAMES[standing.level],
             status=standing.status.value,
             requested_level=None if profile.requested_level is None else NAMES[profile.requested_level],
             has_basic_information=standing.has_basic_information,
-            daily_withdrawal_limit=str(self._limits[standing.level]),
+            daily_withdrawal_limit=str(self._limits[standing.level] if own is None else own),
             updated_at=None if updated is None else iso_of(updated),
         )
 

@@ -1,14 +1,15 @@
 """The tables `kyc_profiles` and `kyc_events`. Personal information is stored sealed."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 import msgspec
 
-from openspot.kit.database import Pool
+from openspot.kit.database import Connection, Pool
 from openspot.kit.sealing import Sealer
+from openspot.rest_edge.common.user_limits import limits_of
 from openspot.rest_edge.funds.kyc.rules import KycLevel, KycState, Review, Standing, is_outdated, reviewed
 
 _SEALED_AT_A_TIME = 500
@@ -47,6 +48,9 @@ NEW_PROFILE = KycProfile(Standing(KycLevel.NONE, KycState.NOT_STARTED, False), N
 Change = Callable[[KycProfile], KycProfile]
 """Returns the profile after a change. If it raises HttpError, nothing changes."""
 
+Beside = Callable[[Connection, KycProfile], Awaitable[None]]
+"""Writes what belongs to a change, given the profile after it."""
+
 
 def sealing_purpose(user_id: str) -> str:
     """The purpose under which a user's information is sealed: it does not open in another user's row."""
@@ -64,10 +68,28 @@ class KycStore:
         """The user's profile, a new one if the table has none."""
         return _profile(await self._pool.fetchrow(_GET, user_id))
 
+    async def own_withdrawal_limit(self, user_id: str) -> int | None:
+        """US dollars that an operator lets this user withdraw within 24 hours, None where the level decides."""
+        return (await limits_of(self._pool, user_id)).daily_withdrawal_usd
+
+    async def information(self, user_id: str) -> BasicInformation | None:
+        """What the user stated, in clear. None if the user stated nothing."""
+        sealed: bytes | None = await self._pool.fetchval(
+            "SELECT sealed_information FROM kyc_profiles WHERE user_id = $1", user_id
+        )
+        if sealed is None:
+            return None
+        return msgspec.json.decode(self._sealer.open(sealed, sealing_purpose(user_id)), type=BasicInformation)
+
     async def change(
-        self, user_id: str, change: Change, now: datetime, information: BasicInformation | None = None
+        self,
+        user_id: str,
+        change: Change,
+        now: datetime,
+        information: BasicInformation | None = None,
+        beside: Beside | None = None,
     ) -> KycProfile:
-        """Change a profile under a lock, and store `information` with it."""
+        """Change a profile under a lock, and store `information` with it; `beside` writes in the same transaction."""
         async with self._pool.acquire() as connection, connection.transaction():
             await connection.execute(
                 """
@@ -81,6 +103,8 @@ class KycStore:
             await _save(connection, user_id, changed, now)
             if information is not None:
                 await self._seal(connection, user_id, information)
+            if beside is not None:
+                await beside(connection, changed)
         return changed
 
     async def seal_clear_information(self) -> int:

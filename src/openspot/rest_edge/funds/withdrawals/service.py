@@ -1,6 +1,6 @@
 """Withdrawals at the edge: it checks the user, the saved address and the fee. Custody does the rest."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal
 from typing import Protocol
 
@@ -11,6 +11,7 @@ from openspot.domain.networks import Network
 from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import Clock, utc_datetime
+from openspot.rest_edge.common.user_limits import UserLimits
 from openspot.rest_edge.funds.addresses.store import SavedAddress
 from openspot.rest_edge.funds.custody.client import CustodyClient, withdrawal_unknown
 from openspot.rest_edge.funds.fees.network_fees import WithdrawalFees
@@ -49,6 +50,7 @@ class WithdrawalService:
         store: WithdrawalStore,
         addresses: AddressBook,
         verification: VerificationLevels,
+        own_limits: Callable[[str], Awaitable[UserLimits]],
         second_factor: SecondFactor,
         fees: WithdrawalFees,
         networks: Mapping[str, Network],
@@ -60,6 +62,7 @@ class WithdrawalService:
         self._store = store
         self._addresses = addresses
         self._verification = verification
+        self._own_limits = own_limits
         self._second_factor = second_factor
         self._fees = fees
         self._networks = networks
@@ -116,7 +119,8 @@ class WithdrawalService:
             earlier = await self._store.get(user_id, withdrawal_id)
             if earlier is not None:
                 return earlier
-        limit = limit_in_cents(await self._verification.level(user_id), self._limits)
+        own = (await self._own_limits(user_id)).daily_withdrawal_usd
+        limit = limit_in_cents(await self._verification.level(user_id), self._limits, own)
         saved = await self._usable_address(user_id, address_id, asset, network, is_fiat=is_fiat)
         known = self._networks[saved.network]
         try:

@@ -41,6 +41,12 @@ class ActivityKind(StrEnum):
     API_KEY_REVOKED = "api_key_revoked"
     MADE_ADMINISTRATOR = "made_administrator"
     ADMINISTRATOR_NO_MORE = "administrator_no_more"
+    LOGIN_LOCKED = "login_locked"
+    LOGIN_UNLOCKED = "login_unlocked"
+    WITHDRAWALS_LOCKED = "withdrawals_locked"
+    WITHDRAWALS_UNLOCKED = "withdrawals_unlocked"
+    MFA_RESET = "mfa_reset"
+    SESSIONS_ENDED_BY_OPERATOR = "sessions_ended_by_operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,22 @@ NOTICES = {
     ),
     ActivityKind.ADMINISTRATOR_NO_MORE: ActivityNotice(
         "security.role", _CHANGE, "Your account is no administrator's any more. All sessions have ended."
+    ),
+    ActivityKind.LOGIN_LOCKED: ActivityNotice(
+        "security.lock", _CHANGE, "The platform has locked your login. All sessions have ended, and API keys rest."
+    ),
+    ActivityKind.LOGIN_UNLOCKED: ActivityNotice("security.lock", _CHANGE, "You can log in again."),
+    ActivityKind.WITHDRAWALS_LOCKED: ActivityNotice(
+        "security.lock", _CHANGE, "The platform has locked your withdrawals. Those under way wait."
+    ),
+    ActivityKind.WITHDRAWALS_UNLOCKED: ActivityNotice("security.lock", _CHANGE, "You can withdraw again."),
+    ActivityKind.MFA_RESET: ActivityNotice(
+        "mfa.changed",
+        _CHANGE,
+        "The platform has removed your second factor, as support was asked to. All sessions have ended.",
+    ),
+    ActivityKind.SESSIONS_ENDED_BY_OPERATOR: ActivityNotice(
+        "security.lock", _CHANGE, "The platform has ended sessions of yours. Log in again."
     ),
 }
 """The activities that the user always gets a notice of: security mail cannot be turned off."""

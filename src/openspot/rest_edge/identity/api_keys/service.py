@@ -126,6 +126,10 @@ class ApiKeyService:
         """Revoke every key of a user, for example when the account is deleted."""
         await self._tell_all(await self._store.revoke_all(user_id, utc_datetime(self._clock)))
 
+    async def suspend_all(self, user_id: str) -> None:
+        """Make every process drop the keys of a user whose login is locked. They work again when it is unlocked."""
+        await self._tell_all(await self._store.suspended(user_id))
+
     async def _tell_all(self, ended: list[Ended]) -> None:
         untold: ChangeNotToldError | None = None
         for key in ended:

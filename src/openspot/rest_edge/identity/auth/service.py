@@ -95,7 +95,8 @@ class AuthService:
     async def login(self, email: str, password: str, origin: Origin) -> Tokens | Challenge:
         """Begin a session, or return a challenge if the user has MFA.
 
-        401 for a wrong address or password, without saying which; 429 after too many guesses.
+        401 for a wrong address or password, without saying which; 403 if an operator has locked the login, which only
+        who knows the password is told; 429 after too many guesses.
         """
         user, known = await self._store.user_by_email(email, network_of(origin.address))
         keys = attempt_keys(email, origin.address, known=known)
@@ -118,6 +119,7 @@ class AuthService:
                 await self._outbox.add(MailKind.TOO_MANY_FAILURES, email)
             raise _invalid_credentials()
         await self._attempts.succeeded(keys)
+        await self._require_unlocked(user.user_id)
         if await self._second_factor.is_enabled(user.user_id):
             return await self._challenge(user.user_id)
         tokens = await self._sessions.begin(user, origin, utc_now())
@@ -127,6 +129,10 @@ class AuthService:
             renewed = await queue.hash(password)
             await self._store.replace_password_hash(user.user_id, user.password_hash, renewed)
         return tokens
+
+    async def _require_unlocked(self, user_id: str) -> None:
+        if await self._store.is_login_locked(user_id):
+            raise HttpError(403, "this account is locked: ask the platform's support", "ACCOUNT_LOCKED")
 
     async def _challenge(self, user_id: str) -> Challenge:
         token = new_token()
@@ -155,6 +161,7 @@ class AuthService:
             raise
         if user is None or not await self._challenges.consume(digest):
             raise _invalid_challenge()
+        await self._require_unlocked(user.user_id)
         tokens = await self._sessions.begin(user, origin, utc_now())
         if tokens is None:
             raise _invalid_challenge()

@@ -15,6 +15,8 @@ NETWORKS_MAX = 50
 # Only one transaction changes a family at a time. Otherwise a token made during the revocation would survive it.
 _LOCK_FAMILY = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))"
 
+_IS_LOGIN_LOCKED = "SELECT EXISTS (SELECT FROM user_locks WHERE user_id = $1 AND kind = 'login')"
+
 
 @dataclass(frozen=True, slots=True)
 class User:
@@ -106,6 +108,10 @@ class AuthStore:
         )
         return None if row is None else User(**dict(row))
 
+    async def is_login_locked(self, user_id: str) -> bool:
+        """Whether an operator has locked the user's login."""
+        return bool(await self._pool.fetchval(_IS_LOGIN_LOCKED, user_id))
+
     async def note_network(self, user_id: str, network: str, now: datetime) -> bool:
         """Remember that the user has logged in from `network`. Returns whether the network is new.
 
@@ -148,8 +154,8 @@ class AuthStore:
     async def start_session(self, session: NewSession, user: User, now: datetime) -> bool:
         """Store a session with its first refresh token.
 
-        False, with nothing stored, if the user was deleted or no longer has the password and the role of `user`: no
-        session may begin after the reset or the demotion that was to end all sessions.
+        False, with nothing stored, if the user was deleted, no longer has the password and the role of `user`, or must
+        not log in: no session may begin after the reset, the demotion or the lock that was to end all sessions.
         """
         async with self._pool.acquire() as connection, connection.transaction():
             unchanged = await connection.fetchval(
@@ -158,7 +164,8 @@ class AuthStore:
                 user.password_hash,
                 user.role,
             )
-            if not unchanged:
+            # A statement of its own, after the row is locked: it sees the lock of an operator who had the row before.
+            if not unchanged or await connection.fetchval(_IS_LOGIN_LOCKED, user.user_id):
                 return False
             await connection.execute(
                 "INSERT INTO user_sessions (session_id, user_id, address, user_agent, created_at)"

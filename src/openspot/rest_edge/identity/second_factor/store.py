@@ -100,6 +100,13 @@ class MfaStore:
         await self._pool.execute("DELETE FROM user_mfa WHERE user_id = $1", user_id)
 
 
+async def reset_factor(connection: Connection, user_id: str) -> bool:
+    """Delete an enabled factor and the logins that wait for its code, within a transaction. False if there is none."""
+    outcome = await connection.execute("DELETE FROM user_mfa WHERE user_id = $1 AND enabled_at IS NOT NULL", user_id)
+    await connection.execute("DELETE FROM mfa_challenges WHERE user_id = $1", user_id)
+    return rows_changed(outcome) == 1
+
+
 async def _replace_codes(connection: Connection, user_id: str, code_hashes: Sequence[bytes]) -> None:
     await connection.execute("DELETE FROM user_recovery_codes WHERE user_id = $1", user_id)
     await connection.executemany(

@@ -12,7 +12,7 @@ from typing import Protocol
 from openspot.http.errors import HttpError
 from openspot.kit.bus import KeyValueBucket, KeyValueError
 from openspot.kit.clock import utc_now
-from openspot.kit.database import Pool
+from openspot.kit.database import Connection, Pool
 from openspot.kit.log import get_logger
 from openspot.rest_edge.identity.activity.log import Origin
 from openspot.rest_edge.identity.credentials.attempt_store import AttemptStore
@@ -76,6 +76,24 @@ class AccountDeletion:
         await self._check.require(user_id, password)
         await self._require_nothing_remains(user_id)
         await self._second_factor.require(user_id, mfa_code, origin)
+        await self._erase(user_id, None)
+
+    async def require_closable(self, user_id: str) -> None:
+        """Raise HttpError if an operator cannot close the account now: 404, 409 or 503, as `delete` does."""
+        if not await self._pool.fetchval("SELECT EXISTS (SELECT FROM users WHERE user_id = $1)", user_id):
+            raise user_not_found()
+        await self._require_nothing_remains(user_id)
+
+    async def close(self, user_id: str, record: Callable[[Connection], Awaitable[None]]) -> None:
+        """Delete the account for an operator, without the user's password; `record` writes who did it beside it.
+
+        Raises HttpError: 404 without such a user, 409 if there are open orders, a balance or money under way, 503 if
+        the balances cannot be read, and what `record` raises. Then nothing is deleted.
+        """
+        await self.require_closable(user_id)
+        await self._erase(user_id, record)
+
+    async def _erase(self, user_id: str, record: Callable[[Connection], Awaitable[None]] | None) -> None:
         await self._cancel_payments([user_id])
         # The check is repeated: a payment may have arrived before it could be cancelled.
         await self._require_nothing_remains(user_id)
@@ -92,6 +110,8 @@ class AccountDeletion:
             await connection.execute("INSERT INTO deleted_users (user_id, deleted_at) VALUES ($1, $2)", user_id, now)
             await connection.execute("DELETE FROM users WHERE user_id = $1", user_id)
             await erase_personal_data(connection, [user_id])
+            if record is not None:
+                await record(connection)
         await self._attempts.forget_account(email)
         await self._ended.end_as_far_as_possible(ended)
         await self._announce([user_id])

@@ -239,6 +239,12 @@ const ACTIVITIES: Readonly<Record<Schemas["ActivityKind"], string>> = {
   api_key_rotated: "API key given a new secret",
   api_key_revoked: "API key revoked",
   made_administrator: "Made an administrator",
+  login_locked: "The platform locked the login",
+  login_unlocked: "The platform unlocked the login",
+  withdrawals_locked: "The platform locked withdrawals",
+  withdrawals_unlocked: "The platform unlocked withdrawals",
+  mfa_reset: "The platform removed the second factor",
+  sessions_ended_by_operator: "The platform ended sessions",
   administrator_no_more: "No administrator any more",
 };
 

@@ -1,0 +1,62 @@
+"""Bodies of adjustments."""
+
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from openspot.contracts.messages.message import DecimalText, TimeText
+from openspot.http.validation import Body, Currency, ResponseBody, example, signed_decimal
+from openspot.rest_edge.operators.adjustments.rules import Category
+from openspot.rest_edge.operators.schemas import Reason
+
+
+def _not_zero(value: object) -> Decimal:
+    number = signed_decimal(value)
+    if not number:
+        raise PydanticCustomError("decimal", "must not be 0")
+    return number
+
+
+AdjustedAmount = Annotated[
+    Decimal,
+    BeforeValidator(_not_zero),
+    WithJsonSchema({"type": "string", "pattern": r"^-?(?=.*[1-9])[0-9]+(\.[0-9]{1,18})?$", "examples": ["-0.5"]}),
+]
+
+
+class AdjustmentBody(Body):
+    """What the user gets; a negative `amount` is what the user gives."""
+
+    model_config = example(
+        {"asset": "USDT", "amount": "25", "category": "goodwill", "reason": "delayed withdrawal, ticket 4711"}
+    )
+
+    asset: Currency
+    amount: AdjustedAmount
+    category: Category
+    reason: Reason
+
+
+class AdjustmentResponse(ResponseBody):
+    """An adjustment, or the request for one that another person approves: then `status` is `waiting` or
+    `rejected`.
+
+    `pending`: the engine has not answered yet, it is tried again. `resultCode` says why one was refused. `valueUsd` is
+    null where nobody knew the value.
+    """
+
+    id: str
+    user_id: str
+    asset: str
+    amount: DecimalText
+    category: Category
+    reason: str
+    value_usd: DecimalText | None
+    requested_by: str
+    approved_by: str | None
+    status: Literal["waiting", "rejected", "pending", "done", "refused"]
+    result_code: str | None
+    created_at: TimeText
+    decided_at: TimeText | None

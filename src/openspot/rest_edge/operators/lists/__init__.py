@@ -1,0 +1,1 @@
+"""Lists over all users: withdrawals, deposits and payments, on pages and as files."""

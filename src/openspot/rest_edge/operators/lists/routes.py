@@ -1,0 +1,107 @@
+"""The routes of the lists over all users: `/operator/withdrawals`, `/operator/deposits`, `/operator/payments`."""
+
+from typing import Annotated, Any, NamedTuple
+
+from fastapi import Query
+from pydantic import TypeAdapter
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from openspot.http.errors import validation_error
+from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
+from openspot.http.policy import Access, Permission, Policy
+from openspot.http.responses import page_response
+from openspot.http.routing import Router
+from openspot.http.validation import Currency, UtcDatetime
+from openspot.rest_edge.operators.acting import acting
+from openspot.rest_edge.operators.lists.listings import DEPOSITS, PAYMENTS, WITHDRAWALS, ListFilter, Listing
+from openspot.rest_edge.operators.lists.schemas import (
+    OperatedDepositResponse,
+    OperatedPaymentResponse,
+    OperatedWithdrawalResponse,
+)
+from openspot.rest_edge.operators.lists.service import Lists
+from openspot.rest_edge.operators.schemas import Reason
+from openspot.rest_edge.operators.users.paths import UserQuery
+
+AssetQuery = Annotated[Currency | None, Query(description="Only those of this asset")]
+StateQuery = Annotated[str | None, Query(pattern="^[a-z_]{1,32}$", description="Only those in this state")]
+SinceQuery = Annotated[UtcDatetime | None, Query(alias="from", description="Created then or later")]
+UntilQuery = Annotated[UtcDatetime | None, Query(alias="to", description="Created before that")]
+ReasonQuery = Annotated[Reason, Query(description="Why the file is made; the trail keeps it")]
+
+_CSV: dict[int | str, Any] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
+_BAD = {400: "a parameter is not valid"}
+
+
+class _Listed(NamedTuple):
+    listing: Listing
+    rows: Any
+    """The type of the response."""
+    read: Permission
+    export: Permission
+
+
+LISTED = (
+    _Listed(WITHDRAWALS, list[OperatedWithdrawalResponse], Permission.WITHDRAWALS_READ, Permission.WITHDRAWALS_EXPORT),
+    _Listed(DEPOSITS, list[OperatedDepositResponse], Permission.DEPOSITS_READ, Permission.DEPOSITS_EXPORT),
+    _Listed(PAYMENTS, list[OperatedPaymentResponse], Permission.PAYMENTS_READ, Permission.PAYMENTS_EXPORT),
+)
+
+
+def list_routes(prefix: str, lists: Lists) -> Router:
+    """The routes of the lists, below `prefix`: each on pages, and as a file below `/export`."""
+    router = Router(f"{prefix}/operator", tag="operator")
+    for listed in LISTED:
+        _routes_of(router, lists, listed)
+    return router
+
+
+def _routes_of(router: Router, lists: Lists, listed: _Listed) -> None:
+    listing = listed.listing
+    rows_of = TypeAdapter(listed.rows)
+    states = ", ".join(listing.states)
+
+    def filter_of(user_id: str | None, asset: str | None, state: str | None, since: Any, until: Any) -> ListFilter:
+        if state is not None and state not in listing.states:
+            raise validation_error([f"state must be one of {states}"])
+        return ListFilter(user_id, asset, state, since, until)
+
+    @router.get(
+        f"/{listing.name}", Policy(Access.OPERATOR, permission=listed.read), response=listed.rows,
+        headers=NEXT_CURSOR_HEADER, refusals=_BAD, name=f"list_all_{listing.name}",
+        summary=f"The {listing.name} of all users, newest first; states: {states}",
+    )  # fmt: skip
+    async def list_rows(
+        user_id: UserQuery = None,
+        asset: AssetQuery = None,
+        state: StateQuery = None,
+        since: SinceQuery = None,
+        until: UntilQuery = None,
+        limit: Limit = LIMIT_DEFAULT,
+        cursor: Cursor = None,
+    ) -> Response:
+        rows, following = await lists.page(listing, filter_of(user_id, asset, state, since, until), limit, cursor)
+        shown = rows_of.dump_python(rows_of.validate_python(rows), mode="json", by_alias=True)
+        return page_response(shown, following)
+
+    @router.get(
+        f"/{listing.name}/export", Policy(Access.OPERATOR, permission=listed.export), responses=_CSV,
+        refusals=_BAD, name=f"export_{listing.name}",
+        summary=f"The {listing.name} of all users as a CSV file, newest first",
+    )  # fmt: skip
+    async def export_rows(
+        request: Request,
+        reason: ReasonQuery,
+        user_id: UserQuery = None,
+        asset: AssetQuery = None,
+        state: StateQuery = None,
+        since: SinceQuery = None,
+        until: UntilQuery = None,
+    ) -> Response:
+        wanted = filter_of(user_id, asset, state, since, until)
+        await lists.note_export(listing, wanted, acting(request, reason))
+        name = f'attachment; filename="{listing.name}.csv"'
+        return StreamingResponse(
+            lists.lines(listing, wanted), media_type="text/csv", headers={"Content-Disposition": name}
+        )

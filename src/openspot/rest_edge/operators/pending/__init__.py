@@ -1,0 +1,1 @@
+"""Actions of two persons: one operator asks, another decides before the request expires."""

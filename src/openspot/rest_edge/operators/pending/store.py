@@ -1,0 +1,136 @@
+"""The table `operator_requests`, and the owners who are one person."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from openspot.kit.database import Connection, Pool
+from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus, person_of
+
+_COLUMNS = """
+    request_id, kind, user_id, detail, reason, requested_by, requested_at, expires_at, status, decided_by, decided_at,
+    decision_reason
+"""
+
+
+class RequestFilter(NamedTuple):
+    """The filter of a list of requests; None filters nothing."""
+
+    status: RequestStatus | None = None
+    user_id: str | None = None
+
+
+async def add(connection: Connection, request: OperatorRequest) -> None:
+    """Write a request that waits."""
+    await connection.execute(
+        "INSERT INTO operator_requests (request_id, kind, user_id, detail, reason, requested_by, requested_at,"
+        " expires_at, status) VALUES ($1, $2, $3, $4::jsonb, $5, $6, $7, $8, 'waiting')",
+        request.request_id,
+        request.kind.value,
+        request.user_id,
+        msgspec.json.encode(request.detail).decode(),
+        request.reason,
+        request.requested_by,
+        request.requested_at,
+        request.expires_at,
+    )
+
+
+async def get(connection: Connection | Pool, request_id: str) -> OperatorRequest | None:
+    """The request with this id."""
+    return _request(
+        await connection.fetchrow(f"SELECT {_COLUMNS} FROM operator_requests WHERE request_id = $1", request_id)  # noqa: S608
+    )
+
+
+async def lock(connection: Connection, request_id: str) -> OperatorRequest | None:
+    """The request with this id, locked until the transaction ends: so two decisions never overlap."""
+    return _request(
+        await connection.fetchrow(
+            f"SELECT {_COLUMNS} FROM operator_requests WHERE request_id = $1 FOR UPDATE",  # noqa: S608
+            request_id,
+        )
+    )
+
+
+async def waiting_of(connection: Connection, kind: ActionKind, user_id: str, now: datetime) -> str | None:
+    """The id of a request of this kind for the user that waits and has not expired."""
+    found: str | None = await connection.fetchval(
+        "SELECT request_id FROM operator_requests"
+        " WHERE user_id = $1 AND kind = $2 AND status = 'waiting' AND expires_at > $3 LIMIT 1",
+        user_id,
+        kind.value,
+        now,
+    )
+    return found
+
+
+async def decide(
+    connection: Connection, request_id: str, status: RequestStatus, operator: str, reason: str, now: datetime
+) -> None:
+    """Write the decision on a request that the transaction has locked."""
+    await connection.execute(
+        "UPDATE operator_requests SET status = $2, decided_by = $3, decision_reason = $4, decided_at = $5"
+        " WHERE request_id = $1",
+        request_id,
+        status.value,
+        operator,
+        reason,
+        now,
+    )
+
+
+async def page(
+    pool: Pool, wanted: RequestFilter, limit: int, after: tuple[datetime, str] | None
+) -> list[OperatorRequest]:
+    """Requests, newest first, behind the position `after`."""
+    conditions = ["true"]
+    values: list[Any] = []
+    if wanted.status is not None:
+        # A constant, so that PostgreSQL uses the partial index.
+        conditions.append(f"status = '{wanted.status.value}'")
+    if wanted.user_id is not None:
+        values.append(wanted.user_id)
+        conditions.append(f"user_id = ${len(values)}")
+    if after is not None:
+        values += list(after)
+        conditions.append(f"(requested_at, request_id) < (${len(values) - 1}, ${len(values)})")
+    values.append(limit)
+    rows = await pool.fetch(
+        f"SELECT {_COLUMNS} FROM operator_requests WHERE {' AND '.join(conditions)}"  # noqa: S608
+        f" ORDER BY requested_at DESC, request_id DESC LIMIT ${len(values)}",
+        *values,
+    )
+    return [found for row in rows if (found := _request(row)) is not None]
+
+
+async def linked_with(connection: Connection | Pool, operator: str) -> frozenset[str]:
+    """The ids, in small letters, of accounts that belong to the operator's owner, as `openspot owners` linked them."""
+    person = person_of(operator)
+    rows: Sequence[Any] = await connection.fetch(
+        """
+        WITH RECURSIVE known (user_id) AS (
+            SELECT $1::text
+            UNION
+            SELECT CASE WHEN lower(first_user_id) = known.user_id THEN lower(second_user_id)
+                ELSE lower(first_user_id) END
+            FROM owner_links JOIN known ON known.user_id IN (lower(first_user_id), lower(second_user_id))
+            WHERE ended_at IS NULL
+        ) SELECT user_id FROM known
+        """,
+        person,
+    )
+    return frozenset(row["user_id"] for row in rows)
+
+
+def _request(row: Any) -> OperatorRequest | None:
+    if row is None:
+        return None
+    fields = dict(row) | {
+        "kind": ActionKind(row["kind"]),
+        "status": RequestStatus(row["status"]),
+        "detail": msgspec.json.decode(row["detail"], type=dict[str, str]),
+    }
+    return OperatorRequest(**fields)

@@ -1,0 +1,113 @@
+"""Makes what operators have for people: users, actions of two persons, adjustments, verifications, lists."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from openspot.domain.market import AssetScale
+from openspot.engine_client.queries import EngineQueries
+from openspot.http.routing import Router
+from openspot.kit.bus import Bus
+from openspot.kit.clock import utc_now
+from openspot.kit.database import Pool
+from openspot.rest_edge.funds.service import FundServices
+from openspot.rest_edge.identity.service import KeyServices, UserServices
+from openspot.rest_edge.mail.outbox import Outbox
+from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.operators.adjustments.routes import adjustment_routes
+from openspot.rest_edge.operators.adjustments.service import Adjustments, AssetPrices
+from openspot.rest_edge.operators.lists.routes import list_routes
+from openspot.rest_edge.operators.lists.service import Lists
+from openspot.rest_edge.operators.pending.routes import request_routes
+from openspot.rest_edge.operators.pending.rules import ActionKind
+from openspot.rest_edge.operators.pending.service import PendingActions
+from openspot.rest_edge.operators.users.change_routes import user_change_routes
+from openspot.rest_edge.operators.users.routes import user_reading_routes
+from openspot.rest_edge.operators.users.service import OperatedUsers
+from openspot.rest_edge.operators.users.two_persons import AccountClosure, SecondFactorReset
+from openspot.rest_edge.operators.users.views import UserViews
+from openspot.rest_edge.operators.verification.routes import verification_routes
+from openspot.rest_edge.operators.verification.service import Verifications
+from openspot.rest_edge.orders.service import OrderService
+from openspot.rest_edge.products.service import ProductServices
+from openspot.rest_edge.settings import RestEdgeSettings
+
+CENTS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleServices:
+    """The services behind the operators' routes of people and their money."""
+
+    users: OperatedUsers
+    views: UserViews
+    pending: PendingActions
+    second_factor_reset: SecondFactorReset
+    closure: AccountClosure
+    adjustments: Adjustments
+    verifications: Verifications
+    lists: Lists
+
+
+def make_people_services(
+    settings: RestEdgeSettings,
+    pool: Pool,
+    bus: Bus,
+    *,
+    engine: EngineQueries,
+    users: UserServices,
+    keys: KeyServices,
+    funds: FundServices,
+    products: ProductServices,
+    orders: OrderService,
+    notifications: NotificationStore,
+    outbox: Outbox,
+    prices: AssetPrices,
+    assets: Mapping[str, AssetScale],
+    now: Callable[[], datetime] = utc_now,
+) -> PeopleServices:
+    """Make the services. They have no work of their own in the background: the runner of products sends transfers."""
+    pending = PendingActions(pool, now, timedelta(seconds=settings.operator_request_s))
+    reset = SecondFactorReset(pool, pending, users.activity, users.ended, now)
+    closure = AccountClosure(pool, pending, users.deletion)
+    adjustments = Adjustments(
+        pool, products.runner, pending, prices, assets, settings.adjustment_alone_limit * CENTS, now
+    )
+    pending.use(
+        {
+            ActionKind.ADJUSTMENT: adjustments,
+            ActionKind.SECOND_FACTOR_RESET: reset,
+            ActionKind.ACCOUNT_CLOSURE: closure,
+        }
+    )
+    return PeopleServices(
+        users=OperatedUsers(
+            pool,
+            bus,
+            engine,
+            activity=users.activity,
+            ended=users.ended,
+            outbox=outbox,
+            suspend_keys=keys.routes.suspend_all,
+            now=now,
+        ),
+        views=UserViews(orders, funds.accounts, users.sessions, keys.routes, users.activity, notifications),
+        pending=pending,
+        second_factor_reset=reset,
+        closure=closure,
+        adjustments=adjustments,
+        verifications=Verifications(pool, funds.verifications, now),
+        lists=Lists(pool),
+    )
+
+
+def people_routes(prefix: str, people: PeopleServices) -> list[Router]:
+    """The operators' routes of people and their money, below `prefix`."""
+    return [
+        user_reading_routes(prefix, people.users, people.views),
+        user_change_routes(prefix, people.users, people.second_factor_reset, people.closure),
+        request_routes(prefix, people.pending),
+        adjustment_routes(prefix, people.adjustments),
+        verification_routes(prefix, people.verifications),
+        list_routes(prefix, people.lists),
+    ]

@@ -1,0 +1,1 @@
+"""Users, as operators see them: search, one user's page, locks, notes, limits, sessions, closure."""

@@ -1,0 +1,140 @@
+"""The operators' routes of users that read: `/operator/users`."""
+
+from typing import Annotated
+
+from fastapi import Query
+from starlette.responses import Response
+
+from openspot.contracts.messages import LedgerHistoryEntry, OrderRecord
+from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor
+from openspot.http.paging import SerialNumber, respond_with_page
+from openspot.http.policy import Access, Permission, Policy
+from openspot.http.responses import json_response, page_response, respond
+from openspot.http.routing import Router
+from openspot.http.validation import UtcDatetime
+from openspot.rest_edge.identity.activity.schemas import ActivityResponse
+from openspot.rest_edge.identity.api_keys.schemas import ApiKeyResponse
+from openspot.rest_edge.identity.sessions.schemas import UserSessionResponse
+from openspot.rest_edge.notifications.schemas import NotificationResponse
+from openspot.rest_edge.operators.users.paths import UserPath
+from openspot.rest_edge.operators.users.schemas import (
+    FoundUserResponse,
+    FoundUsersResponse,
+    NoteResponse,
+    SideBySideResponse,
+    UserOverviewResponse,
+)
+from openspot.rest_edge.operators.users.service import OperatedUsers
+from openspot.rest_edge.operators.users.views import UserViews
+from openspot.rest_edge.orders.schemas import OwnTrade
+
+SearchQuery = Annotated[
+    str,
+    Query(
+        alias="q",
+        min_length=2,
+        max_length=128,
+        pattern=r"^[^\x00-\x1f\x7f]+$",
+        description="What an email address or a name begins with (three letters or more), or exactly: the id of a "
+        "user, order, trade, withdrawal, payment or ledger entry, an address, a transaction",
+    ),
+]
+SinceQuery = Annotated[UtcDatetime | None, Query(alias="from", description="Registered then or later")]
+UntilQuery = Annotated[UtcDatetime | None, Query(alias="to", description="Registered before that")]
+
+_READ = Policy(Access.OPERATOR, permission=Permission.USERS_READ)
+_UNKNOWN = {404: "there is no such user"}
+
+
+def user_reading_routes(prefix: str, users: OperatedUsers, views: UserViews) -> Router:
+    """The routes of `/operator/users` that read, below `prefix`."""
+    router = Router(f"{prefix}/operator/users", tag="operator")
+
+    @router.get("/search", _READ, response=FoundUsersResponse, summary="The users whom a text points at")
+    async def search_users(text: SearchQuery) -> Response:
+        return respond(await users.search(text.strip()))
+
+    @router.get(
+        "", _READ, response=list[FoundUserResponse], headers=NEXT_CURSOR_HEADER, summary="All users, newest first"
+    )
+    async def list_users(
+        since: SinceQuery = None, until: UntilQuery = None, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    ) -> Response:
+        return respond_with_page(await users.newest(limit, cursor, since, until))
+
+    @router.get("/{userId}", _READ, response=UserOverviewResponse, refusals=_UNKNOWN, summary="One user")
+    async def get_user(user_id: UserPath) -> Response:
+        return respond(await users.overview(user_id))
+
+    @router.get(
+        "/{userId}/balances", Policy(Access.OPERATOR, permission=Permission.BALANCES_READ_ALL),
+        response=list[SideBySideResponse], refusals={503: "neither the engine nor the ledger responds"},
+        summary="A user's balances at the engine and in the ledger",
+    )  # fmt: skip
+    async def list_user_balances(user_id: UserPath) -> Response:
+        rows = await users.balances(user_id)
+        return json_response([SideBySideResponse(**row._asdict()).model_dump(by_alias=True) for row in rows])
+
+    @router.get(
+        "/{userId}/orders", Policy(Access.OPERATOR, permission=Permission.ORDERS_READ_ALL), response=list[OrderRecord],
+        headers=NEXT_CURSOR_HEADER, summary="A user's orders, newest first",
+    )  # fmt: skip
+    async def list_user_orders(user_id: UserPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
+        return page_response(*await views.orders(user_id, limit, cursor))
+
+    @router.get(
+        "/{userId}/trades", Policy(Access.OPERATOR, permission=Permission.TRADES_READ_ALL), response=list[OwnTrade],
+        headers=NEXT_CURSOR_HEADER, summary="A user's trades, newest first",
+    )  # fmt: skip
+    async def list_user_trades(user_id: UserPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
+        return page_response(*await views.trades(user_id, limit, cursor))
+
+    @router.get(
+        "/{userId}/transactions", Policy(Access.OPERATOR, permission=Permission.BALANCES_READ_ALL),
+        response=list[LedgerHistoryEntry], headers=NEXT_CURSOR_HEADER,
+        refusals={503: "the ledger does not respond"}, summary="A user's ledger entries, newest first",
+    )  # fmt: skip
+    async def list_user_transactions(
+        user_id: UserPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    ) -> Response:
+        return page_response(*await views.transactions(user_id, limit, cursor))
+
+    @router.get(
+        "/{userId}/sessions", Policy(Access.OPERATOR, permission=Permission.SESSIONS_READ),
+        response=list[UserSessionResponse], summary="A user's sessions, the last used first",
+    )  # fmt: skip
+    async def list_user_sessions(user_id: UserPath) -> Response:
+        return json_response(await views.sessions(user_id))
+
+    @router.get(
+        "/{userId}/api-keys", Policy(Access.OPERATOR, permission=Permission.API_KEYS_READ_ALL),
+        response=list[ApiKeyResponse], summary="A user's API keys, without their secrets",
+    )  # fmt: skip
+    async def list_user_api_keys(user_id: UserPath) -> Response:
+        return json_response(await views.api_keys(user_id))
+
+    @router.get(
+        "/{userId}/activity", _READ, response=list[ActivityResponse], headers=NEXT_CURSOR_HEADER,
+        summary="What happened to a user's account, newest first",
+    )  # fmt: skip
+    async def list_user_activity(user_id: UserPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
+        return page_response(*await views.activity(user_id, limit, cursor))
+
+    @router.get(
+        "/{userId}/notifications", _READ, response=list[NotificationResponse], headers=NEXT_CURSOR_HEADER,
+        summary="What a user was told in the last two weeks, newest first",
+    )  # fmt: skip
+    async def list_user_notifications(
+        user_id: UserPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    ) -> Response:
+        return page_response(*await views.notifications(user_id, limit, cursor))
+
+    @router.get(
+        "/{userId}/notes", _READ, response=list[NoteResponse], headers=NEXT_CURSOR_HEADER,
+        summary="What operators noted about a user, newest first",
+    )  # fmt: skip
+    async def list_user_notes(user_id: UserPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
+        before = None if cursor is None else decode_cursor(cursor, tuple[SerialNumber])[0]
+        return respond_with_page(await users.notes(user_id, limit, before))
+
+    return router

@@ -1,0 +1,114 @@
+"""Finds users by whatever an operator has: a part of a name, an address, the id of an order.
+
+Each way of finding reads an index and returns at most FOUND_MAX rows, so that a search costs the same on a small and on
+a large exchange: primary keys for ids, `users_by_email` and `users_by_name` for what a text begins with,
+`…_by_address` for addresses. Nothing searches within a text.
+"""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from openspot.kit.database import Pool
+
+FOUND_MAX = 20
+PREFIX_LENGTH_MIN = 3
+"""A shorter text would find everybody."""
+
+# `~>=~` and `~<~` compare bytes, as the indexes of `text_pattern_ops` do: what begins with $2 lies between $2 and $3.
+_SEARCH = f"""
+    (SELECT user_id, 'id' AS found_by FROM users WHERE user_id = $1 LIMIT {FOUND_MAX})
+    UNION ALL
+    (SELECT user_id, 'email' FROM users WHERE $4 AND email ~>=~ $2 AND email ~<~ $3 ORDER BY email LIMIT {FOUND_MAX})
+    UNION ALL
+    (SELECT user_id, 'name' FROM users
+        WHERE $4 AND display_name IS NOT NULL AND lower(display_name) ~>=~ $6 AND lower(display_name) ~<~ $7
+        LIMIT {FOUND_MAX})
+    UNION ALL
+    (SELECT user_id, 'deposit address' FROM custody_addresses WHERE address = ANY ($5::text[]) LIMIT {FOUND_MAX})
+    UNION ALL
+    (SELECT user_id, 'saved address' FROM withdrawal_addresses WHERE address = ANY ($5::text[]) LIMIT {FOUND_MAX})
+    UNION ALL
+    (SELECT user_id, 'withdrawal address' FROM custody_withdrawals WHERE address = ANY ($5::text[]) LIMIT {FOUND_MAX})
+    UNION ALL
+    (SELECT user_id, 'deposit' FROM custody_deposits WHERE tx_hash = ANY ($5::text[]) LIMIT {FOUND_MAX})
+    UNION ALL
+    (SELECT user_id, 'withdrawal' FROM custody_withdrawals WHERE withdrawal_id = $1 LIMIT {FOUND_MAX})
+    UNION ALL
+    (SELECT user_id, 'withdrawal' FROM custody_withdrawals WHERE tx_hash = ANY ($5::text[]) LIMIT {FOUND_MAX})
+    UNION ALL
+    (SELECT user_id, 'order' FROM orders WHERE order_id = $1 LIMIT {FOUND_MAX})
+    UNION ALL
+    (SELECT side.user_id, 'trade' FROM trades CROSS JOIN LATERAL (VALUES (buyer_id), (seller_id)) AS side (user_id)
+        WHERE trade_id = $1 LIMIT {FOUND_MAX})
+    UNION ALL
+    (SELECT user_id, 'ledger entry' FROM ledger_entries WHERE transaction_id = $1 LIMIT {FOUND_MAX})
+    UNION ALL
+    (SELECT user_id, 'payment' FROM payments WHERE payment_id = $1 LIMIT {FOUND_MAX})
+"""  # noqa: S608 (made of constants only)
+FOUND = f"""
+    WITH found AS ({_SEARCH})
+    SELECT user_id, email, display_name, created_at, string_agg(DISTINCT found_by, ', ') AS found_by,
+        coalesce((
+            SELECT array_agg(kind ORDER BY kind) FROM user_locks WHERE user_locks.user_id = found.user_id
+        ), '{{}}') AS locks
+    FROM found LEFT JOIN users USING (user_id)
+    GROUP BY user_id, email, display_name, created_at ORDER BY created_at DESC NULLS LAST, user_id LIMIT {FOUND_MAX + 1}
+"""  # noqa: S608
+_NEWEST = """
+    SELECT user_id, email, display_name, created_at, '' AS found_by,
+        coalesce((SELECT array_agg(kind ORDER BY kind) FROM user_locks WHERE user_locks.user_id = users.user_id), '{}')
+            AS locks
+    FROM users
+    WHERE (created_at, user_id) < (coalesce($1::timestamptz, 'infinity'), coalesce($2::text, ''))
+        AND created_at >= coalesce($4::timestamptz, '-infinity') AND created_at < coalesce($5::timestamptz, 'infinity')
+    ORDER BY created_at DESC, user_id DESC LIMIT $3
+"""
+
+
+class FoundUser(NamedTuple):
+    """A user in a list. `email` is None if the account is deleted. `found_by` says what of the user was looked for."""
+
+    user_id: str
+    email: str | None
+    display_name: str | None
+    created_at: datetime | None
+    found_by: str
+    locks: tuple[str, ...]
+
+
+def prefix_bounds(text: str) -> tuple[str, str]:
+    """The least text that begins with `text`, and the least that comes after all of those."""
+    last = text[-1:]
+    # The code points of surrogates are not characters: UTF-8 has no bytes for them.
+    following = "\ue000" if last == "\ud7ff" else chr(ord(last) + 1) if last and last != "\U0010ffff" else "\U0010ffff"
+    return text, text[:-1] + following
+
+
+def spellings(text: str) -> list[str]:
+    """How an address or transaction may be stored that was typed as `text`."""
+    return sorted({text, text.lower(), f"0x{text.lower()}"})
+
+
+async def search(pool: Pool, text: str) -> tuple[list[FoundUser], bool]:
+    """At most FOUND_MAX users whom `text` points at, and whether these are all of them."""
+    # Small letters of names are those that the database makes for its index, whatever its locale.
+    name = await pool.fetchval("SELECT lower($1)", text)
+    bounds = prefix_bounds(text.lower())
+    rows = await pool.fetch(FOUND, text, *bounds, len(text) >= PREFIX_LENGTH_MIN, spellings(text), *prefix_bounds(name))
+    return [_found(row) for row in rows[:FOUND_MAX]], len(rows) <= FOUND_MAX
+
+
+async def newest(
+    pool: Pool,
+    limit: int,
+    after: tuple[datetime, str] | None,
+    since: datetime | None,
+    until: datetime | None,
+) -> list[FoundUser]:
+    """Users, the newest first, behind the position `after`, who registered in [`since`, `until`)."""
+    rows = await pool.fetch(_NEWEST, *(after or (None, None)), limit, since, until)
+    return [_found(row) for row in rows]
+
+
+def _found(row: Any) -> FoundUser:
+    return FoundUser(**dict(row) | {"locks": tuple(row["locks"])})

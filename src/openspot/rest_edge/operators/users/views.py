@@ -1,0 +1,113 @@
+"""A user's lists as the user sees them, for operators: the same services read them."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from openspot.contracts.messages import LedgerHistoryEntry, OrderRecord
+from openspot.http.context import Identity
+from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
+from openspot.http.paging import SerialNumber
+from openspot.http.policy import Access
+from openspot.http.responses import body_of
+from openspot.kit.clock import iso_of
+from openspot.rest_edge.funds.accounts.service import AccountService
+from openspot.rest_edge.identity.activity.log import ActivityLog
+from openspot.rest_edge.identity.api_keys.service import ApiKeyService
+from openspot.rest_edge.identity.sessions.session_list import SessionList
+from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
+from openspot.rest_edge.orders.recent import OrderFilter
+from openspot.rest_edge.orders.schemas import OwnTrade
+from openspot.rest_edge.orders.service import OrderService
+from openspot.rest_edge.orders.store import OrderPosition
+
+Rows = list[dict[str, Any]]
+
+
+class UserViews:
+    """Pages of one user's lists, each with the cursor of the next page. An unknown user has nothing in any."""
+
+    def __init__(
+        self,
+        orders: OrderService,
+        accounts: AccountService,
+        sessions: SessionList,
+        keys: ApiKeyService,
+        activity: ActivityLog,
+        notifications: NotificationStore,
+    ) -> None:
+        self._orders = orders
+        self._accounts = accounts
+        self._sessions = sessions
+        self._keys = keys
+        self._activity = activity
+        self._notifications = notifications
+
+    async def orders(self, user_id: str, limit: int, cursor: str | None) -> tuple[list[OrderRecord], str | None]:
+        """Orders, newest first."""
+        after = None
+        if cursor is not None:
+            created_at, order_id = decode_cursor(cursor, tuple[datetime, str])
+            if created_at.tzinfo is None or "\x00" in order_id:
+                raise unknown_cursor()
+            after = OrderPosition(created_at, order_id)
+        rows, following = await self._orders.list_of(user_id, OrderFilter(), limit, after)
+        place = None if following is None else [following.created_at.isoformat(), following.order_id]
+        return rows, None if place is None else encode_cursor(list(place))
+
+    async def trades(self, user_id: str, limit: int, cursor: str | None) -> tuple[list[OwnTrade], str | None]:
+        """Trades, newest first."""
+        after = None
+        if cursor is not None:
+            after = OwnTradePosition(*decode_cursor(cursor, tuple[SerialNumber, Literal["maker", "taker"]]))
+        rows, following = await self._orders.trades_of(user_id, OwnTradeFilter(), limit, after)
+        return rows, None if following is None else encode_cursor(list(following))
+
+    async def transactions(
+        self, user_id: str, limit: int, cursor: str | None
+    ) -> tuple[tuple[LedgerHistoryEntry, ...] | list[LedgerHistoryEntry], str | None]:
+        """Entries of the ledger, newest first. Raises HttpError (503) if it does not respond."""
+        page = await self._accounts.transactions(user_id, None, limit, cursor)
+        return page.entries, page.next_cursor
+
+    async def sessions(self, user_id: str) -> Rows:
+        """Sessions that can still be refreshed. None of them is the operator's own."""
+        return [body_of(row) for row in await self._sessions.all_of(Identity(user_id, Access.USER))]
+
+    async def api_keys(self, user_id: str) -> Rows:
+        """API keys that are not revoked."""
+        return [body_of(row) for row in await self._keys.list_of(user_id)]
+
+    async def activity(self, user_id: str, limit: int, cursor: str | None) -> tuple[Rows, str | None]:
+        """Entries of the activity log, newest first."""
+        found = await self._activity.page(user_id, limit + 1, _before(cursor))
+        rows = [
+            {
+                "id": str(entry.activity_id),
+                "kind": entry.kind,
+                "address": entry.address,
+                "userAgent": entry.user_agent,
+                "createdAt": iso_of(entry.created_at),
+            }
+            for entry in found[:limit]
+        ]
+        return rows, encode_cursor([found[limit - 1].activity_id]) if len(found) > limit else None
+
+    async def notifications(self, user_id: str, limit: int, cursor: str | None) -> tuple[Rows, str | None]:
+        """Notifications, newest first."""
+        found = await self._notifications.page(user_id, limit + 1, _before(cursor))
+        rows = [
+            {
+                "id": row.notification_id,
+                "kind": row.kind,
+                "title": row.title,
+                "text": row.text,
+                "createdAt": iso_of(row.created_at),
+            }
+            for row in found[:limit]
+        ]
+        return rows, encode_cursor([found[limit - 1].number]) if len(found) > limit else None
+
+
+def _before(cursor: str | None) -> int | None:
+    return None if cursor is None else decode_cursor(cursor, tuple[SerialNumber])[0]

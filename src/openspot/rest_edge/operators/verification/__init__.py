@@ -1,0 +1,1 @@
+"""The queue of verifications, and the decisions of operators on them."""

@@ -1,0 +1,59 @@
+"""The operators' routes of verification: `/operator/verifications`."""
+
+from typing import Annotated
+
+from fastapi import Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
+from openspot.http.paging import respond_with_page
+from openspot.http.policy import Access, Permission, Policy
+from openspot.http.responses import respond
+from openspot.http.routing import Router
+from openspot.rest_edge.funds.kyc.rules import KycState
+from openspot.rest_edge.operators.acting import acting
+from openspot.rest_edge.operators.users.paths import UserPath
+from openspot.rest_edge.operators.verification.schemas import (
+    DecisionBody,
+    QueuedVerificationResponse,
+    VerificationResponse,
+)
+from openspot.rest_edge.operators.verification.service import READ_REASON, Verifications
+
+StatusQuery = Annotated[KycState, Query(description="Those in this state")]
+
+_READ = Policy(Access.OPERATOR, permission=Permission.KYC_READ)
+_DECIDE = Policy(Access.OPERATOR, permission=Permission.KYC_DECIDE, audit=True)
+_UNKNOWN = {404: "the user has begun no verification"}
+
+
+def verification_routes(prefix: str, verifications: Verifications) -> Router:
+    """The routes of `/operator/verifications`, below `prefix`."""
+    router = Router(f"{prefix}/operator/verifications", tag="operator")
+
+    @router.get(
+        "", _READ, response=list[QueuedVerificationResponse], headers=NEXT_CURSOR_HEADER,
+        summary="Verifications in a state, the one that waits longest first",
+    )  # fmt: skip
+    async def list_verifications(
+        status: StatusQuery = KycState.PENDING, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    ) -> Response:
+        return respond_with_page(await verifications.queue(status, limit, cursor))
+
+    @router.get(
+        "/{userId}", _READ, response=VerificationResponse, refusals=_UNKNOWN,
+        summary="One verification with what the user stated; the trail notes that it was read",
+    )  # fmt: skip
+    async def get_verification(request: Request, user_id: UserPath) -> Response:
+        return respond(await verifications.open(user_id, acting(request, READ_REASON)))
+
+    @router.post(
+        "/{userId}/decision", _DECIDE, response=VerificationResponse,
+        refusals=_UNKNOWN | {403: "it is your own account", 409: "the basic information is missing"},
+        summary="Decide on a verification",
+    )  # fmt: skip
+    async def decide_verification(request: Request, user_id: UserPath, body: DecisionBody) -> Response:
+        return respond(await verifications.decide(user_id, body, acting(request, body.reason)))
+
+    return router

@@ -1,0 +1,41 @@
+"""Reads the queue of verifications."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from openspot.kit.database import Pool
+
+# Statuses are few, and each is read along the index from its oldest row on.
+_QUEUE = """
+    SELECT user_id, level, status, requested_level, provider_reference, updated_at,
+        sealed_information IS NOT NULL OR clear_information IS NOT NULL AS has_information
+    FROM kyc_profiles
+    WHERE status = $1 AND (updated_at, user_id) > (coalesce($2::timestamptz, '-infinity'), coalesce($3::text, ''))
+    ORDER BY updated_at, user_id LIMIT $4
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedVerification:
+    """A user's verification in the queue. `waits_since` is its last change."""
+
+    user_id: str
+    level: int
+    status: str
+    requested_level: int | None
+    provider_reference: str | None
+    waits_since: datetime
+    has_information: bool
+
+
+async def queue(pool: Pool, status: str, limit: int, after: tuple[datetime, str] | None) -> list[QueuedVerification]:
+    """Verifications in a state, the one that waits longest first, behind the position `after`."""
+    rows = await pool.fetch(_QUEUE, status, *(after or (None, None)), limit)
+    return [_queued(row) for row in rows]
+
+
+def _queued(row: Any) -> QueuedVerification:
+    fields = dict(row)
+    fields["waits_since"] = fields.pop("updated_at")
+    return QueuedVerification(**fields)

@@ -1,0 +1,102 @@
+"""Users and their money in the console: found, locked, noted, adjusted; verifications and files."""
+
+import itertools
+import json
+import urllib.request
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from openspot.up.child_platform import ChildPlatform
+from tests.support.console import OPPOSITE_LOOKS, Console
+from tests.support.operator import Operator
+from tests.support.waiting import stretched
+
+PASSWORD = "correct horse battery"
+PAGES = (
+    ("/users", "Users"),
+    ("/verifications", "Verifications"),
+    ("/approvals", "Approvals"),
+    ("/adjustments", "Adjustments"),
+    ("/deposits", "Deposits"),
+    ("/all-withdrawals", "All withdrawals"),
+    ("/payments", "Payments"),
+)
+USER_PAGE = "/users/:userId"
+"""The page of one user, which the journeys below visit."""
+
+_serial = itertools.count(1)
+
+
+@pytest.fixture
+def eve(platform: ChildPlatform) -> dict[str, Any]:
+    """A user who has just registered: the address, and what a login gave."""
+    email = f"eve-{next(_serial)}@example.org"
+    body = {"email": email, "password": PASSWORD}
+    base = f"{platform.settings.rest_url}/api/v1/auth"
+    post(f"{base}/register", body)
+    return {"email": email, **post(f"{base}/login", body)}
+
+
+def post(url: str, body: dict[str, str]) -> dict[str, Any]:
+    """Send a request of JSON, and return the reply's body."""
+    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=stretched(60)) as response:
+        reply: dict[str, Any] = json.loads(response.read())
+    return reply
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(("path", "heading"), PAGES)
+def test_every_page_of_people_fits_and_is_accessible(console: Console, path: str, heading: str) -> None:
+    console.open(path, heading)
+    expect(console.page.get_by_text("Updated").first).to_be_visible()
+    console.look_over(heading, OPPOSITE_LOOKS)
+
+
+@pytest.mark.proof
+def test_a_user_is_found_locked_and_noted(console: Console, eve: dict[str, Any]) -> None:
+    console.open("/users", "Users")
+    page = console.page
+    field = page.get_by_role("textbox", name="E-mail, name, id, address, transaction or order")
+    field.fill(eve["email"][:8])
+    field.press("Enter")
+    console.row("Users", eve["email"]).get_by_role("link", name=eve["userId"]).click()
+    expect(console.heading(eve["email"])).to_be_visible()
+    page.get_by_role("button", name="Do something").click()
+    page.get_by_role("menuitem", name="Lock the login…").click()
+    dialog = console.dialog("Lock the login?")
+    dialog.get_by_role("textbox", name="Reason").fill("stolen phone, ticket 4711")
+    dialog.get_by_role("button", name="Lock the login").click()
+    expect(console.toast("The login is locked")).to_be_visible()
+    expect(page.get_by_text("stolen phone, ticket 4711")).to_be_visible()
+    page.get_by_role("tab", name="Notes").click()
+    page.get_by_role("button", name="Add a note").click()
+    note = console.dialog("Note something about the user?")
+    note.get_by_role("textbox", name="Note").fill("called back on 3 May")
+    note.get_by_role("button", name="Add the note").click()
+    expect(console.row("Notes", "called back on 3 May")).to_be_visible()
+    console.look_over("A user", OPPOSITE_LOOKS)
+
+
+def test_an_adjustment_reaches_the_user_and_stands_in_the_list(
+    console: Console, operator: Operator, eve: dict[str, Any]
+) -> None:
+    operator.fund("house:adjustments", USD="500")
+    console.open(f"/users/{eve['userId']}", eve["email"])
+    page = console.page
+    page.get_by_role("button", name="Do something").click()
+    page.get_by_role("menuitem", name="Adjust the balance…").click()
+    dialog = console.dialog("Adjust the balance?")
+    dialog.get_by_label("Asset").fill("usd")
+    dialog.get_by_label("Amount").fill("25")
+    dialog.get_by_role("combobox", name="Category").click()
+    page.get_by_role("option", name="Goodwill").click()
+    dialog.get_by_role("textbox", name="Reason").fill("delayed withdrawal")
+    dialog.get_by_label(f"Type {eve['userId']} to confirm").fill(eve["userId"])
+    dialog.get_by_role("button", name="Give to the user").click()
+    expect(console.toast("The balance is adjusted")).to_be_visible()
+    expect(console.row("Balances", "USD", "25")).to_be_visible()
+    console.open(f"/adjustments?user={eve['userId']}", "Adjustments")
+    expect(console.row("Adjustments", eve["userId"], "delayed withdrawal")).to_be_visible()

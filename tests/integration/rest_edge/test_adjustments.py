@@ -1,0 +1,116 @@
+"""Adjustments through the real edge and the real engine: money moves once, by one person or by two."""
+
+import asyncio
+from datetime import timedelta
+
+import asyncpg
+
+from openspot.domain.ids import ADJUSTMENTS_ACCOUNT_ID
+from openspot.http.operators import OperatorRole
+from openspot.kit.bus import Bus
+from openspot.kit.settings import Settings
+from tests.support.authenticator import register
+from tests.support.edge_operators import make_operator
+from tests.support.engine_client import EngineClient
+from tests.support.fair_prices import FakeFairPrices
+from tests.support.in_process_platform import running
+from tests.support.rest_client import RestClient
+from tests.support.waiting import eventually_served
+
+ADA, BOB, EVE = "ada@example.org", "bob@example.org", "eve@example.org"
+WHY = {"reason": "delayed withdrawal, ticket 4711"}
+
+
+async def total(engine: EngineClient, account: str, asset: str) -> str:
+    balances = await engine.balances(account)
+    return balances[asset].total if asset in balances else "0"
+
+
+async def test_money_is_given_and_taken_once_and_beyond_the_bound_by_two_persons(
+    settings: Settings, bus: Bus, pool: asyncpg.Pool
+) -> None:
+    settings = settings.model_copy(update={"adjustment_alone_limit": 100, "operator_request_s": 3600})
+    prices = FakeFairPrices(settings)
+    await prices.start()
+    await prices.publish("BTC-USD", "50")
+    async with running(settings, "engine", "rest-edge"):
+        engine, user, ada, bob = (EngineClient(settings), *(RestClient(settings) for _ in range(3)))
+        try:
+            eve = await register(user, EVE)
+            await make_operator(ada, pool, ADA, OperatorRole.TREASURY)
+            await make_operator(bob, pool, BOB, OperatorRole.TREASURY)
+            await engine.fund(ADJUSTMENTS_ACCOUNT_ID, USD="500", BTC="10")
+            await _alone(engine, ada, eve)
+            await _together(engine, ada, bob, eve, pool)
+        finally:
+            for client in (engine, user, ada, bob):
+                await client.close()
+            await prices.stop()
+
+
+async def _alone(engine: EngineClient, ada: RestClient, eve: str) -> None:
+    path = f"/operator/users/{eve}/adjustments"
+
+    async def priced() -> bool:
+        # The value is known as soon as the edge has heard the price.
+        return (await ada("POST", path, {"asset": "BTC", "amount": "1", "category": "goodwill"} | WHY)).body[
+            "status"
+        ] == "done"
+
+    await eventually_served(priced)
+    key = {"Idempotency-Key": "adjust-1"}
+    given = {"asset": "USD", "amount": "30", "category": "goodwill"} | WHY
+    first = await ada("POST", path, given, headers=key)
+    assert (first.status, first.body["status"], first.body["valueUsd"]) == (201, "done", "30.00")
+    assert (await ada("POST", path, given, headers=key)).body["id"] == first.body["id"]
+    taken = await ada("POST", path, {"asset": "USD", "amount": "-10", "category": "correction"} | WHY)
+    assert taken.body["status"] == "done"
+    assert await total(engine, eve, "USD") == "20"
+    # Nobody has what is not there: refused, and nothing moves.
+    poor = await ada("POST", path, {"asset": "USDT", "amount": "1", "category": "refund"} | WHY)
+    assert poor.body["status"] in ("refused", "waiting")
+    for bad in ({"amount": "0"}, {"asset": "NOPE"}, {"amount": "0.001"}, {"category": "gift"}, {"amount": "1e2"}):
+        assert (await ada("POST", path, given | bad)).status == 400, bad
+    assert (await ada("POST", "/operator/users/nobody/adjustments", given)).code == "USER_NOT_FOUND"
+    assert (await ada("GET", "/operator/adjustments/nothing")).code == "ADJUSTMENT_NOT_FOUND"
+    assert (await ada("POST", "/operator/users/house:fees/adjustments", given)).code == "USER_NOT_FOUND"
+
+
+async def _together(engine: EngineClient, ada: RestClient, bob: RestClient, eve: str, pool: asyncpg.Pool) -> None:
+    path = f"/operator/users/{eve}/adjustments"
+    before = await total(engine, eve, "USD")
+    # 50 (1 BTC) + 30 + 10 are used; many small ones at once are no way around the bound of 100.
+    small = {"asset": "USD", "amount": "4", "category": "goodwill"} | WHY
+    replies = await asyncio.gather(*(ada("POST", path, small) for _ in range(5)))
+    assert sorted(reply.body["status"] for reply in replies) == ["done", "done", "waiting", "waiting", "waiting"]
+    assert await total(engine, eve, "USD") == "28" and before == "20"
+    asked = (await ada("POST", path, {"asset": "USD", "amount": "200", "category": "refund"} | WHY)).body
+    assert asked["status"] == "waiting"
+    approval = f"/operator/requests/{asked['id']}/approval"
+    life = "SELECT expires_at - requested_at FROM operator_requests WHERE request_id = $1"
+    assert await pool.fetchval(life, asked["id"]) == timedelta(hours=1)
+    assert (await ada("POST", approval, WHY)).code == "SAME_PERSON"
+    decided = await asyncio.gather(*(bob("POST", approval, WHY) for _ in range(3)))
+    assert sorted(reply.status for reply in decided) == [200, 409, 409]
+    made = (await bob("GET", f"/operator/adjustments/{asked['id']}")).body
+    assert (made["status"], made["amount"], made["approvedBy"] != made["requestedBy"]) == ("done", "200", True)
+    assert await total(engine, eve, "USD") == "228"
+    # What an approval cannot pay is refused by the engine, and says so.
+    much = (await ada("POST", path, {"asset": "USD", "amount": "9000", "category": "refund"} | WHY)).body
+    assert (await bob("POST", f"/operator/requests/{much['id']}/approval", WHY)).status == 200
+    refused = (await bob("GET", f"/operator/adjustments/{much['id']}")).body
+    assert (refused["status"], refused["resultCode"]) == ("refused", "RISK_NSF")
+    listed = (await bob("GET", f"/operator/adjustments?userId={eve}&status=refused")).body
+    assert much["id"] in [row["id"] for row in listed]
+    made_rows = await pool.fetchval("SELECT count(*) FROM adjustments WHERE status = 'done'")
+    sent_rows = await pool.fetchval("SELECT count(*) FROM edge_transfers WHERE status = 'done' AND kind = 'adjustment'")
+    assert made_rows == sent_rows == await _counted(pool)
+
+
+async def _counted(pool: asyncpg.Pool) -> int:
+    """How many adjustments the trail tells of that were not refused: made alone, or approved."""
+    return int(
+        await pool.fetchval(
+            "SELECT count(*) FROM operator_actions WHERE action IN ('adjustment.made', 'adjustment.approved')"
+        )
+    ) - int(await pool.fetchval("SELECT count(*) FROM adjustments WHERE status = 'refused'"))

@@ -1,0 +1,300 @@
+import { Button, Menu, Skeleton, Tabs, VisuallyHidden } from "@mantine/core";
+import { KebabHorizontalIcon, PencilIcon, XCircleIcon } from "@primer/octicons-react";
+import { type ReactNode, useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { CopyText } from "#lib/components/CopyText.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { ErrorState, WarningNote } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { useUrlState } from "#lib/urlState.ts";
+import { explain } from "../engine/messages.ts";
+import { type Permission, useCan } from "../operator/session.ts";
+import { AdjustmentDialog } from "../parts/AdjustmentDialog.tsx";
+import { VerificationBadge } from "../parts/PersonBadges.tsx";
+import { RequestsTable } from "../parts/RequestsTable.tsx";
+import {
+  LimitsDialog,
+  LockDialog,
+  MailDialog,
+  NoteDialog,
+  RequestingDialog,
+  SessionsDialog,
+} from "../parts/UserDialogs.tsx";
+import {
+  UserActivity,
+  UserBalances,
+  UserKeys,
+  UserMovements,
+  UserNotes,
+  UserNotices,
+  UserOrders,
+  UserSessions,
+  UserTrades,
+} from "../parts/UserLists.tsx";
+import { useUser, type UserOverview } from "../people/queries.ts";
+import classes from "./ParticipantPage.module.css";
+
+const TABS = [
+  ["balances", "Balances"],
+  ["orders", "Orders"],
+  ["trades", "Trades"],
+  ["movements", "Movements"],
+  ["sessions", "Sessions"],
+  ["keys", "API keys"],
+  ["activity", "Activity"],
+  ["notices", "Notices"],
+  ["requests", "Requests"],
+  ["notes", "Notes"],
+] as const;
+
+type Asked =
+  | { dialog: "login" | "withdrawals" | "limits" | "mail" | "note" | "factor" | "closure" | "adjust" }
+  | { dialog: "sessions"; sessionId?: string };
+
+interface Choice {
+  label: string;
+  needs: Permission;
+  asked: Asked;
+  danger?: boolean;
+}
+
+function choicesOf(user: UserOverview): Choice[] {
+  const isLocked = (kind: "login" | "withdrawals") => user.locks.some((lock) => lock.kind === kind);
+  return [
+    {
+      label: isLocked("login") ? "Unlock the login…" : "Lock the login…",
+      needs: "users.lock_login",
+      asked: { dialog: "login" },
+      danger: true,
+    },
+    {
+      label: isLocked("withdrawals") ? "Unlock the withdrawals…" : "Lock the withdrawals…",
+      needs: "users.lock_withdrawals",
+      asked: { dialog: "withdrawals" },
+      danger: true,
+    },
+    { label: "End all sessions…", needs: "sessions.end_any", asked: { dialog: "sessions" }, danger: true },
+    { label: "Send a mail again…", needs: "users.resend_mail", asked: { dialog: "mail" } },
+    { label: "Change the limits…", needs: "users.set_limits", asked: { dialog: "limits" } },
+    { label: "Adjust the balance…", needs: "balances.adjust_up", asked: { dialog: "adjust" } },
+    {
+      label: "Reset the second factor…",
+      needs: "users.reset_second_factor",
+      asked: { dialog: "factor" },
+      danger: true,
+    },
+    { label: "Close the account…", needs: "users.close", asked: { dialog: "closure" }, danger: true },
+  ];
+}
+
+/** One user: who it is, what the user has and did, and what operators can do for the user. */
+export function UserPage({ userId }: { userId: string }) {
+  const query = useUser(userId);
+  const url = useUrlState();
+  const can = useCan();
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const user = query.data;
+  if (!user) {
+    return (
+      <>
+        <PageHeader title={userId} />
+        <Card>
+          {query.error ? (
+            <ErrorState problem={explain(query.error)} onRetry={() => void query.refetch()} />
+          ) : (
+            <>
+              <VisuallyHidden>Loading the user</VisuallyHidden>
+              <Skeleton height={72} />
+            </>
+          )}
+        </Card>
+      </>
+    );
+  }
+  const tab = TABS.find(([name]) => name === url.parameter("tab"))?.[0] ?? "balances";
+  return (
+    <>
+      <PageHeader
+        title={user.email}
+        actions={
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <Button variant="default" leftSection={<KebabHorizontalIcon />}>
+                Do something
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              {choicesOf(user).map(({ label, needs, asked: next, danger }) => (
+                <Menu.Item
+                  key={label}
+                  disabled={!can(needs)}
+                  title={can(needs) ? undefined : `This needs the permission ${needs}.`}
+                  data-danger={danger}
+                  onClick={() => setAsked(next)}
+                >
+                  {label}
+                </Menu.Item>
+              ))}
+            </Menu.Dropdown>
+          </Menu>
+        }
+      >
+        {user.displayName}
+      </PageHeader>
+      {query.error && (
+        <div className={classes.stale}>
+          <WarningNote>
+            {explain(query.error).title}. {explain(query.error).advice}
+          </WarningNote>
+        </div>
+      )}
+      {user.locks.map((lock) => (
+        <div className={classes.stale} key={lock.kind}>
+          <WarningNote>
+            {lock.kind === "login" ? "The login is locked" : "The withdrawals are locked"} by {lock.lockedBy}:{" "}
+            {lock.reason}
+          </WarningNote>
+        </div>
+      ))}
+      <Card>
+        <dl className={classes.facts}>
+          <Facts user={user} />
+        </dl>
+      </Card>
+      <Tabs mt="md" value={tab} keepMounted={false} onChange={(next) => url.change({ tab: next })}>
+        <Tabs.List mb="sm">
+          {TABS.map(([name, title]) => (
+            <Tabs.Tab key={name} value={name}>
+              {title}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Card flush>{contentOf(tab, user, setAsked)}</Card>
+      </Tabs>
+      {asked && dialogOf(asked, user, () => setAsked(null))}
+    </>
+  );
+}
+
+function contentOf(
+  tab: (typeof TABS)[number][0],
+  user: UserOverview,
+  ask: (asked: Asked) => void,
+): ReactNode {
+  const { userId } = user;
+  switch (tab) {
+    case "balances":
+      return <UserBalances userId={userId} />;
+    case "orders":
+      return <UserOrders userId={userId} />;
+    case "trades":
+      return <UserTrades userId={userId} />;
+    case "movements":
+      return <UserMovements userId={userId} />;
+    case "sessions":
+      return (
+        <UserSessions
+          userId={userId}
+          actions={({ sessionId }) => [
+            {
+              label: "End the session…",
+              icon: <XCircleIcon />,
+              danger: true,
+              onClick: () => ask({ dialog: "sessions", sessionId }),
+            },
+          ]}
+        />
+      );
+    case "keys":
+      return <UserKeys userId={userId} />;
+    case "activity":
+      return <UserActivity userId={userId} />;
+    case "notices":
+      return <UserNotices userId={userId} />;
+    case "requests":
+      return <RequestsTable status="" userId={userId} />;
+    case "notes":
+      return (
+        <UserNotes
+          userId={userId}
+          toolbar={
+            <Button variant="default" leftSection={<PencilIcon />} onClick={() => ask({ dialog: "note" })}>
+              Add a note
+            </Button>
+          }
+        />
+      );
+  }
+}
+
+function dialogOf(asked: Asked, user: UserOverview, onClose: () => void): ReactNode {
+  const shared = { user, onClose };
+  switch (asked.dialog) {
+    case "login":
+    case "withdrawals":
+      return <LockDialog {...shared} kind={asked.dialog} />;
+    case "limits":
+      return <LimitsDialog {...shared} />;
+    case "mail":
+      return <MailDialog {...shared} />;
+    case "note":
+      return <NoteDialog {...shared} />;
+    case "factor":
+      return <RequestingDialog {...shared} kind="second factor" />;
+    case "closure":
+      return <RequestingDialog {...shared} kind="closure" />;
+    case "adjust":
+      return <AdjustmentDialog userId={user.userId} onClose={onClose} />;
+    case "sessions":
+      return (
+        <SessionsDialog
+          {...shared}
+          {...(asked.sessionId === undefined ? {} : { sessionId: asked.sessionId })}
+        />
+      );
+  }
+}
+
+function Facts({ user }: { user: UserOverview }) {
+  const { limits } = user;
+  const own = [
+    limits.dailyWithdrawalUsd !== null && (
+      <span key="usd">
+        <Amount value={String(limits.dailyWithdrawalUsd)} unit="USD" /> a day
+      </span>
+    ),
+    limits.apiKeys !== null && `${limits.apiKeys} API keys`,
+    limits.savedAddresses !== null && `${limits.savedAddresses} saved addresses`,
+  ].filter((part) => part !== false);
+  return (
+    <>
+      <Fact name="User id">
+        <CopyText text={user.userId} name="user id" />
+      </Fact>
+      <Fact name="Registered">{moment(user.createdAt)}</Fact>
+      <Fact name="E-mail verified">{moment(user.emailVerifiedAt)}</Fact>
+      <Fact name="Second factor since">{moment(user.secondFactorSince)}</Fact>
+      <Fact name="Verification">
+        <span>
+          {user.verificationLevel} <VerificationBadge status={user.verificationStatus} />
+        </span>
+      </Fact>
+      <Fact name="Plan">{user.plan ?? "–"}</Fact>
+      <Fact name="Own limits">{own.length === 0 ? "–" : own}</Fact>
+    </>
+  );
+}
+
+function moment(time: string | null): ReactNode {
+  return time === null ? "no" : <TimeText milliseconds={Date.parse(time)} />;
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

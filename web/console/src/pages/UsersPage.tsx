@@ -1,0 +1,119 @@
+import { CopyIcon, PersonIcon } from "@primer/octicons-react";
+import { useLocation } from "wouter";
+import { Card } from "#lib/components/Card.tsx";
+import { copyAndTell } from "#lib/components/CopyText.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { ShowOlder } from "#lib/components/ShowOlder.tsx";
+import { EmptyState, WarningNote } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { useUrlState } from "#lib/urlState.ts";
+import { explainIfAny } from "../engine/messages.ts";
+import { FilterBar, TextFilter } from "../parts/filters.tsx";
+import { LockBadges } from "../parts/PersonBadges.tsx";
+import { UserLink } from "../parts/UserLink.tsx";
+import { type FoundUser, useNewestUsers, useUserSearch } from "../people/queries.ts";
+
+const COLUMNS: readonly Column<FoundUser>[] = [
+  { id: "id", title: "User", cell: ({ userId }) => <UserLink id={userId} /> },
+  { id: "email", title: "E-mail", cell: ({ email }) => email ?? "account deleted" },
+  { id: "name", title: "Name", cell: ({ displayName }) => displayName ?? "–" },
+  {
+    id: "created",
+    title: "Registered",
+    cell: ({ createdAt }) => (createdAt === null ? "–" : <TimeText milliseconds={Date.parse(createdAt)} />),
+  },
+  { id: "locks", title: "Locked", cell: ({ locks }) => <LockBadges locks={locks} /> },
+];
+const FOUND: Column<FoundUser> = { id: "found", title: "Found by", cell: ({ foundBy }) => foundBy };
+
+/** Everybody who is registered, the newest first, or whom a text points at. */
+export function UsersPage() {
+  const url = useUrlState();
+  const text = url.parameter("q");
+  return (
+    <>
+      <PageHeader title="Users">
+        Everybody who is registered. Search by what an e-mail or a name begins with, or by an exact id,
+        address, transaction, order, trade or payment.
+      </PageHeader>
+      <Card flush>{text === "" ? <Newest /> : <Found text={text} />}</Card>
+    </>
+  );
+}
+
+function Search() {
+  const url = useUrlState();
+  const text = url.parameter("q");
+  return (
+    <FilterBar isFiltered={text !== ""} onClear={() => url.change({ q: null })}>
+      <TextFilter
+        label="E-mail, name, id, address, transaction or order"
+        lengthMax={128}
+        value={text}
+        onChange={(q) => url.change({ q })}
+      />
+    </FilterBar>
+  );
+}
+
+function useActions() {
+  const [, navigate] = useLocation();
+  return ({ userId }: FoundUser) => [
+    {
+      label: "Open",
+      icon: <PersonIcon />,
+      onClick: () => navigate(`/users/${encodeURIComponent(userId)}`),
+    },
+    { label: "Copy user id", icon: <CopyIcon />, onClick: () => copyAndTell(userId) },
+  ];
+}
+
+function Newest() {
+  const { query, rows } = useNewestUsers();
+  const actions = useActions();
+  return (
+    <DataTable
+      label="Users"
+      toolbar={<Search />}
+      columns={COLUMNS}
+      rows={rows}
+      rowId={({ userId }) => userId}
+      rowName={({ email, userId }) => email ?? userId}
+      state={query}
+      problem={explainIfAny(query.error)}
+      empty={<EmptyState title="Nobody is registered">Users register on the trading screen.</EmptyState>}
+      actions={actions}
+      footer={<ShowOlder query={query} />}
+    />
+  );
+}
+
+function Found({ text }: { text: string }) {
+  const query = useUserSearch(text);
+  const actions = useActions();
+  return (
+    <DataTable
+      label="Users"
+      toolbar={<Search />}
+      columns={[...COLUMNS, FOUND]}
+      rows={query.data?.users}
+      rowId={({ userId }) => userId}
+      rowName={({ email, userId }) => email ?? userId}
+      state={query}
+      problem={explainIfAny(query.error)}
+      empty={
+        <EmptyState title="Nobody is found">
+          A part of an e-mail or a name needs three letters, and must be its beginning. Ids and addresses are
+          found whole.
+        </EmptyState>
+      }
+      actions={actions}
+      footer={
+        query.data?.complete === false && (
+          <WarningNote>There are more. Type more of it, so that all fit here.</WarningNote>
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,95 @@
+import { ChecklistIcon, PersonIcon } from "@primer/octicons-react";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { Card } from "#lib/components/Card.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { ShowOlder } from "#lib/components/ShowOlder.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { useUrlState } from "#lib/urlState.ts";
+import { explainIfAny } from "../engine/messages.ts";
+import { useCan } from "../operator/session.ts";
+import { ChoiceFilter, FilterBar } from "../parts/filters.tsx";
+import { VerificationBadge } from "../parts/PersonBadges.tsx";
+import { UserLink } from "../parts/UserLink.tsx";
+import { VerificationDialog } from "../parts/VerificationDialog.tsx";
+import { type QueuedVerification, useVerifications } from "../people/queries.ts";
+
+const STATES = [
+  { value: "pending", label: "Waits for a decision" },
+  { value: "on_hold", label: "On hold" },
+  { value: "retry", label: "May try again" },
+  { value: "approved", label: "Approved" },
+  { value: "rejected", label: "Rejected" },
+  { value: "not_started", label: "Not started" },
+] as const;
+
+const COLUMNS: readonly Column<QueuedVerification>[] = [
+  { id: "since", title: "Since", cell: (row) => <TimeText milliseconds={Date.parse(row.waitsSince)} /> },
+  { id: "user", title: "User", cell: (row) => <UserLink id={row.userId} /> },
+  { id: "level", title: "Level", cell: (row) => row.level },
+  { id: "wanted", title: "Wants", cell: (row) => row.requestedLevel ?? "–" },
+  { id: "state", title: "State", cell: (row) => <VerificationBadge status={row.status} /> },
+  { id: "stated", title: "Information", cell: (row) => (row.hasInformation ? "stated" : "missing") },
+];
+
+/** The queue of verifications, the one that waits longest first. */
+export function VerificationsPage() {
+  const url = useUrlState();
+  const can = useCan();
+  const [, navigate] = useLocation();
+  const [decided, setDecided] = useState<QueuedVerification | null>(null);
+  const status = STATES.find(({ value }) => value === url.parameter("state"))?.value ?? "pending";
+  const { query, rows } = useVerifications(status);
+  return (
+    <>
+      <PageHeader title="Verifications">
+        Who has asked to be verified, the one that waits longest first. A decision counts like one of the
+        provider, and a newer one overrides it.
+      </PageHeader>
+      <Card flush>
+        <DataTable
+          label="Verifications"
+          toolbar={
+            <FilterBar isFiltered={status !== "pending"} onClear={() => url.change({ state: null })}>
+              <ChoiceFilter
+                label="State"
+                any="Waits for a decision"
+                value={status}
+                choices={STATES}
+                onChange={(state) => url.change({ state })}
+              />
+            </FilterBar>
+          }
+          columns={COLUMNS}
+          rows={rows}
+          rowId={({ userId }) => userId}
+          rowName={({ userId }) => userId}
+          state={query}
+          problem={explainIfAny(query.error)}
+          empty={
+            <EmptyState title="No verification is in this state">
+              Users begin a check in their account on the trading screen.
+            </EmptyState>
+          }
+          actions={(row) => [
+            {
+              label: "Open and decide…",
+              icon: <ChecklistIcon />,
+              disabledReason: can("kyc.decide") ? undefined : "This needs the permission kyc.decide.",
+              onClick: () => setDecided(row),
+            },
+            {
+              label: "Open user",
+              icon: <PersonIcon />,
+              onClick: () => navigate(`/users/${encodeURIComponent(row.userId)}`),
+            },
+          ]}
+          footer={<ShowOlder query={query} />}
+        />
+      </Card>
+      {decided && <VerificationDialog row={decided} onClose={() => setDecided(null)} />}
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+import { Amount } from "#lib/components/Amount.tsx";
+import { returned } from "../operator/client.ts";
+import type { OperatorRequest } from "../people/queries.ts";
+import { ReasonDialog } from "./ReasonDialog.tsx";
+
+export const REQUEST_TITLES: Record<OperatorRequest["kind"], string> = {
+  adjustment: "Adjust a balance",
+  second_factor_reset: "Reset the second factor",
+  account_closure: "Close the account",
+};
+
+const CONSEQUENCES: Record<OperatorRequest["kind"], string> = {
+  adjustment: "The amount moves at once, in the engine and the ledger.",
+  second_factor_reset: "The user logs in with the password alone from then on. All sessions end.",
+  account_closure:
+    "The account and its personal data are deleted for good, if nothing is left on it. Records of money stay.",
+};
+
+/** What is asked for, in a line. */
+export function RequestSummary({ request }: { request: OperatorRequest }) {
+  const { asset, amount, category } = request.detail;
+  if (request.kind !== "adjustment" || amount === undefined) return REQUEST_TITLES[request.kind];
+  return (
+    <>
+      <Amount value={amount} unit={asset} signed /> as {category}
+    </>
+  );
+}
+
+interface Props {
+  request: OperatorRequest;
+  decision: "approval" | "rejection";
+  onClose: () => void;
+}
+
+/** Approve or reject what another operator asked for. */
+export function RequestDialog({ request, decision, onClose }: Props) {
+  const isApproval = decision === "approval";
+  const params = { path: { id: request.id } };
+  return (
+    <ReasonDialog
+      title={isApproval ? "Approve the request?" : "Reject the request?"}
+      typed={isApproval ? request.userId : ""}
+      confirm={isApproval ? "Approve" : "Reject"}
+      danger={!isApproval || request.kind !== "adjustment"}
+      act={({ rest }, reason) =>
+        returned(
+          isApproval
+            ? rest.POST("/api/v1/operator/requests/{id}/approval", { params, body: { reason } })
+            : rest.POST("/api/v1/operator/requests/{id}/rejection", { params, body: { reason } }),
+        )
+      }
+      done={() => [
+        isApproval ? "Approved" : "Rejected",
+        `${REQUEST_TITLES[request.kind]}: ${request.userId}`,
+      ]}
+      onClose={onClose}
+    >
+      <p>
+        <RequestSummary request={request} />, for the user {request.userId}. {request.requestedBy} asked for
+        it: {request.reason}
+      </p>
+      <p>{isApproval ? CONSEQUENCES[request.kind] : "Nothing is done, and whoever asked may ask again."}</p>
+    </ReasonDialog>
+  );
+}

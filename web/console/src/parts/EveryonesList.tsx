@@ -1,0 +1,146 @@
+import { Button, TextInput } from "@mantine/core";
+import { CopyIcon, DownloadIcon, PersonIcon } from "@primer/octicons-react";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { Card } from "#lib/components/Card.tsx";
+import { copyAndTell } from "#lib/components/CopyText.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { ShowOlder } from "#lib/components/ShowOlder.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
+import { saveFile } from "#lib/saveFile.ts";
+import { useUrlState } from "#lib/urlState.ts";
+import { explainIfAny } from "../engine/messages.ts";
+import { type Edge, fileOf, type Slice } from "../operator/client.ts";
+import { type Permission, useCan } from "../operator/session.ts";
+import { isDay, type ListFilter, listQuery, useGrowingList } from "../people/queries.ts";
+import { ChoiceFilter, FilterBar, TextFilter } from "./filters.tsx";
+import { ReasonDialog } from "./ReasonDialog.tsx";
+
+interface Props<Row> {
+  /** Names the list at the edge: "deposits". */
+  name: "withdrawals" | "deposits" | "payments";
+  title: string;
+  text: string;
+  states: readonly { value: string; label: string }[];
+  columns: readonly Column<Row>[];
+  rowId: (row: Row) => string;
+  userOf: (row: Row) => string;
+  exportNeeds: Permission;
+  read: (
+    edge: Edge,
+    query: ReturnType<typeof listQuery> & { limit: number; cursor?: string },
+    signal: AbortSignal,
+  ) => Promise<Slice<Row>>;
+}
+
+/** A page with a list over all users: its filters, and the way to save it as a file. */
+export function EveryonesList<Row>(props: Props<Row>) {
+  const { name, title, text, states, columns, rowId, userOf, exportNeeds, read } = props;
+  const url = useUrlState();
+  const can = useCan();
+  const [, navigate] = useLocation();
+  const [isSaving, setSaving] = useState(false);
+  const day = (parameter: string) => (isDay(url.parameter(parameter)) ? url.parameter(parameter) : "");
+  const filter: ListFilter = {
+    userId: url.parameter("user"),
+    asset: url.parameter("asset"),
+    state: states.find(({ value }) => value === url.parameter("state"))?.value ?? "",
+    from: day("from"),
+    to: day("to"),
+  };
+  const given = listQuery(filter);
+  const { query, rows } = useGrowingList<Row>([name, given], (edge, place, signal) =>
+    read(edge, { ...given, ...place }, signal),
+  );
+  return (
+    <>
+      <PageHeader
+        title={title}
+        actions={
+          <Button
+            variant="default"
+            leftSection={<DownloadIcon />}
+            disabled={!can(exportNeeds)}
+            title={can(exportNeeds) ? undefined : `This needs the permission ${exportNeeds}.`}
+            onClick={() => setSaving(true)}
+          >
+            Save as CSV
+          </Button>
+        }
+      >
+        {text}
+      </PageHeader>
+      <Card flush>
+        <DataTable
+          label={title}
+          toolbar={
+            <FilterBar
+              isFiltered={Object.keys(given).length > 0}
+              onClear={() => url.change({ user: null, asset: null, state: null, from: null, to: null })}
+            >
+              <TextFilter label="User id" value={filter.userId} onChange={(user) => url.change({ user })} />
+              <TextFilter
+                label="Asset"
+                value={filter.asset}
+                onChange={(asset) => url.change({ asset: asset.toUpperCase() })}
+              />
+              <ChoiceFilter
+                label="State"
+                any="Any state"
+                value={filter.state}
+                choices={states}
+                onChange={(state) => url.change({ state })}
+              />
+              <DayFilter label="From" value={filter.from} onChange={(from) => url.change({ from })} />
+              <DayFilter label="To" value={filter.to} onChange={(to) => url.change({ to })} />
+            </FilterBar>
+          }
+          columns={columns}
+          rows={rows}
+          rowId={rowId}
+          rowName={rowId}
+          state={query}
+          problem={explainIfAny(query.error)}
+          empty={<EmptyState title={`No ${name}`}>Nothing fits the filters.</EmptyState>}
+          actions={(row) => [
+            {
+              label: "Open user",
+              icon: <PersonIcon />,
+              onClick: () => navigate(`/users/${encodeURIComponent(userOf(row))}`),
+            },
+            { label: "Copy id", icon: <CopyIcon />, onClick: () => copyAndTell(rowId(row)) },
+          ]}
+          footer={<ShowOlder query={query} />}
+        />
+      </Card>
+      {isSaving && (
+        <ReasonDialog
+          title="Save the list as a file?"
+          confirm="Save the file"
+          act={async (edge, reason) => {
+            const parameters = new URLSearchParams({ ...given, reason });
+            saveFile(await fileOf(edge, `/operator/${name}/export?${parameters.toString()}`), `${name}.csv`);
+          }}
+          done={() => ["The file is saved", `${name}.csv`]}
+          onClose={() => setSaving(false)}
+        >
+          <p>
+            Everything that fits the filters is in it, with the ids of users. The audit trail notes the file.
+          </p>
+        </ReasonDialog>
+      )}
+    </>
+  );
+}
+
+function DayFilter(props: { label: string; value: string; onChange: (value: string) => void }) {
+  return (
+    <TextInput
+      type="date"
+      aria-label={props.label}
+      value={props.value}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+    />
+  );
+}

@@ -1,0 +1,316 @@
+import type { ReactNode } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Badge } from "#lib/components/Badge.tsx";
+import { type Column, DataTable, type RowAction } from "#lib/components/DataTable.tsx";
+import { ShowOlder } from "#lib/components/ShowOlder.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { explainIfAny } from "../engine/messages.ts";
+import { type Edge, type Schemas, type Slice, slice } from "../operator/client.ts";
+import { useGrowingList, useUserBalances, useUserKeys, useUserSessions } from "../people/queries.ts";
+
+const at = (time: string) => <TimeText milliseconds={Date.parse(time)} />;
+
+interface GrowingProps<Row> {
+  label: string;
+  listKey: readonly unknown[];
+  read: (edge: Edge, place: { limit: number; cursor?: string }, signal: AbortSignal) => Promise<Slice<Row>>;
+  columns: readonly Column<Row>[];
+  rowId: (row: Row) => string;
+  empty: string;
+  toolbar?: ReactNode;
+}
+
+/** A list of one user. */
+function Growing<Row>({ label, listKey, read, columns, rowId, empty, toolbar }: GrowingProps<Row>) {
+  const { query, rows } = useGrowingList<Row>(listKey, read);
+  return (
+    <DataTable
+      label={label}
+      toolbar={toolbar}
+      columns={columns}
+      rows={rows}
+      rowId={rowId}
+      rowName={rowId}
+      state={query}
+      problem={explainIfAny(query.error)}
+      empty={<EmptyState title={empty} />}
+      footer={<ShowOlder query={query} />}
+    />
+  );
+}
+
+type Balance = Schemas["SideBySideResponse"];
+const amountOr = (value: string | null) => (value === null ? "no answer" : <Amount value={value} />);
+const BALANCES: readonly Column<Balance>[] = [
+  { id: "asset", title: "Asset", cell: (row) => row.asset },
+  { id: "engine", title: "Engine total", align: "right", cell: (row) => amountOr(row.engineTotal) },
+  { id: "free", title: "Engine available", align: "right", cell: (row) => amountOr(row.engineAvailable) },
+  { id: "ledger", title: "Ledger total", align: "right", cell: (row) => amountOr(row.ledgerTotal) },
+  {
+    id: "difference",
+    title: "Difference",
+    align: "right",
+    cell: ({ difference }) =>
+      difference === null || difference === "0" ? (
+        "–"
+      ) : (
+        <Badge tone="warning" shape="▲">
+          <Amount value={difference} signed />
+        </Badge>
+      ),
+  },
+];
+
+/** Balances at the engine and in the ledger, side by side. */
+export function UserBalances({ userId }: { userId: string }) {
+  const query = useUserBalances(userId);
+  return (
+    <DataTable
+      label="Balances"
+      columns={BALANCES}
+      rows={query.data}
+      rowId={(row) => row.asset}
+      rowName={(row) => row.asset}
+      state={query}
+      problem={explainIfAny(query.error)}
+      empty={
+        <EmptyState title="No balances">
+          Neither the engine nor the ledger has anything of this user.
+        </EmptyState>
+      }
+    />
+  );
+}
+
+type Session = Schemas["UserSessionResponse"];
+const SESSIONS: readonly Column<Session>[] = [
+  { id: "begun", title: "Began", cell: (row) => at(row.createdAt) },
+  { id: "used", title: "Last used", cell: (row) => at(row.lastUsedAt) },
+  { id: "address", title: "Address", cell: (row) => <span className="figures">{row.address}</span> },
+  { id: "agent", title: "Program", cell: (row) => row.userAgent || "–" },
+];
+
+export function UserSessions(props: { userId: string; actions: (row: Session) => readonly RowAction[] }) {
+  const query = useUserSessions(props.userId);
+  return (
+    <DataTable
+      label="Sessions"
+      columns={SESSIONS}
+      rows={query.data}
+      rowId={(row) => row.sessionId}
+      rowName={(row) => `the session from ${row.address}`}
+      state={query}
+      problem={explainIfAny(query.error)}
+      empty={<EmptyState title="No sessions">The user is not logged in anywhere.</EmptyState>}
+      actions={props.actions}
+    />
+  );
+}
+
+type Key = Schemas["ApiKeyResponse"];
+const KEYS: readonly Column<Key>[] = [
+  { id: "name", title: "Name", cell: (row) => row.name },
+  { id: "id", title: "Key", cell: (row) => <span className="figures">{row.id}</span> },
+  { id: "scopes", title: "Scopes", cell: (row) => row.scopes.join(", ") },
+  { id: "networks", title: "Networks", cell: (row) => row.ipAllowList.join(", ") || "any" },
+  { id: "made", title: "Made", cell: (row) => at(row.createdAt) },
+  { id: "used", title: "Last used", cell: (row) => (row.lastUsedAt === null ? "never" : at(row.lastUsedAt)) },
+];
+
+export function UserKeys({ userId }: { userId: string }) {
+  const query = useUserKeys(userId);
+  return (
+    <DataTable
+      label="API keys"
+      columns={KEYS}
+      rows={query.data}
+      rowId={(row) => row.id}
+      rowName={(row) => row.name}
+      state={query}
+      problem={explainIfAny(query.error)}
+      empty={<EmptyState title="No API keys">The user has none.</EmptyState>}
+    />
+  );
+}
+
+type Order = Schemas["OrderRecord"];
+const ORDERS: readonly Column<Order>[] = [
+  { id: "made", title: "Made", cell: (row) => at(row.createdAt) },
+  { id: "id", title: "Order", cell: (row) => <span className="figures">{row.orderId}</span> },
+  { id: "symbol", title: "Market", cell: (row) => row.symbol },
+  { id: "side", title: "Side", cell: (row) => row.side },
+  { id: "type", title: "Type", cell: (row) => row.type },
+  {
+    id: "price",
+    title: "Price",
+    align: "right",
+    cell: (row) => (row.price ? <Amount value={row.price} /> : "–"),
+  },
+  { id: "quantity", title: "Quantity", align: "right", cell: (row) => <Amount value={row.quantity} /> },
+  { id: "status", title: "Status", cell: (row) => row.status },
+];
+
+export function UserOrders({ userId }: { userId: string }) {
+  return (
+    <Growing<Order>
+      label="Orders"
+      listKey={["orders", userId]}
+      read={({ rest }, query, signal) =>
+        slice(
+          rest.GET("/api/v1/operator/users/{userId}/orders", { params: { path: { userId }, query }, signal }),
+        )
+      }
+      columns={ORDERS}
+      rowId={(row) => row.orderId}
+      empty="No orders"
+    />
+  );
+}
+
+type Trade = Schemas["OwnTrade"];
+const TRADES: readonly Column<Trade>[] = [
+  { id: "at", title: "Executed", cell: (row) => at(row.executedAt) },
+  { id: "symbol", title: "Market", cell: (row) => row.symbol },
+  { id: "side", title: "Side", cell: (row) => row.side },
+  { id: "price", title: "Price", align: "right", cell: (row) => <Amount value={row.price} /> },
+  { id: "quantity", title: "Quantity", align: "right", cell: (row) => <Amount value={row.quantity} /> },
+  {
+    id: "fee",
+    title: "Fee",
+    align: "right",
+    cell: (row) => <Amount value={row.fee} unit={row.feeCurrency} />,
+  },
+  { id: "role", title: "Role", cell: (row) => row.role },
+];
+
+export function UserTrades({ userId }: { userId: string }) {
+  return (
+    <Growing<Trade>
+      label="Trades"
+      listKey={["trades", userId]}
+      read={({ rest }, query, signal) =>
+        slice(
+          rest.GET("/api/v1/operator/users/{userId}/trades", { params: { path: { userId }, query }, signal }),
+        )
+      }
+      columns={TRADES}
+      rowId={(row) => `${row.tradeId} ${row.role}`}
+      empty="No trades"
+    />
+  );
+}
+
+type Movement = Schemas["LedgerHistoryEntry"];
+const MOVEMENTS: readonly Column<Movement>[] = [
+  { id: "at", title: "Posted", cell: (row) => at(row.createdAt) },
+  { id: "type", title: "Type", cell: (row) => row.entryType },
+  {
+    id: "amount",
+    title: "Amount",
+    align: "right",
+    cell: (row) => <Amount value={row.amount} unit={row.asset} signed />,
+  },
+  { id: "after", title: "Balance after", align: "right", cell: (row) => <Amount value={row.balance} /> },
+  { id: "reference", title: "Reference", cell: (row) => <span className="figures">{row.referenceId}</span> },
+];
+
+export function UserMovements({ userId }: { userId: string }) {
+  return (
+    <Growing<Movement>
+      label="Movements"
+      listKey={["transactions", userId]}
+      read={({ rest }, query, signal) =>
+        slice(
+          rest.GET("/api/v1/operator/users/{userId}/transactions", {
+            params: { path: { userId }, query },
+            signal,
+          }),
+        )
+      }
+      columns={MOVEMENTS}
+      rowId={(row) => row.transactionId}
+      empty="No movements"
+    />
+  );
+}
+
+type Activity = Schemas["ActivityResponse"];
+const ACTIVITY: readonly Column<Activity>[] = [
+  { id: "at", title: "When", cell: (row) => at(row.createdAt) },
+  { id: "what", title: "What", cell: (row) => row.kind.replaceAll("_", " ") },
+  { id: "address", title: "Address", cell: (row) => <span className="figures">{row.address || "–"}</span> },
+  { id: "agent", title: "Program", cell: (row) => row.userAgent || "–" },
+];
+
+export function UserActivity({ userId }: { userId: string }) {
+  return (
+    <Growing<Activity>
+      label="Activity"
+      listKey={["activity", userId]}
+      read={({ rest }, query, signal) =>
+        slice(
+          rest.GET("/api/v1/operator/users/{userId}/activity", {
+            params: { path: { userId }, query },
+            signal,
+          }),
+        )
+      }
+      columns={ACTIVITY}
+      rowId={(row) => row.id}
+      empty="Nothing happened yet"
+    />
+  );
+}
+
+type Notice = Schemas["NotificationResponse"];
+const NOTICES: readonly Column<Notice>[] = [
+  { id: "at", title: "Sent", cell: (row) => at(row.createdAt) },
+  { id: "title", title: "Title", cell: (row) => row.title },
+  { id: "text", title: "Text", cell: (row) => row.text },
+];
+
+export function UserNotices({ userId }: { userId: string }) {
+  return (
+    <Growing<Notice>
+      label="Notices"
+      listKey={["notices", userId]}
+      read={({ rest }, query, signal) =>
+        slice(
+          rest.GET("/api/v1/operator/users/{userId}/notifications", {
+            params: { path: { userId }, query },
+            signal,
+          }),
+        )
+      }
+      columns={NOTICES}
+      rowId={(row) => row.id}
+      empty="The user was told nothing in the last two weeks"
+    />
+  );
+}
+
+type Note = Schemas["NoteResponse"];
+const NOTES: readonly Column<Note>[] = [
+  { id: "at", title: "Noted", cell: (row) => at(row.createdAt) },
+  { id: "by", title: "By", cell: (row) => row.author },
+  { id: "text", title: "Note", cell: (row) => row.text },
+];
+
+export function UserNotes({ userId, toolbar }: { userId: string; toolbar: ReactNode }) {
+  return (
+    <Growing<Note>
+      label="Notes"
+      listKey={["notes", userId]}
+      read={({ rest }, query, signal) =>
+        slice(
+          rest.GET("/api/v1/operator/users/{userId}/notes", { params: { path: { userId }, query }, signal }),
+        )
+      }
+      columns={NOTES}
+      rowId={(row) => String(row.id)}
+      empty="Nobody has noted anything"
+      toolbar={toolbar}
+    />
+  );
+}

@@ -1,0 +1,79 @@
+import { Select, SimpleGrid } from "@mantine/core";
+import { useState } from "react";
+import { ProblemNote } from "#lib/components/states.tsx";
+import { explain } from "../engine/messages.ts";
+import { returned } from "../operator/client.ts";
+import { type QueuedVerification, useVerification } from "../people/queries.ts";
+import { ReasonDialog } from "./ReasonDialog.tsx";
+
+const DECISIONS = [
+  { value: "approve", label: "Approve" },
+  { value: "hold", label: "Put on hold" },
+  { value: "retry", label: "Refuse; the user may try again" },
+  { value: "reject", label: "Refuse for good" },
+] as const;
+const LEVELS = [
+  { value: "verified", label: "Verified" },
+  { value: "basic", label: "Basic" },
+] as const;
+
+/** What a user stated, and the decision on it. */
+export function VerificationDialog({ row, onClose }: { row: QueuedVerification; onClose: () => void }) {
+  const { userId } = row;
+  const query = useVerification(userId);
+  const [decision, setDecision] = useState<(typeof DECISIONS)[number]["value"] | null>(null);
+  const [level, setLevel] = useState<(typeof LEVELS)[number]["value"]>("verified");
+  const stated = query.data?.information;
+  const chosen = DECISIONS.find(({ value }) => value === decision);
+  return (
+    <ReasonDialog
+      title="Decide on the verification?"
+      missing={[decision === null && "choose a decision"]}
+      typed={decision === "reject" ? userId : ""}
+      confirm={chosen?.label ?? "Decide"}
+      danger={decision === "retry" || decision === "reject"}
+      act={({ rest }, reason) =>
+        returned(
+          rest.POST("/api/v1/operator/verifications/{userId}/decision", {
+            params: { path: { userId } },
+            body: { decision: decision ?? "hold", level, reason },
+          }),
+        )
+      }
+      done={({ status, level: now }) => ["Decided", `${userId} is ${now}, ${status.replaceAll("_", " ")}`]}
+      onClose={onClose}
+    >
+      {query.error && <ProblemNote problem={explain(query.error)} />}
+      {stated && (
+        <p>
+          {stated.firstName} {stated.lastName}, born {stated.dateOfBirth}
+          <br />
+          {stated.street}, {stated.postalCode} {stated.city}, {stated.country}
+        </p>
+      )}
+      {query.data && !stated && <p>The user has stated nothing.</p>}
+      <p>
+        {row.reference === null
+          ? "No check has begun at the provider, so there are no documents."
+          : `The documents are with the provider of verification, under ${row.reference}.`}{" "}
+        The audit trail notes that you opened this.
+      </p>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+        <Select
+          label="Decision"
+          placeholder="Choose"
+          data={[...DECISIONS]}
+          value={decision}
+          onChange={(value) => setDecision(DECISIONS.find((each) => each.value === value)?.value ?? null)}
+        />
+        <Select
+          label="Level that it is about"
+          data={[...LEVELS]}
+          value={level}
+          allowDeselect={false}
+          onChange={(value) => setLevel(LEVELS.find((each) => each.value === value)?.value ?? "verified")}
+        />
+      </SimpleGrid>
+    </ReasonDialog>
+  );
+}
