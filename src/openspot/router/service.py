@@ -23,10 +23,10 @@ from openspot.contracts.messages import (
     SubmitOrder,
     SubmitOrderReply,
 )
-from openspot.domain.market import load_markets
 from openspot.domain.money import MoneyError
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineError
+from openspot.engine_client.live_markets import followed_markets
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.server import serve_health
 from openspot.kit.bus import Bus
@@ -90,7 +90,11 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
         queries = EngineQueries(settings)
         frame.at_end(queries.close)
         store = RouterStore(pool)
-        configuration = load_markets()
+
+        async def refresh_symbols() -> None:
+            await symbols.refresh()
+
+        configuration = await followed_markets(settings, frame, refresh_symbols)
         symbols = Symbols(configuration, queries.symbols)
         translator = Translation(
             settings=settings, bus=bus, store=store, session=queries.session, engine_url=settings.engine_url
