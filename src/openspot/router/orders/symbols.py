@@ -25,8 +25,13 @@ class Symbols:
     """`specs` has every symbol of the engine, `markets` those that can be traded. A reload changes both in place."""
 
     def __init__(
-        self, configuration: MarketConfiguration, load_specs: Callable[[], Awaitable[dict[str, SymbolSpec]]]
+        self,
+        configuration: MarketConfiguration,
+        load_specs: Callable[[], Awaitable[dict[str, SymbolSpec]]],
+        read_list: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`read_list` brings `configuration` up to date, at start. Raises EngineError."""
+        self._read_list = read_list
         self._configuration = configuration
         self._load_specs = load_specs
         self.specs: dict[str, SymbolSpec] = {}
@@ -36,6 +41,8 @@ class Symbols:
         """Load the symbols, at start. Raises SymbolsUnavailableError after the last attempt."""
         for attempt in range(1, attempts + 1):
             try:
+                if self._read_list is not None:
+                    await self._read_list()
                 await self.refresh()
             except EngineError as error:
                 log.warning("symbols not loaded", attempt=attempt, attempts=attempts, error=str(error))
