@@ -52,6 +52,10 @@ class EngineListings:
         """List a market, and its base asset if the body has one."""
         return await self._call("POST", "", MarketListing, _json(body), operator)
 
+    async def markets(self) -> list[MarketListing]:
+        """All markets with their terms, in the order of their numbers."""
+        return await self._call("GET", "", list[MarketListing])
+
     async def market(self, symbol: str) -> MarketListing:
         """One market with its terms."""
         return await self._call("GET", _path(symbol), MarketListing)

@@ -12,6 +12,7 @@ import pytest
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
 from openspot.engine.journal.inspection import verify
 from openspot.kit.settings import Settings
+from tests.support.admin_client import AdminClient
 from tests.support.engine_client import EngineClient, running_engine
 from tests.support.engine_faults import KILLED_AFTER_COMMIT, KILLED_BEFORE_COMMIT, tell_to_die
 from tests.support.engine_nursery import Nursery, forked_engine
@@ -41,8 +42,8 @@ AS_CAROL = {"X-Operator": "user:carol"}
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """An engine under the complete rules, whose markets have phases."""
-    return settings.model_copy(update={"rules": "complete"})
+    """An engine under the complete rules, whose markets have phases, and whose services follow its list."""
+    return settings.model_copy(update={"rules": "complete", "markets": "live"})
 
 
 async def call(
@@ -206,12 +207,33 @@ async def test_delisting_ends_orders_first_and_leaves_book_trades_and_balances(e
     assert refusal["message"] == ["status open cannot follow delisted: announced can"]
 
 
-async def test_a_session_cannot_name_another_operator_and_nobody_else_may_change(engine: EngineClient) -> None:
+async def test_only_services_and_administrators_change_a_listing(engine: EngineClient) -> None:
     assert (await engine.request("POST", LISTINGS, DOGE_USD, {}))[0] == 401
     assert (await engine.request("POST", LISTINGS, DOGE_USD, {"Authorization": "Bearer nothing"}))[0] == 401
     assert (await engine.request("POST", LISTINGS, DOGE_USD))[0] == 201
     (change,) = (await call(engine, "GET", "/DOGE-USD/changes"))["changes"]
     assert change["operator"] == "service"
+
+
+async def test_fixed_markets_cannot_be_changed(settings: Settings) -> None:
+    async with running_engine(settings.model_copy(update={"markets": "fixed"})) as engine:
+        refusal = await call(engine, "POST", "", DOGE_USD, 400)
+        assert (refusal["code"], refusal["message"]) == (
+            "UNSUPPORTED_COMMAND", "the markets are fixed: OPENSPOT_MARKETS=live lets operators list others",
+        )  # fmt: skip
+        await call(engine, "PATCH", "/BTC-USD", {"takerFee": 1, "reason": "cheaper"}, 400)
+        await call(engine, "PUT", "/BTC-USD/status", {"status": "delisting", "reason": "it ends"}, 400)
+        assert (await market(engine, "BTC-USD"))["takerFee"] == 25
+
+
+async def test_a_session_of_the_engine_lists_under_its_own_name(settings: Settings) -> None:
+    with_password = settings.model_copy(update={"admin_password": "a-long-password"})
+    async with running_engine(with_password) as engine:
+        admin = await AdminClient(engine, "connect").login()
+        headers = {"Authorization": f"Bearer {admin.token}", "X-Operator": "user:somebody-else"}
+        assert (await engine.request("POST", LISTINGS, DOGE_USD, headers))[0] == 201
+        (change,) = (await call(engine, "GET", "/DOGE-USD/changes"))["changes"]
+        assert change["operator"] == "engine:admin"
 
 
 async def test_a_reason_is_needed(engine: EngineClient) -> None:

@@ -99,6 +99,10 @@ def _change_routes(listings: MarketListings) -> Router:
         log.info("listed a market", symbol=body.symbol, status=body.status, operator=who, reason=body.reason)
         return json_response(market_listing(listed), 201)
 
+    @router.get("", _READ, response=list[MarketListing], summary="All markets with their terms")
+    async def list_markets() -> Response:
+        return json_response([market_listing(view) for view in listings.all()])
+
     @router.get("/{symbol}", _READ, response=MarketListing, refusals=_UNKNOWN, summary="One market with its terms")
     async def get_market(symbol: SymbolPath) -> Response:
         with _not_found():

@@ -80,6 +80,11 @@ class MarketListings:
         spec = self._listings.symbol(symbol)
         return MarketView(spec, self._engine.board.terms(spec))
 
+    def all(self) -> list[MarketView]:
+        """Every market, in the order of their numbers."""
+        specs = sorted(self._directory.symbols.values(), key=lambda spec: spec.symbol_id)
+        return [MarketView(spec, self._engine.board.terms(spec)) for spec in specs]
+
     def changes(self, symbol: str) -> list[ListingChange]:
         """The changes of a market, the newest first."""
         return list(reversed(self._directory.changes.get(self._listings.symbol(symbol).symbol_id, [])))
@@ -114,6 +119,7 @@ class MarketListings:
 
     async def list_market(self, body: NewMarketBody, operator: str) -> MarketView:
         """List a market, with its base asset if the body has one. Both are there afterwards, or neither."""
+        self._check_followed()
         async with self._engine.listing_turn:
             await self._engine.sequencer.settle()
             _refuse(faults(self.checks(body)))
@@ -161,6 +167,7 @@ class MarketListings:
 
     async def change(self, symbol: str, body: TermsChange, operator: str) -> MarketView:
         """Change bounds, fees, texts or schedule of a market. What is not given stays as it is."""
+        self._check_followed()
         async with self._engine.listing_turn:
             await self._engine.sequencer.settle()
             spec, known = self._listed(symbol)
@@ -198,6 +205,7 @@ class MarketListings:
 
     async def set_status(self, symbol: str, status: MarketStatus, reason: str, operator: str) -> MarketView:
         """Let a market get another status. Its schedule ends with that."""
+        self._check_followed()
         async with self._engine.listing_turn:
             await self._engine.sequencer.settle()
             spec, known = self._listed(symbol)
@@ -302,6 +310,14 @@ class MarketListings:
         records = b"".join(command._replace(timestamp=now).encode() for command, _ in work)
         outcome = await sequencer.submit(records, [note for _, note in work])
         return [result.code for result in decode_results(outcome.results)]
+
+    def _check_followed(self) -> None:
+        """Refuse a change that no service would follow."""
+        if not self._engine.settings.follows_listings:
+            raise ListingError(
+                ResultCode.UNSUPPORTED_COMMAND,
+                "the markets are fixed: OPENSPOT_MARKETS=live lets operators list others",
+            )
 
     def _listed(self, symbol: str) -> tuple[SymbolSpec, MarketTerms]:
         spec, terms = self.view(symbol)
