@@ -29,7 +29,9 @@ def services() -> dict[str, tuple[list[Router], dict[str, Any]]]:
 
 
 def access_text(policy: Policy) -> str:
-    """Who may call."""
+    """Who may call, and what an operator needs."""
+    if policy.permission is not None:
+        return f"operator: `{policy.permission.value}`"
     return " or ".join((access.name or "").lower() for access in Access if access & policy.access)
 
 
@@ -55,8 +57,8 @@ def render(found: dict[str, tuple[list[Router], dict[str, Any]]]) -> str:
         "Generated from the routes' policies by `make protocol`; not edited by hand. Bodies and answers stand in",
         "[openapi/](openapi); a running service serves its document at `/openapi.json`.",
         "",
-        "- *Access* is who may call. *Scope* is what a limited credential (an API key) needs; a route without a scope",
-        "  takes no limited credential unless anybody may call it.",
+        "- *Access* is who may call, and the permission that an operator needs. *Scope* is what a limited credential",
+        "  (an API key) needs; a route without a scope takes no limited credential unless anybody may call it.",
         "- *Throttle* is the class of limits that count the request; where it is empty, none does.",
         "- *Kept*: an audited request leaves an audit record; an idempotent one may be repeated under an",
         "  `Idempotency-Key` ([how](../guides/idempotency.md)); the REST edge and the subscription service store",

@@ -21,6 +21,7 @@ from openspot.rest_edge.identity.service import KeyServices
 from openspot.subscriptions import app as subscriptions
 from openspot.up.services import PlatformSettings
 from tests.support.asgi import ask
+from tests.support.edge_operators import ENGINE_TOKEN, without_operators
 from tests.support.http_routes import all_routes, documents, routers
 
 NOT_AUDITED = {"POST /api/v1/orders/estimate"}
@@ -138,7 +139,7 @@ def edge_with(settings: Any) -> Any:
     services = EdgeServices(
         users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), notifications=groups, products=groups,
         orders=nothing, cancel_timers=nothing, markets=nothing, margin=nothing, alerts=nothing, system=nothing,
-        trading=nothing,
+        trading=nothing, operators=without_operators(nothing),
         health=Health(), funds=funds,
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=nothing,
     )  # fmt: skip
@@ -202,7 +203,7 @@ async def test_every_refusal_of_the_pipeline_is_documented(edge: Any, route: Rou
     path = route.path.replace("{", "").replace("}", "").replace("symbol", "BTC-USD").replace("asset", "BTC")
     path = path.replace("/notifications/event", "/notifications/order_filled")
     role = "user" if route.policy.is_open or route.policy.access & Access.USER else "admin"
-    token = sign(Claims("u1", role, 2**33), SECRET, 1)
+    token = ENGINE_TOKEN if route.policy.permission else sign(Claims("u1", role, 2**33), SECRET, 1)
     bearer = {"authorization": f"Bearer {token}"}
     seen = {(await ask(edge, route.method, path)).status}
     if not route.policy.is_open:

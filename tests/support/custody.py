@@ -14,7 +14,6 @@ import msgspec
 from openspot.contracts import subjects
 from openspot.contracts.messages import CreateWithdrawal, WithdrawalOutcome, WithdrawalRequested
 from openspot.custody import withdrawal_store as store
-from openspot.custody.audit_chain import FIRST_HASH, is_next
 from openspot.custody.chain import SimulatedChain
 from openspot.custody.prices import parse_prices
 from openspot.custody.progress import WithdrawalProgress
@@ -24,6 +23,7 @@ from openspot.custody.withdrawals import Withdrawals
 from openspot.domain.fair_price.crossing import AssetPrice
 from openspot.domain.networks import load_networks
 from openspot.kit.clock import utc_datetime
+from openspot.kit.hash_chain import FIRST_HASH, is_next
 from tests.support.fair_prices import asset_price
 
 SEED = b"seed of a test"

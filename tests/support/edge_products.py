@@ -31,6 +31,7 @@ from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.site_settings.system import SystemSettings
 from openspot.rest_edge.site_settings.trading import trading_rules
 from tests.support.asgi import Reply, ask
+from tests.support.edge_operators import without_operators
 from tests.support.fair_prices import KnownPrices
 from tests.support.fake_transfers import FakeQueries, FakeTransfers
 
@@ -115,7 +116,7 @@ class EdgeProducts:
             users=absent, keys=KeyServices(nothing, ApiKeys(nothing)), funds=funds, orders=nothing,
             cancel_timers=nothing, alerts=nothing,
             notifications=NotificationServices(nothing, NotificationPreferenceService(self.pool)),
-            markets=nothing, margin=MarginClient(bus), health=Health(),
+            markets=nothing, margin=MarginClient(bus), health=Health(), operators=without_operators(),
             system=SystemSettings(self.settings, THROTTLE_TIERS[ThrottleClass.STANDARD], self._clock),
             trading=trading_rules(self.settings),
             tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), products=self.products,

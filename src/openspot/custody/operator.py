@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from openspot.custody import withdrawal_store as store
-from openspot.custody.audit_chain import FIRST_HASH, is_next
 from openspot.custody.chain import SimulatedChain
 from openspot.custody.deposits import ChainDeposit, ChainDepositError, Deposits
 from openspot.custody.settings import CustodySettings
@@ -20,6 +19,7 @@ from openspot.custody.withdrawals import WithdrawalError, Withdrawals
 from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
 from openspot.kit.database import Pool, pool_of_command, text_of
+from openspot.kit.hash_chain import FIRST_HASH, is_next
 
 LIST_MAX = 200
 

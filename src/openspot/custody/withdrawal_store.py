@@ -12,11 +12,11 @@ from decimal import Decimal
 from typing import Any
 
 from openspot.contracts.messages import WithdrawalRecord
-from openspot.custody.audit_chain import FIRST_HASH, entry_hash
 from openspot.custody.wallet_policy import POLICY_VERSION, QUOTA_WINDOW, Wallet
 from openspot.custody.withdrawal_states import SETTLED_FUNDS, UNSENT, Funds, Status
 from openspot.kit.clock import iso_from_ms
 from openspot.kit.database import Connection, Pool, text_of
+from openspot.kit.hash_chain import FIRST_HASH, entry_hash
 
 _COLUMNS = """
     withdrawal_id, user_id, client_withdrawal_id, asset, network, amount, fee, net_amount, address, tag, wallet, price,

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from openspot.http.context import Identity, RequestContext
 from openspot.http.errors import HttpError
-from openspot.http.policy import Access, Policy
+from openspot.http.policy import Access, Permission, Policy
 from openspot.kit.service_credential import ServiceCredential
 from openspot.kit.tokens import InvalidTokenError, verify_access_token
 
@@ -170,7 +170,7 @@ def opens(kind: Authenticator, policy: Policy) -> bool:
 
 def may_fail(kind: Authenticator, policy: Policy) -> bool:
     """Whether the route refuses some valid credentials of that kind."""
-    return kind.limited or not all(access & policy.access for access in kind.grants)
+    return kind.limited or policy.permission is not None or not all(access & policy.access for access in kind.grants)
 
 
 class Guard:
@@ -199,9 +199,22 @@ class Guard:
         if identity.access not in self._opening:
             wanted = " or ".join(sorted((access.name or "").lower() for access in policy.access))
             raise HttpError(403, f"this route needs the access of: {wanted}", "FORBIDDEN")
+        if policy.permission is not None:
+            _check_permission(identity, policy.permission)
         if identity.scopes is None:
             return
         if policy.scope is None:
             raise HttpError(403, "this route takes no limited credential", "INSUFFICIENT_SCOPE")
         if policy.scope not in identity.scopes:
             raise HttpError(403, f"the credential lacks the scope {policy.scope}", "INSUFFICIENT_SCOPE")
+
+
+def _check_permission(identity: Identity, permission: Permission) -> None:
+    """Raise HttpError (403) if the operator lacks the permission."""
+    caller = identity.operator
+    if caller is not None and permission in caller.permissions:
+        return
+    roles = ", ".join(sorted(caller.roles)) if caller is not None else ""
+    raise HttpError(
+        403, f"this needs the permission {permission}, which your roles ({roles}) do not have", "PERMISSION_MISSING"
+    )

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
 from starlette.types import Receive
@@ -13,6 +14,9 @@ from starlette.types import Scope as AsgiScope
 from openspot.domain.ids import ORDER_ID_LENGTH, short_id
 from openspot.http.errors import HttpError
 from openspot.http.policy import Access, Scope
+
+if TYPE_CHECKING:
+    from openspot.http.operators import Operator
 
 SCOPE_KEY = "openspot.context"
 DISCARDED_BYTES_MAX = 1_048_576
@@ -25,7 +29,7 @@ class Identity:
 
     `subject` is the user's or participant's id, or the service's name. `scopes` is None for an unlimited credential.
     `expires_at` is in seconds since 1970, 0 for a credential that does not expire. `staking_balance` is the user's
-    stake as the access token states it, None if it states none.
+    stake as the access token states it, None if it states none. `operator` is who calls a route of operators.
     """
 
     subject: str
@@ -34,6 +38,7 @@ class Identity:
     session_id: str = ""
     expires_at: float = 0
     staking_balance: Decimal | None = None
+    operator: "Operator | None" = None
 
     @property
     def user_id(self) -> str:

@@ -5,5 +5,8 @@ from openspot.kit.description import Descriptor, Tables
 DESCRIPTOR = Descriptor(
     name="http",
     title="HTTP layer",
-    tables=Tables(owns=("audit_records", "api_keys", "idempotency_keys"), reads=("users",)),
+    tables=Tables(
+        owns=("audit_records", "api_keys", "idempotency_keys"),
+        reads=("users", "operator_roles", "user_mfa", "user_sessions", "refresh_tokens"),
+    ),
 )

@@ -59,6 +59,7 @@ _CALLERS = {
     Access.USER: "a user",
     Access.ADMIN: "an administrator",
     Access.SERVICE: "another service",
+    Access.OPERATOR: "an operator",
 }
 _PARTS_OF_SCHEMAS = ("items", "additionalProperties", "not")
 _LISTS_OF_SCHEMAS = ("anyOf", "allOf", "oneOf", "prefixItems")
@@ -176,7 +177,9 @@ def _rules_of(policy: Policy, throttled: bool, idempotent: bool, takes_keys: boo
     else:
         callers = " or ".join(text for access, text in _CALLERS.items() if access & policy.access)
         sentences = [f"Only {callers} may call it."]
-        if takes_keys and policy.scope is not None:
+        if policy.permission is not None:
+            sentences = [f"Only an operator with the permission `{policy.permission.value}` may call it."]
+        elif takes_keys and policy.scope is not None:
             sentences.append(f"An API key needs the scope `{policy.scope.value}`.")
         elif takes_keys:
             sentences.append("No API key opens it.")

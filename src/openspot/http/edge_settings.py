@@ -1,7 +1,8 @@
-"""Settings that several HTTP services share: addresses of the edges and of custody, and the origins of pages."""
+"""Settings that several HTTP services share: addresses of the edges and of custody, origins of pages, operators."""
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from openspot.http.api_keys.networks import read_network
 from openspot.kit.settings import Port, Settings, address_for_clients, own_host, own_url
 
 
@@ -55,3 +56,30 @@ class CustodyAddressSettings(Settings):
         """Address of custody's HTTP interface."""
         address = address_for_clients(self.custody_host or self.host, self.custody_port)
         return self.given_custody_url.rstrip("/") or f"http://{address}"
+
+
+class OperatorSettings(Settings):
+    """Where operators may come from."""
+
+    operator_networks: str = Field(
+        default="",
+        description="Addresses and networks (CIDR), with commas, that operators may call from; empty: any. It applies "
+        "to the operators' routes of REST edge, custody and web server; the first two see the web server's own address "
+        "unless it is one of `OPENSPOT_TRUSTED_PROXIES`",
+    )
+
+    @field_validator("operator_networks")
+    @classmethod
+    def _are_networks(cls, value: str) -> str:
+        for text in _listed(value):
+            read_network(text)
+        return value
+
+    @property
+    def operator_network_list(self) -> list[str]:
+        """The networks that operators may call from; empty: any."""
+        return _listed(self.operator_networks)
+
+
+def _listed(value: str) -> list[str]:
+    return [text.strip() for text in value.split(",") if text.strip()]

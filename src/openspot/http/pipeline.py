@@ -22,7 +22,7 @@ from openspot.http.context import SCOPE_KEY, BodyLimits, Identity, RequestContex
 from openspot.http.errors import ErrorTranslation, HttpError, as_http_error, error_body, service_unavailable
 from openspot.http.idempotency import HEADER as IDEMPOTENCY_KEY
 from openspot.http.idempotency import IdempotencyStore, StoredResponse, is_outcome
-from openspot.http.policy import PUBLIC, ThrottleClass
+from openspot.http.policy import PUBLIC, Access, ThrottleClass
 from openspot.http.routing import BodyKind, Route, RouteTable, WebSocketRoute
 from openspot.http.throttle import Throttle, caller_key
 from openspot.kit.log import get_logger
@@ -81,7 +81,9 @@ class Pipeline:
         self._websockets = {route.path: route for route in websockets}
         served: list[Route | WebSocketRoute] = [*routes, *websockets]
         self._guards = {id(route): Guard(route.policy, authenticators) for route in served}
-        self._authenticators = tuple(authenticators)
+        # Sessions of operators are looked up at every request, so only routes of operators ask for them.
+        self._of_operators = tuple(kind for kind in authenticators if Access.OPERATOR in kind.grants)
+        self._authenticators = tuple(kind for kind in authenticators if Access.OPERATOR not in kind.grants)
         self._throttles = dict(throttles)
         self._unthrottled = frozenset(unthrottled)
         self._audit = audit
@@ -111,14 +113,15 @@ class Pipeline:
                 route, parameters = self._table.find(context.method, context.path)
             except HttpError:
                 # The throttle counts requests for unknown paths too, so the caller must be known.
-                await self._identify(context)
+                await self._identify(context, self._authenticators)
                 await self._pass_throttle(context, PUBLIC.throttle)
                 raise
             context.takes_body = route.body is BodyKind.JSON
             context.parameters = parameters
             if self._in_flight > self._limits.requests_max:
                 raise service_unavailable("too many requests at a time", "OVERLOADED")
-            failure = await self._identify(context)
+            is_of_operators = route.policy.permission is not None
+            failure = await self._identify(context, self._of_operators if is_of_operators else self._authenticators)
             if self._throttles:
                 await self._pass_throttle(context, route.policy.throttle)
             if failure is not None:
@@ -143,7 +146,7 @@ class Pipeline:
         """Whose credential a scope carries. Raises HttpError (401) if it carries no valid one."""
         context = RequestContext(self._next_request_id(), scope, _nothing, self._limits.body)
         context.read_head()
-        failure = await self._identify(context)
+        failure = await self._identify(context, self._authenticators)
         if failure is not None:
             raise failure
         if context.identity is None:
@@ -152,12 +155,12 @@ class Pipeline:
 
     # Before the handler
 
-    async def _identify(self, context: RequestContext) -> Exception | None:
+    async def _identify(self, context: RequestContext, kinds: Sequence[Authenticator]) -> Exception | None:
         """Find the caller. Returns why that was not possible, for example a signed body that is too large.
 
         It is not raised, because such a request must pass the throttle too.
         """
-        for kind in self._authenticators:
+        for kind in kinds:
             try:
                 identity = await kind.identify(context)
             except CredentialsError as error:
@@ -264,7 +267,7 @@ class Pipeline:
             context.read_head()
             if route is None:
                 raise HttpError(404, "no such route", "ROUTE_NOT_FOUND")
-            failure = await self._identify(context)
+            failure = await self._identify(context, self._authenticators)
             await self._pass_throttle(context, route.policy.throttle)
             if failure is not None:
                 raise failure

@@ -5,6 +5,7 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
+from openspot.engine_client.operators import OperatorSessions
 from openspot.http.api_keys.authenticator import ApiKeys
 from openspot.http.app import CORS_EXPOSED, CORS_HEADERS, make_http_app, with_cors
 from openspot.http.audit import AuditSink
@@ -28,6 +29,8 @@ from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.notifications.routes import notification_routes
 from openspot.rest_edge.notifications.service import NotificationServices
+from openspot.rest_edge.operators.routes import operator_routes
+from openspot.rest_edge.operators.service import OperatorServices
 from openspot.rest_edge.orders.amendment_routes import amendment_routes
 from openspot.rest_edge.orders.cancel_timer_routes import cancel_timer_routes
 from openspot.rest_edge.orders.cancel_timers import CancelTimers
@@ -72,6 +75,7 @@ class EdgeServices:
     markets: MarketService
     margin: MarginClient
     alerts: AlertService
+    operators: OperatorServices
     system: SystemSettings
     trading: TradingResponse
     health: Health
@@ -88,7 +92,7 @@ def make_app(settings: RestEdgeSettings, services: EdgeServices, *, fast_paths: 
         title=TITLE,
         description=DESCRIPTION,
         health=services.health,
-        authenticators=[services.tokens, services.keys.authenticator],
+        authenticators=[services.tokens, services.keys.authenticator, services.operators.sessions],
         throttles=services.throttles,
         audit=services.audit,
         idempotency=services.idempotency,
@@ -114,6 +118,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
         settings_routes(PREFIX, services.system, services.trading),
         margin_routes(PREFIX, services.margin),
         alert_routes(PREFIX, services.alerts),
+        *operator_routes(PREFIX, services.operators),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
 
@@ -130,5 +135,9 @@ def _complete_order_routes(services: EdgeServices) -> list[Router]:
 def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
     """The routers, and the OpenAPI document with throttling on. `stand_in` takes the place of every service."""
     routers = edge_routers(stand_in)
-    kinds: list[Authenticator] = [UserTokens("unused"), ApiKeys(stand_in)]
+    kinds: list[Authenticator] = [
+        UserTokens("unused"),
+        ApiKeys(stand_in),
+        OperatorSessions(stand_in, stand_in, stand_in, stand_in),
+    ]
     return routers, openapi_document(TITLE, DESCRIPTION, routers, kinds, THROTTLE_TIERS, idempotency=True)

@@ -97,6 +97,9 @@ DESCRIPTOR = Descriptor(
             "cancel_timers",
             "price_alerts",
             "price_alert_markets",
+            "operator_roles",
+            "operator_actions",
+            "operator_action_origins",
         ),
         reads=(
             "orders",

@@ -36,6 +36,7 @@ from openspot.rest_edge.mail.service import make_mail_services
 from openspot.rest_edge.margin.service import MarginClient
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.notifications.service import make_notification_services
+from openspot.rest_edge.operators.service import make_operator_services
 from openspot.rest_edge.orders.cancel_timers import LOOK_INTERVAL_S, CancelTimers
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
@@ -160,6 +161,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
     alert_store = AlertStore(pool)
     judge = AlertJudge(pool, alert_store, notifications.store, fair_prices.all)
     repeat(frame, "judge price alerts", judge.judge, ALERT_INTERVAL_S)
+    tokens = UserTokens(settings.jwt_secret, revoked)
     return EdgeServices(
         users=users,
         keys=keys,
@@ -173,10 +175,11 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         alerts=AlertService(
             alert_store, Bounds(settings.price_alerts_user_max, settings.price_alerts_max), markets.market
         ),
+        operators=await make_operator_services(settings, pool, frame, tokens=tokens, ended=users.ended),
         system=SystemSettings(settings, THROTTLE_TIERS[ThrottleClass.STANDARD], system_clock),
         trading=trading_rules(settings),
         health=frame.health,
-        tokens=UserTokens(settings.jwt_secret, revoked),
+        tokens=tokens,
         throttles=throttles if settings.throttle_enabled else {},
         audit=audit,
         idempotency=idempotency,

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.api_keys.settings import ApiKeySettings
-from openspot.http.edge_settings import PageOriginSettings, RestAddressSettings
+from openspot.http.edge_settings import OperatorSettings, PageOriginSettings, RestAddressSettings
 from openspot.kit.settings import TOKEN_SECRET_LENGTH_MIN, Generated, OrderRulesSettings, UserTokenSettings
 from openspot.market_data_client.settings import PriceBandSettings
 from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS
@@ -33,6 +33,7 @@ class RestEdgeSettings(
     ApiKeySettings,
     MailSettings,
     PageOriginSettings,
+    OperatorSettings,
     PriceBandSettings,
     OrderRulesSettings,
     RestSharedSettings,

@@ -12,6 +12,7 @@ from openspot.rest_edge.common.payload_digest import payload_digest
 from openspot.rest_edge.funds.accounts.service import AccountService
 from openspot.rest_edge.identity.credentials.login_throttling import account_key
 from openspot.rest_edge.identity.second_factor.code_check import SecondFactor
+from openspot.rest_edge.operators.trail import OperatorAction, record_action
 from openspot.rest_edge.settings import RestEdgeSettings
 from tests.support.authenticator import PASSWORD, register
 from tests.support.fake_engine_http import FakeEngineHttp
@@ -48,7 +49,10 @@ NO_USERS = {
 }  # fmt: skip
 """Their rows name no user, or are not about users."""
 
-OTHERWISE = {"audit_records", "refresh_tokens", "login_attempts", "deleted_users"}
+OTHERWISE = {
+    "audit_records", "refresh_tokens", "login_attempts", "deleted_users",
+    "operator_roles", "operator_actions", "operator_action_origins",
+}  # fmt: skip
 """Each has a test of its own below."""
 
 
@@ -129,6 +133,24 @@ def table_names_user(table: str) -> bool:
     children = {"staking_accruals", "payment_events", "custody_approvals", "custody_signatures", "custody_audit"}
     margin = {"margin_loans", "margin_interest", "margin_positions", "margin_transfers", "margin_liquidations"}
     return table not in children | margin | {"edge_transfers", "broker_reports"}
+
+
+async def test_what_an_operator_did_stays_under_the_id_and_the_addresses_go(
+    ada: RestClient, pool: asyncpg.Pool
+) -> None:
+    user_id = (await names_of(pool))["user_id"]
+    await pool.execute("INSERT INTO operator_roles VALUES ($1, 'SUPPORT', 'shell:test', now())", user_id)
+    refused = await delete(ada)
+    assert (refused.status, refused.code) == (409, "OPERATOR_ROLES_REMAIN")
+    await pool.execute("DELETE FROM operator_roles")
+    async with pool.acquire() as connection, connection.transaction():
+        for name in (f"user:{user_id}", "user:bob"):
+            done = OperatorAction(name, "users.annotate", "user", "eve", "asked by phone", address="192.0.2.7")
+            await record_action(connection, done)
+    entries = await contents(pool, "operator_actions")
+    assert (await delete(ada)).status == 200
+    assert await contents(pool, "operator_actions") == entries
+    assert [row["operator"] for row in await pool.fetch("SELECT operator FROM operator_action_origins")] == ["user:bob"]
 
 
 async def test_an_open_margin_account_is_closed_before_its_user_is_deleted(ada: RestClient, pool: asyncpg.Pool) -> None:

@@ -21,7 +21,9 @@ DOCUMENT = documents()["rest-edge"]
 POSITIVE_NUMBER = "(?=.*[1-9])"
 """How the pattern of a decimal above 0 begins."""
 OF_ADMINISTRATORS = frozenset(
-    f"{route.method} {route.path}" for _, route in all_routes() if route.policy.access is Access.ADMIN
+    f"{route.method} {route.path}"
+    for _, route in all_routes()
+    if route.policy.access in (Access.ADMIN, Access.OPERATOR)
 )
 """The operations that refuse a user before they look at the request."""
 KNOWN_PARAMETERS = {"symbol": "BTC-USD", "asset": "BTC", "event": "order_filled"}

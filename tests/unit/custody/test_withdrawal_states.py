@@ -4,7 +4,6 @@ import itertools
 
 import pytest
 
-from openspot.custody.audit_chain import FIRST_HASH, entry_hash
 from openspot.custody.chain import confirmations
 from openspot.custody.wallet_policy import Wallet
 from openspot.custody.withdrawal_states import (
@@ -17,6 +16,7 @@ from openspot.custody.withdrawal_states import (
     WithdrawalStep,
     next_step,
 )
+from openspot.kit.hash_chain import FIRST_HASH, entry_hash
 from tests.support.custody import first_break
 
 

@@ -10,7 +10,7 @@ from openspot.http import authentication
 from openspot.http.authentication import CredentialsError, Guard, RevokedSessions, ServiceKeys, UserTokens, may_fail
 from openspot.http.context import BodyLimits, Identity, RequestContext
 from openspot.http.errors import HttpError
-from openspot.http.policy import NOBODY, Access, Policy, Scope
+from openspot.http.policy import NOBODY, Access, Permission, Policy, Scope
 from openspot.kit.tokens import Claims, sign
 
 SECRET = "a-secret-of-at-least-thirty-two-bytes"
@@ -271,6 +271,10 @@ def test_a_route_that_no_credential_could_open_is_refused_at_start() -> None:
         lambda: Policy(Access.PUBLIC | Access.USER),
         lambda: Policy(Access.DELEGATED | Access.ADMIN),
         lambda: Policy(Access.PUBLIC, Scope.READ),
+        lambda: Policy(Access.OPERATOR),
+        lambda: Policy(Access.USER, permission=Permission.USERS_READ),
+        lambda: Policy(Access.OPERATOR | Access.ADMIN, permission=Permission.USERS_READ),
+        lambda: Policy(Access.OPERATOR, Scope.READ, permission=Permission.USERS_READ),
     ],
 )
 def test_a_policy_that_means_nothing_is_refused(make: Any) -> None:

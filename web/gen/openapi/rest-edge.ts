@@ -2096,6 +2096,90 @@ export interface paths {
         patch: operations["change_price_alert"];
         trace?: never;
     };
+    "/api/v1/operator/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who you are as an operator
+         * @description Only an operator with the permission `console.use` may call it. The `standard` limits count the request.
+         */
+        get: operations["get_operator_session"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every role, and its permissions
+         * @description Only an operator with the permission `permissions.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_operator_roles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/operators": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The users who are operators
+         * @description Only an operator with the permission `permissions.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_operators"];
+        put?: never;
+        /**
+         * Make a user an operator
+         * @description Only an operator with the permission `permissions.grant` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        post: operations["add_operator"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/operators/{userId}/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change the roles of an operator; without any, the user's sessions end
+         * @description Only an operator with the permission `permissions.grant` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        put: operations["change_operator_roles"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/health": {
         parameters: {
             query?: never;
@@ -3300,6 +3384,22 @@ export interface components {
             fiat: boolean;
         };
         /**
+         * NewOperatorBody
+         * @description A registered user, by id or e-mail address, who becomes an operator with these roles; and why.
+         * @example {
+         *       "reason": "joined the support team",
+         *       "roles": [
+         *         "SUPPORT"
+         *       ],
+         *       "user": "ada@example.org"
+         *     }
+         */
+        NewOperatorBody: {
+            user: string;
+            roles: components["schemas"]["OperatorRole"][];
+            reason: string;
+        };
+        /**
          * NotificationEvent
          * @description The events that a user can be notified of.
          * @enum {string}
@@ -3359,6 +3459,36 @@ export interface components {
             /** @example 0.015 */
             leverage: string | number;
             requestId?: string | null;
+        };
+        /**
+         * OperatorResponse
+         * @description A user who is an operator. The roles open nothing before the user has a second factor.
+         */
+        OperatorResponse: {
+            userId: string;
+            email: string;
+            displayName: string | null;
+            roles: components["schemas"]["OperatorRole"][];
+            secondFactor: boolean;
+            /** Format: date-time */
+            changedAt: string;
+        };
+        /**
+         * OperatorRole
+         * @description What an operator is there for.
+         * @enum {string}
+         */
+        OperatorRole: "SUPPORT" | "COMPLIANCE" | "TREASURY" | "MARKET_OPERATIONS" | "AUDITOR" | "ADMINISTRATOR";
+        /**
+         * OperatorSessionResponse
+         * @description Who calls, as operator: the name in the trail, the roles, and the permissions of all roles together.
+         *
+         *     A session with the engine has no roles, and every permission.
+         */
+        OperatorSessionResponse: {
+            operator: string;
+            roles: components["schemas"]["OperatorRole"][];
+            permissions: components["schemas"]["Permission"][];
         };
         /**
          * OrderBatchBody
@@ -3710,6 +3840,14 @@ export interface components {
             expiresAt: string;
         };
         /**
+         * Permission
+         * @description What an operator may do, by the names of the console's catalogue (Document A 2.6) and those that it lacks.
+         *
+         *     `http/operators.py` says which role has which.
+         * @enum {string}
+         */
+        Permission: "console.use" | "orders.read_all" | "orders.cancel_any" | "orders.cancel_all" | "trades.read_all" | "trades.export" | "trades.annotate" | "participants.read" | "participants.create" | "participants.activate" | "participants.deactivate" | "participants.set_stp_mode" | "participants.set_fees" | "participants.reset_password" | "participants.set_type" | "users.read" | "users.export" | "users.annotate" | "users.lock_login" | "users.lock_withdrawals" | "users.reset_second_factor" | "users.resend_mail" | "users.set_limits" | "users.close" | "balances.read_all" | "balances.adjust_up" | "balances.adjust_down" | "balances.approve" | "balances.transfer" | "balances.export" | "deposits.read" | "deposits.export" | "deposits.credit" | "withdrawals.read" | "withdrawals.export" | "withdrawals.approve" | "withdrawals.reject" | "withdrawals.sign" | "withdrawals.assign" | "wallets.read" | "wallets.configure" | "payments.read" | "payments.export" | "plans.read" | "plans.change" | "markets.read" | "markets.announce" | "symbols.create" | "symbols.update" | "symbols.set_phase" | "symbols.deactivate" | "symbols.delete" | "currencies.create" | "currencies.update" | "currencies.delete" | "fees.configure" | "risk.read" | "risk.set_limits" | "risk.freeze_participant" | "margin.read" | "margin.liquidate" | "kyc.read" | "kyc.decide" | "cases.read" | "cases.close" | "reports.regulatory" | "sessions.read" | "sessions.end_any" | "api_keys.read_all" | "api_keys.revoke_any" | "permissions.read" | "permissions.grant" | "stats.read" | "health.read" | "journal.verify" | "journal.export" | "reconcile.run" | "reconcile.read" | "audit.read" | "audit.export" | "settings.read" | "settings.change";
+        /**
          * PortfolioPointResponse
          * @description The portfolio at `timestamp` (ms since 1970). `value` (USD) is the sum over the assets that had a price.
          */
@@ -4019,12 +4157,48 @@ export interface components {
             mfaCode?: string | null;
         };
         /**
+         * RoleDescription
+         * @description A role, and what it may do.
+         */
+        RoleDescription: {
+            role: components["schemas"]["OperatorRole"];
+            permissions: components["schemas"]["Permission"][];
+        };
+        /**
          * RoleResponse
          * @description A user's role. `changed` is false if the user had it already.
          */
         RoleResponse: {
             userId: string;
             role: components["schemas"]["Role"];
+            changed: boolean;
+        };
+        /**
+         * RolesBody
+         * @description The roles that an operator has from now on: none ends that. `expected` are those that the caller has seen.
+         * @example {
+         *       "expected": [
+         *         "SUPPORT"
+         *       ],
+         *       "reason": "covers for a week",
+         *       "roles": [
+         *         "SUPPORT",
+         *         "TREASURY"
+         *       ]
+         *     }
+         */
+        RolesBody: {
+            roles: components["schemas"]["OperatorRole"][];
+            expected: components["schemas"]["OperatorRole"][];
+            reason: string;
+        };
+        /**
+         * RolesResponse
+         * @description The roles of a user now. `changed` is false if they were the same before.
+         */
+        RolesResponse: {
+            userId: string;
+            roles: components["schemas"]["OperatorRole"][];
             changed: boolean;
         };
         /**
@@ -14434,6 +14608,432 @@ export interface operations {
             };
             /** @description the body did not arrive in time */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_operator_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorSessionResponse"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_operator_roles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoleDescription"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_operators: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorResponse"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    add_operator: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewOperatorBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolesResponse"];
+                };
+            };
+            /** @description the body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description nobody is registered so: USER_NOT_FOUND */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the user is an operator already: ROLES_CHANGED; or it is you: OWN_ROLES */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_operator_roles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RolesBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolesResponse"];
+                };
+            };
+            /** @description the body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no such user: USER_NOT_FOUND */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the roles are not the expected ones: ROLES_CHANGED; they are yours: OWN_ROLES; or it would leave no administrator: LAST_ADMINISTRATOR */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

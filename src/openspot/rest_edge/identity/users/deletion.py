@@ -125,6 +125,8 @@ class AccountDeletion:
         remaining = await open_obligations(self._pool, user_id)
         if "margin_accounts" in remaining:
             raise HttpError(409, "close your margin account first", "MARGIN_ACCOUNT_REMAINS")
+        if "operator_roles" in remaining:
+            raise HttpError(409, "another operator must end your roles first", "OPERATOR_ROLES_REMAIN")
         if remaining:
             message = f"wait until your {', '.join(remaining)} are settled"
             raise HttpError(409, message, "OBLIGATIONS_REMAIN", details={"obligations": remaining})

@@ -12,7 +12,8 @@ _COUNTS = """
         (SELECT count(*) FROM custody_deposits WHERE user_id = $1 AND confirmed_at IS NULL) AS deposits,
         (SELECT count(*) FROM custody_withdrawals
             WHERE user_id = $1 AND funds NOT IN ('refused', 'released', 'taken')) AS withdrawals,
-        (SELECT count(*) FROM margin_accounts WHERE user_id = $1 AND status <> 'closed') AS margin_accounts
+        (SELECT count(*) FROM margin_accounts WHERE user_id = $1 AND status <> 'closed') AS margin_accounts,
+        (SELECT count(*) FROM operator_roles WHERE user_id = $1) AS operator_roles
 """
 
 

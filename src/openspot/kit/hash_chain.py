@@ -1,4 +1,4 @@
-"""The hash chain over the custody's audit entries. Pure.
+"""Chains of hashes over audit entries: the custody's and the operators'. Pure.
 
 Each entry holds the hash of the entry before it. So whoever changes, removes or adds an entry must also
 change all hashes that follow.

@@ -1,0 +1,109 @@
+"""Which users are operators, and in which roles: reads and changes the table `operator_roles`.
+
+Roles are read again at each request of an operator, so a change holds at once. A user who loses the last role loses all
+sessions too. Nobody changes their own roles, and the last administrator keeps that role. Changes are made one after the
+other, so that two administrators cannot take the role from each other at the same time.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from openspot.http.errors import HttpError
+from openspot.http.operators import OperatorRole
+from openspot.kit.clock import utc_now
+from openspot.kit.database import Connection, Pool
+from openspot.rest_edge.identity.credentials.store import revoke_families
+
+LIST_MAX = 1000
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('openspot-operator-roles', 0))"
+_LIST = """
+    SELECT user_id, email, display_name, array_agg(operator_roles.role ORDER BY operator_roles.role) AS roles,
+        coalesce(bool_or(enabled_at IS NOT NULL), FALSE) AS has_second_factor, max(granted_at) AS changed_at
+    FROM operator_roles JOIN users USING (user_id) LEFT JOIN user_mfa USING (user_id)
+    GROUP BY user_id, email, display_name ORDER BY email LIMIT $1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorUser:
+    """A user who is an operator. Without a second factor the roles open nothing yet."""
+
+    user_id: str
+    email: str
+    display_name: str | None
+    roles: list[OperatorRole]
+    has_second_factor: bool
+    changed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RolesChange:
+    """The outcome of a change. The access tokens of the sessions in `ended` must be refused."""
+
+    user_id: str
+    email: str
+    before: frozenset[OperatorRole]
+    after: frozenset[OperatorRole]
+    ended: tuple[str, ...] = ()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether anything changed."""
+        return self.before != self.after
+
+
+async def list_operators(pool: Pool) -> list[OperatorUser]:
+    """The users who are operators, by e-mail address; at most LIST_MAX."""
+    rows = await pool.fetch(_LIST, LIST_MAX)
+    return [OperatorUser(**{**row, "roles": [OperatorRole(role) for role in row["roles"]]}) for row in rows]
+
+
+async def set_roles(
+    connection: Connection,
+    user: str,
+    roles: Collection[OperatorRole],
+    granted_by: str,
+    expected: Collection[OperatorRole] | None = None,
+) -> RolesChange:
+    """Give a user (an id or an e-mail address) exactly these roles, in the caller's transaction.
+
+    Raises HttpError: 404 `USER_NOT_FOUND`; 409 `OWN_ROLES`, `ROLES_CHANGED` if the user does not have the `expected`
+    roles, or `LAST_ADMINISTRATOR`.
+    """
+    await connection.execute(_LOCK)
+    row = await connection.fetchrow(
+        "SELECT user_id, email FROM users WHERE user_id = $1 OR email = $2 FOR UPDATE", user, user.lower()
+    )
+    if row is None:
+        raise HttpError(404, f"user: nobody is registered as {user}", "USER_NOT_FOUND")
+    user_id, wanted = row["user_id"], frozenset(roles)
+    if granted_by == f"user:{user_id}":
+        raise HttpError(409, "your own roles are changed by another administrator", "OWN_ROLES")
+    found = await connection.fetch("SELECT role FROM operator_roles WHERE user_id = $1", user_id)
+    before = frozenset(OperatorRole(each["role"]) for each in found)
+    if expected is not None and before != frozenset(expected):
+        has = ", ".join(sorted(before)) or "none"
+        raise HttpError(409, f"expected: the roles have changed meanwhile, they are: {has}", "ROLES_CHANGED")
+    if OperatorRole.ADMINISTRATOR in before - wanted and not await _has_other_administrator(connection, user_id):
+        raise HttpError(409, "the last administrator keeps the role: make another user one first", "LAST_ADMINISTRATOR")
+    gone = sorted(before - wanted)
+    await connection.execute("DELETE FROM operator_roles WHERE user_id = $1 AND role = ANY($2::text[])", user_id, gone)
+    await connection.executemany(
+        "INSERT INTO operator_roles (user_id, role, granted_by, granted_at) VALUES ($1, $2, $3, $4)",
+        [(user_id, role, granted_by, utc_now()) for role in sorted(wanted - before)],
+    )
+    ended: list[str] = []
+    if before and not wanted:
+        ended = await revoke_families(connection, user_id, "", utc_now())
+    return RolesChange(user_id, row["email"], before, wanted, tuple(ended))
+
+
+async def _has_other_administrator(connection: Connection, user_id: str) -> bool:
+    return bool(
+        await connection.fetchval(
+            "SELECT EXISTS (SELECT FROM operator_roles WHERE role = $1 AND user_id <> $2)",
+            OperatorRole.ADMINISTRATOR,
+            user_id,
+        )
+    )

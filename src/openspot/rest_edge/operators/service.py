@@ -1,0 +1,38 @@
+"""Makes what is behind the routes of operators: their sessions, their roles, and the trail of what they did."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import aiohttp
+
+from openspot.engine_client.administrators import EngineSessions
+from openspot.engine_client.operators import OperatorSessions
+from openspot.http.api_keys.networks import AllowedNetworks
+from openspot.http.authentication import UserTokens
+from openspot.http.operator_store import standing_of
+from openspot.kit.database import Pool
+from openspot.kit.service_frame import ServiceFrame
+from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
+from openspot.rest_edge.operators.operators import Operators
+from openspot.rest_edge.settings import RestEdgeSettings
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorServices:
+    """The services behind the routes of operators, and the authenticator of operators' sessions."""
+
+    sessions: OperatorSessions
+    operators: Operators
+
+
+async def make_operator_services(
+    settings: RestEdgeSettings, pool: Pool, frame: ServiceFrame, *, tokens: UserTokens, ended: EndedSessions
+) -> OperatorServices:
+    """Make the services; `frame` ends them in reverse order."""
+    client = await frame.enter(aiohttp.ClientSession())
+    engine = EngineSessions(client, settings.engine_url, settings.read_timeout_s)
+    networks = AllowedNetworks(settings.operator_network_list)
+    return OperatorServices(
+        sessions=OperatorSessions(tokens, partial(standing_of, pool), engine, networks),
+        operators=Operators(pool, ended),
+    )

@@ -1,0 +1,65 @@
+"""Operators for tests: an edge's services of operators without anything behind them, and users who are operators."""
+
+from base64 import urlsafe_b64encode
+from typing import Any
+
+import asyncpg
+
+from openspot.engine_client.administrators import EngineSession
+from openspot.engine_client.operators import OperatorSessions, Standing
+from openspot.http.api_keys.networks import AllowedNetworks
+from openspot.http.authentication import UserTokens
+from openspot.http.operator_store import OperatorStanding
+from openspot.http.operators import OperatorRole
+from openspot.rest_edge.operators.service import OperatorServices
+from tests.support.authenticator import Authenticator, enable_mfa, log_in, register, send_code
+from tests.support.rest_client import RestClient
+
+TOKEN_SECRET = "test-secret-of-at-least-thirty-two-bytes"
+ENGINE_TOKEN = ".".join(("e30", urlsafe_b64encode(b'{"aud":"epoch","sub":"root"}').decode().rstrip("="), "signature"))
+"""The token of the administrator `root`, as far as `EngineOfOne` looks at it."""
+
+
+class EngineOfOne:
+    """An engine that knows one session, of an administrator."""
+
+    async def find(self, token: str) -> EngineSession | None:
+        """The administrator's session."""
+        return EngineSession("root", is_administrator=True) if token == ENGINE_TOKEN else None
+
+
+async def _nobody(user_id: str, session_id: str) -> OperatorStanding:
+    return OperatorStanding(frozenset(), had_second_factor=False, has_ended=False)
+
+
+def without_operators(nothing: Any = None, standing: Standing = _nobody) -> OperatorServices:
+    """The services of an edge without a database; `nothing` stands for what is behind the routes."""
+    engine: Any = EngineOfOne()
+    sessions = OperatorSessions(UserTokens(TOKEN_SECRET), standing, engine, AllowedNetworks(()))
+    return OperatorServices(sessions=sessions, **{
+        name: nothing for name in OperatorServices.__dataclass_fields__ if name != "sessions"
+    })  # fmt: skip
+
+
+async def make_operator(edge: RestClient, pool: asyncpg.Pool, email: str, *roles: OperatorRole) -> Authenticator:
+    """Register a user, turn the second factor on, give the roles, and log in again with a code.
+
+    `edge` then calls as this operator.
+    """
+    edge.token = None
+    user_id = await register(edge, email)
+    app = await enable_mfa(edge)
+    await pool.executemany(
+        "INSERT INTO operator_roles (user_id, role, granted_by, granted_at) VALUES ($1, $2, 'shell:test', now())",
+        [(user_id, role) for role in roles],
+    )
+    await log_in_as_operator(edge, email, app)
+    return app
+
+
+async def log_in_as_operator(edge: RestClient, email: str, app: Authenticator) -> None:
+    """Log in with a code; `edge` then calls with this session."""
+    edge.token = None
+    session = await send_code(edge, (await log_in(edge, email)).body, app.code())
+    assert session.status == 200, session.body
+    edge.token = session.body["accessToken"]
