@@ -110,7 +110,7 @@ async def test_a_coin_is_listed_traded_through_kills_and_delisted_without_a_rest
         async def pushed() -> bool:
             url = platform.settings.ws_url
             async with aiohttp.ClientSession() as session, session.ws_connect(url) as socket:
-                await socket.send_json({"type": "subscribe", "channel": "ticker:DOGE-USD"})
+                await socket.send_json({"action": "subscribe", "channel": "ticker:DOGE-USD"})
                 async with asyncio.timeout(stretched(10)):
                     async for message in socket:
                         if "DOGE-USD" in str(message.data) and "0.1" in str(message.data):
@@ -137,7 +137,7 @@ async def test_a_coin_is_listed_traded_through_kills_and_delisted_without_a_rest
 
         await eventually(refused, WAIT_S, 0.2)
         history = await openspot(platform, "market", "changes", "DOGE-USD")
-        assert "by command:carol: thin" in history
+        assert "by shell:carol: thin" in history
         assert "quantityMax: '1000000' -> '20'" in history
 
         # Delisted: the open order ends, nothing can be placed, and the coin is still the buyer's.

@@ -72,7 +72,7 @@ def list_new(
         base = symbol.partition("-")[0]
         fields["asset"] = {"currency": base, "name": asset_name, "places": asset_places, "logo": logo}
     settings = _settings()
-    _print(checked(settings, fields) if check else list_market(settings, fields, f"command:{who}"))
+    _print(checked(settings, fields) if check else list_market(settings, fields, f"shell:{who}"))
 
 
 def edit(
@@ -104,7 +104,7 @@ def edit(
     fields |= {"reason": reason, **_schedule(at)}
     fields |= _bounds("quantity", quantity) if quantity else {}
     fields |= _bounds("notional", notional) if notional else {}
-    _print(change_market(_settings(), symbol.upper(), fields, f"command:{who}"))
+    _print(change_market(_settings(), symbol.upper(), fields, f"shell:{who}"))
 
 
 def set_status(
@@ -116,14 +116,14 @@ def set_status(
     """Open a market, or let it get another status on the way there."""
     from openspot.engine_client.listing_operator import set_status as carry_out
 
-    _print(carry_out(_settings(), symbol.upper(), status, reason, f"command:{who}"))
+    _print(carry_out(_settings(), symbol.upper(), status, reason, f"shell:{who}"))
 
 
 def delist(symbol: Symbol, reason: Reason, who: Who = "operator") -> None:
     """Delist a market: it takes no order, its open orders are cancelled, and balances can be withdrawn."""
     from openspot.engine_client.listing_operator import set_status as carry_out
 
-    _print(carry_out(_settings(), symbol.upper(), "delisting", reason, f"command:{who}"))
+    _print(carry_out(_settings(), symbol.upper(), "delisting", reason, f"shell:{who}"))
 
 
 def changes(symbol: Symbol) -> None:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from openspot.contracts.listings import ListingChange, MarketTerms
 from openspot.engine_client.errors import EngineError
-from openspot.engine_client.listing_schemas import CheckResult, MarketListing, NewMarketBody, StatusBody, TermsChange
+from openspot.engine_client.listing_schemas import RuleCheck, MarketListing, NewMarketBody, StatusBody, TermsChange
 from openspot.engine_client.listings import EngineListings, ListingRefusedError
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.validation import Body
@@ -92,7 +92,7 @@ def _body(shape: type[AnyBody], fields: Mapping[str, Any]) -> AnyBody:
         raise ListingOperatorError("\n".join(lines)) from error
 
 
-def _check_line(result: CheckResult) -> str:
+def _check_line(result: RuleCheck) -> str:
     return f"{'no ' if result.fault else 'yes'} {result.field}: {result.rule}" + (
         f": {result.fault}" if result.fault else ""
     )

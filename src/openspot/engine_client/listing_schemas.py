@@ -22,7 +22,13 @@ OPERATOR_LENGTH_MAX = 80
 Status = Literal["announced", "post-only", "auction", "open", "delisting", "delisted"]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=TEXT_LENGTH_MAX)]
 Reason = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=REASON_LENGTH_MIN, max_length=REASON_LENGTH_MAX)
+    str,
+    StringConstraints(
+        strip_whitespace=True,
+        min_length=REASON_LENGTH_MIN,
+        max_length=REASON_LENGTH_MAX,
+        pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*$",
+    ),
 ]
 Milliseconds = Annotated[int, Field(ge=0, le=253_402_300_799_999), NoBoolean]
 
@@ -99,6 +105,8 @@ class NewMarketBody(ReasonedBody, BoundsBody):
 class TermsChange(ReasonedBody):
     """The new values of a market. What is not given stays as it is; a schedule replaces the one before."""
 
+    model_config = example({"takerFee": 20, "quantityMax": "500000", "reason": "more is traded"})
+
     taker_fee: WholeNumber | None = None
     maker_fee: WholeNumber | None = None
     quantity_min: ExactPositiveDecimal | None = None
@@ -115,10 +123,18 @@ class TermsChange(ReasonedBody):
 class StatusBody(ReasonedBody):
     """The status that a market is to get at once. Its schedule ends with that."""
 
+    model_config = example({"status": "open", "reason": "the makers are there"})
+
     status: Status
 
 
-class CheckResult(Message, frozen=True):
+class DelistingBody(ReasonedBody):
+    """Why a market is delisted."""
+
+    model_config = example({"reason": "the coin has ended"})
+
+
+class RuleCheck(Message, frozen=True):
     """A rule of a listing. `fault` says what is wrong with the field; it is empty if the rule is fulfilled."""
 
     field: str

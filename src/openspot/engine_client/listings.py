@@ -10,7 +10,7 @@ import msgspec
 from openspot.engine_client.errors import EngineRefusedError, EngineUnreachableError
 from openspot.engine_client.listing_schemas import (
     OPERATOR_HEADER,
-    CheckResult,
+    RuleCheck,
     ListingChanges,
     MarketListing,
     NewMarketBody,
@@ -44,9 +44,9 @@ class EngineListings:
         self._session = session
         self._url = f"{url}/api/v1/admin/listings"
 
-    async def checks(self, body: NewMarketBody) -> list[CheckResult]:
+    async def checks(self, body: NewMarketBody) -> list[RuleCheck]:
         """Every rule for a new market, each with what is wrong."""
-        return await self._call("POST", "/checks", list[CheckResult], _json(body))
+        return await self._call("POST", "/checks", list[RuleCheck], _json(body))
 
     async def list_market(self, body: NewMarketBody, operator: str) -> MarketListing:
         """List a market, and its base asset if the body has one."""

@@ -19,7 +19,7 @@ from openspot.engine.transport.market_views import lot_text, tick_text
 from openspot.engine_client.listing_schemas import (
     OPERATOR_HEADER,
     OPERATOR_LENGTH_MAX,
-    CheckResult,
+    RuleCheck,
     ListingChanges,
     MarketListing,
     NewMarketBody,
@@ -85,10 +85,10 @@ def _change_routes(listings: MarketListings) -> Router:
     router = Router(f"{PREFIX}/admin/listings", tag="administration")
 
     @router.post(
-        "/checks", _READ, response=list[CheckResult], summary="Every rule for a new market, each with what is wrong"
+        "/checks", _READ, response=list[RuleCheck], summary="Every rule for a new market, each with what is wrong"
     )
     async def check_market(body: NewMarketBody) -> Response:
-        return json_response([CheckResult(*check) for check in listings.checks(body)])
+        return json_response([RuleCheck(*check) for check in listings.checks(body)])
 
     @router.post(
         "", _CHANGE, status=201, response=MarketListing, refusals=_INVALID, summary="List a market, and its base asset"

@@ -10,6 +10,7 @@ from openspot.http.operators import PERMISSIONS, OperatorRole, operator
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
+from openspot.rest_edge.operators.markets.routes import operator_market_routes
 from openspot.rest_edge.operators.roles import RolesChange
 from openspot.rest_edge.operators.schemas import (
     NewOperatorBody,
@@ -72,7 +73,7 @@ def operator_routes(prefix: str, services: OperatorServices) -> list[Router]:
     async def change_operator_roles(request: Request, user_id: UserIdPath, body: RolesBody) -> Response:
         return _reply(await operators.change(request, user_id, body.roles, body.reason, body.expected))
 
-    return [router]
+    return [router, operator_market_routes(prefix, services.markets)]
 
 
 def _reply(change: RolesChange) -> Response:
