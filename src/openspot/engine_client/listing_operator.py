@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from openspot.contracts.listings import ListingChange, MarketTerms
 from openspot.engine_client.errors import EngineError
-from openspot.engine_client.listing_schemas import RuleCheck, MarketListing, NewMarketBody, StatusBody, TermsChange
+from openspot.engine_client.listing_schemas import MarketListing, NewMarketBody, RuleCheck, StatusBody, TermsChange
 from openspot.engine_client.listings import EngineListings, ListingRefusedError
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.validation import Body

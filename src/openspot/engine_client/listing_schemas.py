@@ -128,6 +128,14 @@ class StatusBody(ReasonedBody):
     status: Status
 
 
+class OpeningBody(ReasonedBody):
+    """The status that a market is to get at once on its way to trading. Its schedule ends with that."""
+
+    model_config = example({"status": "open", "reason": "the makers are there"})
+
+    status: Literal["announced", "post-only", "auction", "open"]
+
+
 class DelistingBody(ReasonedBody):
     """Why a market is delisted."""
 

@@ -10,10 +10,10 @@ import msgspec
 from openspot.engine_client.errors import EngineRefusedError, EngineUnreachableError
 from openspot.engine_client.listing_schemas import (
     OPERATOR_HEADER,
-    RuleCheck,
     ListingChanges,
     MarketListing,
     NewMarketBody,
+    RuleCheck,
     StatusBody,
     TermsChange,
 )

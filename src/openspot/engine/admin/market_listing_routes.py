@@ -19,10 +19,10 @@ from openspot.engine.transport.market_views import lot_text, tick_text
 from openspot.engine_client.listing_schemas import (
     OPERATOR_HEADER,
     OPERATOR_LENGTH_MAX,
-    RuleCheck,
     ListingChanges,
     MarketListing,
     NewMarketBody,
+    RuleCheck,
     StatusBody,
     TermsChange,
 )

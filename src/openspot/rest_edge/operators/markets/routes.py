@@ -7,11 +7,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.engine_client.listing_schemas import (
-    RuleCheck,
     DelistingBody,
     ListingChanges,
     MarketListing,
     NewMarketBody,
+    OpeningBody,
+    RuleCheck,
     StatusBody,
     TermsChange,
 )
@@ -81,8 +82,9 @@ def operator_market_routes(prefix: str, markets: OperatorMarkets) -> Router:
         "/{symbol}/status", _OPEN, response=MarketListing, refusals=_INVALID | _UNKNOWN,
         summary="Open a market, or let it get another status on the way there",
     )  # fmt: skip
-    async def set_market_status(request: Request, symbol: SymbolPath, body: StatusBody) -> Response:
-        return json_response(await markets.set_status(request, symbol, body))
+    async def set_market_status(request: Request, symbol: SymbolPath, body: OpeningBody) -> Response:
+        wanted = StatusBody(status=body.status, reason=body.reason)
+        return json_response(await markets.set_status(request, symbol, wanted))
 
     @router.post(
         "/{symbol}/delisting", _DELIST, response=MarketListing, refusals=_INVALID | _UNKNOWN,

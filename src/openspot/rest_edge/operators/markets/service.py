@@ -12,10 +12,10 @@ from starlette.requests import Request
 from openspot.contracts.listings import differences, fields_of
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.listing_schemas import (
-    RuleCheck,
     ListingChanges,
     MarketListing,
     NewMarketBody,
+    RuleCheck,
     StatusBody,
     TermsChange,
 )
