@@ -41,6 +41,8 @@ class FakeEngineHttp:
         }
         self.balances: dict[str, list[dict[str, str]]] = {}
         """Rows by participant, each with currency, total, available, locked and reserved, as the engine has them."""
+        self.sessions: dict[str, tuple[str, str]] = {}
+        """Participant and its type, by the token of a session."""
         self.requests: list[str] = []
         self._server: HttpServer | None = None
 
@@ -52,6 +54,7 @@ class FakeEngineHttp:
                 Route("/api/v1/markets", self._markets),
                 Route("/api/v1/marketdata/orderbook/{symbol}", self._book),
                 Route("/api/v1/balances", self._balances),
+                Route("/exchange.v1.AdminService/ValidateToken", self._validate, methods=["POST"]),
             ]
         )
         self._server = http_server(app, self._settings, self._settings.engine_http_port)
@@ -73,6 +76,12 @@ class FakeEngineHttp:
     async def _book(self, request: Request) -> Response:
         book = self.books.get(request.path_params["symbol"])
         return JSONResponse(book, 200) if book is not None else JSONResponse({"error": "INVALID_SYMBOL"}, 404)
+
+    async def _validate(self, request: Request) -> Response:
+        found = self.sessions.get((await request.json())["token"])
+        if found is None:
+            return JSONResponse({"valid": False})
+        return JSONResponse({"valid": True, "participantId": found[0], "type": found[1]})
 
     async def _balances(self, request: Request) -> Response:
         given = (request.headers.get("x-api-key"), request.headers.get("x-api-secret"))

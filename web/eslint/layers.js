@@ -9,7 +9,7 @@ import { posix } from "node:path";
 /** @type {Readonly<Record<string, readonly string[]>>} */
 export const LAYERS = {
   lib: ["theme", "", "components"],
-  "console/src": ["engine", "parts", "frame", "pages", ""],
+  "console/src": ["engine", "operator", "parts", "frame", "pages", ""],
   "trade/src": [
     "stream",
     "api",

@@ -6,12 +6,14 @@ import typer
 
 from openspot.cli import (
     archive,
+    audit,
     backup,
     custody,
     engine,
     market_data,
     markets,
     operation,
+    operators,
     platform,
     providers,
     repairs,
@@ -44,6 +46,8 @@ app.add_typer(custody.custody_app, name="custody")
 app.add_typer(providers.kyc_app, name="kyc")
 app.add_typer(providers.payments_app, name="payments")
 app.add_typer(users.users_app, name="users")
+app.add_typer(operators.operators_app, name="operators")
+app.add_typer(audit.audit_app, name="audit")
 app.add_typer(venue_simulator_app, name="venue-simulator")
 price_app, owners_app = price_commands(running_settings, fail)
 app.add_typer(price_app, name="price")

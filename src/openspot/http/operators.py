@@ -175,6 +175,7 @@ _AUDITOR = _EVERYBODY | {
     Permission.JOURNAL_VERIFY,
     Permission.JOURNAL_EXPORT,
     Permission.RECONCILE_READ,
+    Permission.OPERATORS_READ,
     Permission.AUDIT_READ,
     Permission.AUDIT_EXPORT,
     Permission.SETTINGS_READ,
@@ -192,6 +193,7 @@ _ADMINISTRATORS_ALONE = frozenset(
         Permission.SYMBOLS_DELETE,
         Permission.CURRENCIES_DELETE,
         Permission.PERMISSIONS_GRANT,
+        Permission.OPERATORS_END_SESSIONS,
         Permission.SETTINGS_CHANGE,
     }
 )

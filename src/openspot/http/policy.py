@@ -116,6 +116,8 @@ class Permission(StrEnum):
     API_KEYS_REVOKE_ANY = "api_keys.revoke_any"
     PERMISSIONS_READ = "permissions.read"
     PERMISSIONS_GRANT = "permissions.grant"
+    OPERATORS_READ = "operators.read"
+    OPERATORS_END_SESSIONS = "operators.end_sessions"
     STATS_READ = "stats.read"
     HEALTH_READ = "health.read"
     JOURNAL_VERIFY = "journal.verify"

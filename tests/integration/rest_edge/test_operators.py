@@ -6,10 +6,15 @@ import asyncpg
 import pytest
 
 from openspot.http.operators import PERMISSIONS, OperatorRole
-from openspot.kit.settings import Settings
+from openspot.http.policy import Permission
+from openspot.kit.settings import Settings, SettingsError, as_part, load
+from openspot.rest_edge.operators.role_command import OperatorError, change_operator, operators
+from openspot.rest_edge.settings import RestEdgeSettings
 from tests.support.authenticator import enable_mfa, register
-from tests.support.edge_operators import log_in_as_operator, make_operator
-from tests.support.rest_client import RestClient
+from tests.support.edge_operators import ENGINE_TOKEN, log_in_as_operator, make_operator
+from tests.support.fake_engine_http import FakeEngineHttp
+from tests.support.rest_client import RestClient, running_edge
+from tests.support.waiting import eventually
 
 ADA, BOB, EVE = "ada@example.org", "bob@example.org", "eve@example.org"
 SUPPORT, TREASURY, ADMINISTRATOR = OperatorRole.SUPPORT, OperatorRole.TREASURY, OperatorRole.ADMINISTRATOR
@@ -171,3 +176,99 @@ async def test_two_administrators_who_end_each_other_at_once_leave_one(
     assert await pool.fetchval("SELECT count(*) FROM operator_roles WHERE role = 'ADMINISTRATOR'") == 1
     for client in clients:
         await client.close()
+
+
+async def test_a_session_of_the_engines_administrator_may_everything_and_a_traders_nothing(
+    edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool
+) -> None:
+    engine.sessions = {ENGINE_TOKEN: ("Root", "SUPER_ADMIN")}
+    edge.token = None
+    bob_id = await register(edge, BOB)
+    edge.token = ENGINE_TOKEN
+    session = (await edge("GET", "/operator/session")).body
+    assert (session["operator"], session["roles"]) == ("engine:root", [])
+    assert set(session["permissions"]) == set(Permission)
+    new = {"user": bob_id, "roles": ["ADMINISTRATOR"], "reason": "the first one"}
+    assert (await edge("POST", "/operator/operators", new)).status == 200
+    assert await pool.fetchval("SELECT operator FROM operator_actions") == "engine:root"
+    last = {"roles": [], "expected": ["ADMINISTRATOR"], "reason": "the last one"}
+    assert (await edge("PUT", f"/operator/operators/{bob_id}/roles", last)).code == "LAST_ADMINISTRATOR"
+    engine.sessions = {ENGINE_TOKEN: ("maker", "MAKER")}
+    assert (await edge("GET", "/operator/session")).code == "FORBIDDEN"
+    engine.sessions = {}
+    assert (await edge("GET", "/operator/session")).status == 401
+    await engine.stop()
+    assert (await edge("GET", "/operator/session")).code == "ENGINE_UNAVAILABLE"
+
+
+async def test_the_sessions_of_operators_are_listed_and_ended(edge: RestClient, pool: asyncpg.Pool) -> None:
+    edge.token = None
+    await register(edge, EVE)
+    of_nobody = await pool.fetchval("SELECT session_id FROM user_sessions")
+    await make_operator(edge, pool, BOB, SUPPORT)
+    bobs = edge.token
+    await make_operator(edge, pool, ADA, ADMINISTRATOR)
+    found = (await edge("GET", "/operator/sessions")).body
+    assert {each["email"] for each in found} == {ADA, BOB}
+    assert [each["email"] for each in found if each["current"]] == [ADA]
+    first, *_ = [each for each in found if each["email"] == BOB]
+    path = f"/operator/sessions/{first['sessionId']}/end"
+    assert (await edge("POST", path, {"reason": "a lost computer"})).body == {"sessionId": first["sessionId"]}
+    assert (await edge("POST", path, {"reason": "a lost computer"})).code == "SESSION_NOT_FOUND"
+    assert (await edge("POST", f"/operator/sessions/{of_nobody}/end", {"reason": "is no operator"})).status == 404
+    edge.token = bobs
+    assert (await edge("GET", "/operator/session")).status == 401
+    row = await pool.fetchrow("SELECT action, subject_id, before FROM operator_actions")
+    assert dict(row) == {  # type: ignore[call-overload]
+        "action": "operators.end_session", "subject_id": first["userId"],
+        "before": f'{{"session":"{first["sessionId"]}"}}',
+    }  # fmt: skip
+
+
+async def test_operators_call_from_the_listed_networks_alone(settings: Settings, pool: asyncpg.Pool) -> None:
+    for networks, status in (("192.0.2.0/24, 2001:db8::/32", 403), ("192.0.2.0/24,127.0.0.1", 200)):
+        async with running_edge(settings.model_copy(update={"operator_networks": networks})) as edge:
+            await make_operator(edge, pool, f"op{status}@example.org", SUPPORT)
+            reply = await edge("GET", "/operator/session")
+            assert reply.status == status
+            if status == 403:
+                assert reply.code == "OPERATOR_ADDRESS_REFUSED"
+                assert "127.0.0.1" in reply.message
+
+
+def test_a_network_that_is_none_is_refused_at_start() -> None:
+    with pytest.raises(SettingsError, match=r"OPENSPOT_OPERATOR_NETWORKS: .*10\.0\.0\.300"):
+        load(RestEdgeSettings, operator_networks="10.0.0.0/8,10.0.0.300")
+
+
+async def test_the_commands_make_and_end_operators(edge: RestClient, settings: Settings, pool: asyncpg.Pool) -> None:
+    command = as_part(settings, RestEdgeSettings)
+    app = await make_operator(edge, pool, ADA, ADMINISTRATOR)
+    assert app is not None
+    adas = edge.token
+    bob_id = await register(edge, BOB)
+    change = await change_operator(command, BOB, lambda present: present | {SUPPORT, TREASURY}, "joins the team")
+    assert (change.user_id, change.before, change.after) == (bob_id, frozenset(), {SUPPORT, TREASURY})
+    assert [(each.email, each.roles, each.has_second_factor) for each in await operators(command)] == [
+        (ADA, [ADMINISTRATOR], True), (BOB, [SUPPORT, TREASURY], False),
+    ]  # fmt: skip
+    same = await change_operator(command, bob_id, lambda present: present, "nothing new")
+    assert not same.is_new
+    for user, wanted, reason, refusal in (
+        (ADA, (), "the last one", "the last administrator keeps the role"),
+        ("nobody@example.org", (SUPPORT,), "unknown", "nobody is registered as nobody@example.org"),
+        (BOB, (), "no", "reason: must have 3 to 500 characters"),
+    ):
+        with pytest.raises(OperatorError, match=refusal):
+            await change_operator(command, user, lambda _, to=frozenset(wanted): to, reason)
+    await change_operator(command, BOB, lambda _: frozenset(), "has left")
+
+    async def has_ended() -> bool:
+        return (await edge("GET", "/users/me/profile")).status == 401
+
+    await eventually(has_ended)
+    edge.token = adas
+    assert (await edge("GET", "/operator/session")).status == 200
+    names = await pool.fetch("SELECT operator, reason FROM operator_actions ORDER BY entry_number")
+    assert [row["reason"] for row in names] == ["joins the team", "has left"]
+    assert all(row["operator"].startswith("shell:") for row in names)

@@ -29,7 +29,8 @@ def test_what_is_for_administrators_alone_no_other_role_may_do() -> None:
     assert frozenset(Permission) - others == {
         "participants.create", "participants.activate", "participants.deactivate", "participants.set_fees",
         "participants.reset_password", "participants.set_type", "wallets.configure", "plans.change", "symbols.delete",
-        "currencies.delete", "permissions.grant", "settings.change",
+        "currencies.delete", "permissions.grant", "operators.end_sessions",
+        "settings.change",
     }  # fmt: skip
 
 

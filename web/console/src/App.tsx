@@ -1,5 +1,6 @@
 import { Redirect, Route, Router, Switch } from "wouter";
 import { useSession } from "./engine/session.ts";
+import { useUserSession } from "./operator/session.ts";
 import { Frame } from "./frame/Frame.tsx";
 import { AccessPage } from "./pages/AccessPage.tsx";
 import { BalancesPage } from "./pages/BalancesPage.tsx";
@@ -10,47 +11,61 @@ import { LoginPage } from "./pages/LoginPage.tsx";
 import { NewParticipantPage } from "./pages/NewParticipantPage.tsx";
 import { NewSymbolPage } from "./pages/NewSymbolPage.tsx";
 import { NotFoundPage } from "./pages/NotFoundPage.tsx";
+import { OperatorsPage } from "./pages/OperatorsPage.tsx";
 import { OrdersPage } from "./pages/OrdersPage.tsx";
 import { ParticipantPage } from "./pages/ParticipantPage.tsx";
 import { ParticipantsPage } from "./pages/ParticipantsPage.tsx";
 import { RiskPage } from "./pages/RiskPage.tsx";
 import { SymbolsPage } from "./pages/SymbolsPage.tsx";
+import { TrailPage } from "./pages/TrailPage.tsx";
 import { TradesPage } from "./pages/TradesPage.tsx";
 import { WithdrawalsPage } from "./pages/WithdrawalsPage.tsx";
 
-/** Without a session every address shows the login; the address stays, and opens after it. */
+/**
+ * Without a session every address shows the login; the address stays, and opens after it. With one of the two sessions
+ * that a tab may have, /login begins the other.
+ */
 export function App() {
-  const { session, ending } = useSession();
+  const { session } = useSession();
+  const user = useUserSession().session;
+  const lacksOne = session === null || user === null;
   return (
     <Router base="/console">
-      {session ? (
-        <Frame session={session}>
-          <Switch>
-            <Route path="/" component={DashboardPage} />
-            <Route path="/orders" component={OrdersPage} />
-            <Route path="/trades" component={TradesPage} />
-            <Route path="/participants" component={ParticipantsPage} />
-            <Route path="/participants/new" component={NewParticipantPage} />
-            <Route path="/participants/:participantId">
-              {({ participantId }) => <ParticipantPage key={participantId} participantId={participantId} />}
-            </Route>
-            <Route path="/balances" component={BalancesPage} />
-            <Route path="/risk" component={RiskPage} />
-            <Route path="/symbols" component={SymbolsPage} />
-            <Route path="/symbols/new" component={NewSymbolPage} />
-            <Route path="/currencies" component={CurrenciesPage} />
-            <Route path="/withdrawals" component={WithdrawalsPage} />
-            <Route path="/health" component={HealthPage} />
-            <Route path="/access" component={AccessPage} />
-            <Route path="/login">
-              <Redirect to="/" replace />
-            </Route>
-            <Route component={NotFoundPage} />
-          </Switch>
-        </Frame>
-      ) : (
-        <LoginPage ending={ending} />
-      )}
+      <Switch>
+        {lacksOne && <Route path="/login" component={LoginPage} />}
+        <Route>{session !== null || user !== null ? <Pages /> : <LoginPage />}</Route>
+      </Switch>
     </Router>
+  );
+}
+
+function Pages() {
+  return (
+    <Frame>
+      <Switch>
+        <Route path="/" component={DashboardPage} />
+        <Route path="/orders" component={OrdersPage} />
+        <Route path="/trades" component={TradesPage} />
+        <Route path="/participants" component={ParticipantsPage} />
+        <Route path="/participants/new" component={NewParticipantPage} />
+        <Route path="/participants/:participantId">
+          {({ participantId }) => <ParticipantPage key={participantId} participantId={participantId} />}
+        </Route>
+        <Route path="/balances" component={BalancesPage} />
+        <Route path="/risk" component={RiskPage} />
+        <Route path="/symbols" component={SymbolsPage} />
+        <Route path="/symbols/new" component={NewSymbolPage} />
+        <Route path="/currencies" component={CurrenciesPage} />
+        <Route path="/withdrawals" component={WithdrawalsPage} />
+        <Route path="/health" component={HealthPage} />
+        <Route path="/operators" component={OperatorsPage} />
+        <Route path="/trail" component={TrailPage} />
+        <Route path="/access" component={AccessPage} />
+        <Route path="/login">
+          <Redirect to="/" replace />
+        </Route>
+        <Route component={NotFoundPage} />
+      </Switch>
+    </Frame>
   );
 }

@@ -5,6 +5,15 @@ import { App } from "./App.tsx";
 import { connectEngine, EngineContext } from "./engine/engine.ts";
 import { clearStatsHistory } from "./engine/queries.ts";
 import { currentSession, onSessionChange } from "./engine/session.ts";
+import { connectEdge, EdgeContext } from "./operator/client.ts";
+import { currentUserSession, onUserSessionChange } from "./operator/session.ts";
+
+const NOBODY = "|";
+
+/** Whose sessions the tab has. */
+function readersNow(): string {
+  return `${currentSession()?.participantId ?? ""}|${currentUserSession()?.userId ?? ""}`;
+}
 
 const client = new QueryClient({
   defaultOptions: {
@@ -21,19 +30,26 @@ const client = new QueryClient({
 });
 
 // What one session has read is not shown to the next.
-onSessionChange(() => {
-  if (currentSession() !== null) return;
-  client.clear();
-  clearStatsHistory();
-});
+let readers = readersNow();
+const forget = () => {
+  const before = readers;
+  readers = readersNow();
+  if (before === readers) return;
+  if (before !== NOBODY) client.clear();
+  if (currentSession() === null) clearStatsHistory();
+};
+onSessionChange(forget);
+onUserSessionChange(forget);
 
 startPage({
   name: "The console",
   heading: "OpenSpot console",
   client,
-  application: ({ engineUrl }) => (
+  application: ({ engineUrl, restUrl }) => (
     <EngineContext value={connectEngine(engineUrl)}>
-      <App />
+      <EdgeContext value={connectEdge(restUrl)}>
+        <App />
+      </EdgeContext>
     </EngineContext>
   ),
 });

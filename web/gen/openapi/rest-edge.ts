@@ -2145,7 +2145,7 @@ export interface paths {
         };
         /**
          * The users who are operators
-         * @description Only an operator with the permission `permissions.read` may call it. The `standard` limits count the request.
+         * @description Only an operator with the permission `operators.read` may call it. The `standard` limits count the request.
          */
         get: operations["list_operators"];
         put?: never;
@@ -2180,7 +2180,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/operator/markets": {
+    "/api/v1/operator/sessions": {
         parameters: {
             query?: never;
             header?: never;
@@ -2188,23 +2188,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All markets with their terms
-         * @description Only an operator with the permission `markets.read` may call it. The `standard` limits count the request.
+         * The sessions of users who are operators, the most recently used first
+         * @description Only an operator with the permission `operators.read` may call it. The `standard` limits count the request.
          */
-        get: operations["list_operator_markets"];
+        get: operations["list_operator_sessions"];
         put?: never;
-        /**
-         * List a market, and its base asset
-         * @description Only an operator with the permission `symbols.create` may call it. The `standard` limits count the request. The request leaves an audit record.
-         */
-        post: operations["list_new_market"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/v1/operator/markets/checks": {
+    "/api/v1/operator/sessions/{sessionId}/end": {
         parameters: {
             query?: never;
             header?: never;
@@ -2214,17 +2210,17 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Every rule for a new market, each with what is wrong
-         * @description Only an operator with the permission `markets.read` may call it. The `standard` limits count the request.
+         * End a session of an operator, at once
+         * @description Only an operator with the permission `operators.end_sessions` may call it. The `standard` limits count the request. The request leaves an audit record.
          */
-        post: operations["check_new_market"];
+        post: operations["end_operator_session"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/v1/operator/markets/{symbol}": {
+    "/api/v1/operator/trail": {
         parameters: {
             query?: never;
             header?: never;
@@ -2232,34 +2228,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One market with its terms
-         * @description Only an operator with the permission `markets.read` may call it. The `standard` limits count the request.
+         * What operators did, newest first
+         * @description Only an operator with the permission `audit.read` may call it. The `standard` limits count the request.
          */
-        get: operations["get_operator_market"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Change bounds, fees, texts or schedule of a market
-         * @description Only an operator with the permission `symbols.update` may call it. The `standard` limits count the request. The request leaves an audit record.
-         */
-        patch: operations["change_market"];
-        trace?: never;
-    };
-    "/api/v1/operator/markets/{symbol}/changes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The changes of a market
-         * @description Only an operator with the permission `markets.read` may call it. The `standard` limits count the request.
-         */
-        get: operations["list_market_changes"];
+        get: operations["list_operator_actions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2268,40 +2240,20 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/operator/markets/{symbol}/status": {
+    "/api/v1/operator/trail/export": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
         /**
-         * Open a market, or let it get another status on the way there
-         * @description Only an operator with the permission `symbols.set_phase` may call it. The `standard` limits count the request. The request leaves an audit record.
+         * The same as a CSV file, with every hash
+         * @description Only an operator with the permission `audit.export` may call it. The `standard` limits count the request.
          */
-        put: operations["set_market_status"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/operator/markets/{symbol}/delisting": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
+        get: operations["export_operator_actions"];
         put?: never;
-        /**
-         * Delist a market: its open orders are cancelled, and balances can be withdrawn
-         * @description Only an operator with the permission `symbols.deactivate` may call it. The `standard` limits count the request. The request leaves an audit record.
-         */
-        post: operations["delist_market"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2912,16 +2864,6 @@ export interface components {
             mfaCode?: string | null;
         };
         /**
-         * DelistingBody
-         * @description Why a market is delisted.
-         * @example {
-         *       "reason": "the coin has ended"
-         *     }
-         */
-        DelistingBody: {
-            reason: string;
-        };
-        /**
          * Deposit
          * @description A deposit. It counts once it is `confirmed`. Times are in UTC.
          *
@@ -2979,6 +2921,13 @@ export interface components {
          */
         DoneResponse: {
             success: boolean;
+        };
+        /**
+         * EndedSession
+         * @description The session that was ended.
+         */
+        EndedSession: {
+            sessionId: string;
         };
         /**
          * ErrorBody
@@ -3188,29 +3137,6 @@ export interface components {
             createdAt: string;
         };
         /**
-         * ListingChange
-         * @description A change of a market's listing: who made it, when, why, and each field that it changed, before and after.
-         */
-        ListingChange: {
-            timestamp: number;
-            operator: string;
-            action: string;
-            reason: string;
-            before: {
-                [key: string]: string;
-            };
-            after: {
-                [key: string]: string;
-            };
-        };
-        /**
-         * ListingChanges
-         * @description The changes of a market, the newest first.
-         */
-        ListingChanges: {
-            changes: components["schemas"]["ListingChange"][];
-        };
-        /**
          * LoginBody
          * @description Credentials.
          * @example {
@@ -3383,10 +3309,6 @@ export interface components {
          *     or the fair price, which `referencePrice` shows. Around a fair price that is not good the present deviation is
          *     wider than usual. `rules` are the rules of orders (`GET /settings/trading`). `phase` says what the market takes
          *     (docs/guides/order-rules.md), and `phaseEndsAt` when continuous trading begins again, in milliseconds since 1970.
-         *
-         *     `status` says how far the market is between its announcement and its delisting, and `schedule` which statuses follow
-         *     by themselves, and when (docs/guides/markets.md). `name` and `announcement` are texts of the operators for traders,
-         *     `logo` names the picture of the base asset; all three may be empty.
          */
         Market: {
             symbol: string;
@@ -3415,12 +3337,6 @@ export interface components {
             /** @enum {string} */
             phase: "continuous" | "halted" | "cancel-only" | "post-only" | "auction" | "uncrossing";
             phaseEndsAt: number | null;
-            /** @enum {string} */
-            status: "announced" | "post-only" | "auction" | "open" | "delisting" | "delisted";
-            name: string;
-            announcement: string;
-            logo: string;
-            schedule: components["schemas"]["StatusAt"][];
         };
         /**
          * MarketFairPrice
@@ -3441,46 +3357,6 @@ export interface components {
             state: "good" | "thin" | "stale" | "disputed";
             reason: string;
             timestamp: number;
-        };
-        /**
-         * MarketListing
-         * @description A market: the engine's specification, its terms, and whether it takes orders.
-         *
-         *     Fees are in basis points. `terms` are null for a symbol that was created without any.
-         */
-        MarketListing: {
-            symbol: string;
-            baseCurrency: string;
-            quoteCurrency: string;
-            tickSize: string;
-            lotSize: string;
-            takerFee: number;
-            makerFee: number;
-            active: boolean;
-            terms: components["schemas"]["MarketTerms"] | null;
-        };
-        /**
-         * MarketTerms
-         * @description The terms of a market: its bounds and bands, its status, and what traders read of it.
-         *
-         *     Quantities are in the base asset, notionals in the quote asset. `name` is empty if the symbol is name enough.
-         */
-        MarketTerms: {
-            /** Format: decimal */
-            quantityMin: string;
-            /** Format: decimal */
-            quantityMax: string;
-            /** Format: decimal */
-            notionalMin: string;
-            /** Format: decimal */
-            notionalMax: string;
-            deviationBpsMax: number;
-            slippageBpsMax: number;
-            /** @enum {string} */
-            status: "announced" | "post-only" | "auction" | "open" | "delisting" | "delisted";
-            name: string;
-            announcement: string;
-            schedule: components["schemas"]["StatusAt"][];
         };
         /**
          * MarketTrade
@@ -3595,76 +3471,6 @@ export interface components {
             fiat: boolean;
         };
         /**
-         * NewAssetBody
-         * @description The base asset of a new market, if it is new too.
-         */
-        NewAssetBody: {
-            currency: string;
-            name: string;
-            /** @default 18 */
-            places?: number;
-            /** @default  */
-            logo?: string;
-        };
-        /**
-         * NewMarketBody
-         * @description A market that is to be listed, and its base asset if that is new.
-         * @example {
-         *       "announcement": "Trading begins soon.",
-         *       "asset": {
-         *         "currency": "DOGE",
-         *         "logo": "doge",
-         *         "name": "Dogecoin",
-         *         "places": 8
-         *       },
-         *       "deviationBpsMax": 2000,
-         *       "lotSize": "0.1",
-         *       "makerFee": 15,
-         *       "name": "Dogecoin / US dollar",
-         *       "notionalMax": "1000000",
-         *       "notionalMin": "1",
-         *       "quantityMax": "1000000",
-         *       "quantityMin": "1",
-         *       "reason": "asked for by many",
-         *       "slippageBpsMax": 500,
-         *       "status": "announced",
-         *       "symbol": "DOGE-USD",
-         *       "takerFee": 25,
-         *       "tickSize": "0.0001"
-         *     }
-         */
-        NewMarketBody: {
-            /** @example 0.015 */
-            quantityMin: string | number;
-            /** @example 0.015 */
-            quantityMax: string | number;
-            /** @example 0.015 */
-            notionalMin: string | number;
-            /** @example 0.015 */
-            notionalMax: string | number;
-            deviationBpsMax: number;
-            slippageBpsMax: number;
-            reason: string;
-            symbol: string;
-            asset?: components["schemas"]["NewAssetBody"] | null;
-            /** @default  */
-            name?: string;
-            /** @default  */
-            announcement?: string;
-            /** @example 0.015 */
-            tickSize: string | number;
-            /** @example 0.015 */
-            lotSize: string | number;
-            takerFee: number;
-            makerFee: number;
-            /**
-             * @default announced
-             * @enum {string}
-             */
-            status?: "announced" | "post-only" | "auction" | "open" | "delisting" | "delisted";
-            schedule?: components["schemas"]["StatusAtBody"][];
-        };
-        /**
          * NewOperatorBody
          * @description A registered user, by id or e-mail address, who becomes an operator with these roles; and why.
          * @example {
@@ -3760,6 +3566,24 @@ export interface components {
          * @enum {string}
          */
         OperatorRole: "SUPPORT" | "COMPLIANCE" | "TREASURY" | "MARKET_OPERATIONS" | "AUDITOR" | "ADMINISTRATOR";
+        /**
+         * OperatorSessionEntry
+         * @description A session of a user who is an operator. `current` is the caller's own.
+         */
+        OperatorSessionEntry: {
+            sessionId: string;
+            userId: string;
+            email: string;
+            current: boolean;
+            address: string;
+            userAgent: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            lastUsedAt: string;
+            /** Format: date-time */
+            expiresAt: string;
+        };
         /**
          * OperatorSessionResponse
          * @description Who calls, as operator: the name in the trail, the roles, and the permissions of all roles together.
@@ -4127,7 +3951,7 @@ export interface components {
          *     `http/operators.py` says which role has which.
          * @enum {string}
          */
-        Permission: "console.use" | "orders.read_all" | "orders.cancel_any" | "orders.cancel_all" | "trades.read_all" | "trades.export" | "trades.annotate" | "participants.read" | "participants.create" | "participants.activate" | "participants.deactivate" | "participants.set_stp_mode" | "participants.set_fees" | "participants.reset_password" | "participants.set_type" | "users.read" | "users.export" | "users.annotate" | "users.lock_login" | "users.lock_withdrawals" | "users.reset_second_factor" | "users.resend_mail" | "users.set_limits" | "users.close" | "balances.read_all" | "balances.adjust_up" | "balances.adjust_down" | "balances.approve" | "balances.transfer" | "balances.export" | "deposits.read" | "deposits.export" | "deposits.credit" | "withdrawals.read" | "withdrawals.export" | "withdrawals.approve" | "withdrawals.reject" | "withdrawals.sign" | "withdrawals.assign" | "wallets.read" | "wallets.configure" | "payments.read" | "payments.export" | "plans.read" | "plans.change" | "markets.read" | "markets.announce" | "symbols.create" | "symbols.update" | "symbols.set_phase" | "symbols.deactivate" | "symbols.delete" | "currencies.create" | "currencies.update" | "currencies.delete" | "fees.configure" | "risk.read" | "risk.set_limits" | "risk.freeze_participant" | "margin.read" | "margin.liquidate" | "kyc.read" | "kyc.decide" | "cases.read" | "cases.close" | "reports.regulatory" | "sessions.read" | "sessions.end_any" | "api_keys.read_all" | "api_keys.revoke_any" | "permissions.read" | "permissions.grant" | "stats.read" | "health.read" | "journal.verify" | "journal.export" | "reconcile.run" | "reconcile.read" | "audit.read" | "audit.export" | "settings.read" | "settings.change";
+        Permission: "console.use" | "orders.read_all" | "orders.cancel_any" | "orders.cancel_all" | "trades.read_all" | "trades.export" | "trades.annotate" | "participants.read" | "participants.create" | "participants.activate" | "participants.deactivate" | "participants.set_stp_mode" | "participants.set_fees" | "participants.reset_password" | "participants.set_type" | "users.read" | "users.export" | "users.annotate" | "users.lock_login" | "users.lock_withdrawals" | "users.reset_second_factor" | "users.resend_mail" | "users.set_limits" | "users.close" | "balances.read_all" | "balances.adjust_up" | "balances.adjust_down" | "balances.approve" | "balances.transfer" | "balances.export" | "deposits.read" | "deposits.export" | "deposits.credit" | "withdrawals.read" | "withdrawals.export" | "withdrawals.approve" | "withdrawals.reject" | "withdrawals.sign" | "withdrawals.assign" | "wallets.read" | "wallets.configure" | "payments.read" | "payments.export" | "plans.read" | "plans.change" | "markets.read" | "markets.announce" | "symbols.create" | "symbols.update" | "symbols.set_phase" | "symbols.deactivate" | "symbols.delete" | "currencies.create" | "currencies.update" | "currencies.delete" | "fees.configure" | "risk.read" | "risk.set_limits" | "risk.freeze_participant" | "margin.read" | "margin.liquidate" | "kyc.read" | "kyc.decide" | "cases.read" | "cases.close" | "reports.regulatory" | "sessions.read" | "sessions.end_any" | "api_keys.read_all" | "api_keys.revoke_any" | "permissions.read" | "permissions.grant" | "operators.read" | "operators.end_sessions" | "stats.read" | "health.read" | "journal.verify" | "journal.export" | "reconcile.run" | "reconcile.read" | "audit.read" | "audit.export" | "settings.read" | "settings.change";
         /**
          * PortfolioPointResponse
          * @description The portfolio at `timestamp` (ms since 1970). `value` (USD) is the sum over the assets that had a price.
@@ -4335,6 +4159,16 @@ export interface components {
             expiresAt: string;
         };
         /**
+         * ReasonBody
+         * @description Why: the trail of operators keeps it.
+         * @example {
+         *       "reason": "left the team"
+         *     }
+         */
+        ReasonBody: {
+            reason: string;
+        };
+        /**
          * RecoveryCodesResponse
          * @description Ten recovery codes. Each works once in place of a TOTP code. They are shown once.
          */
@@ -4495,15 +4329,6 @@ export interface components {
             mfaCode?: string | null;
         };
         /**
-         * RuleCheck
-         * @description A rule of a listing. `fault` says what is wrong with the field; it is empty if the rule is fulfilled.
-         */
-        RuleCheck: {
-            field: string;
-            rule: string;
-            fault: string;
-        };
-        /**
          * Scope
          * @description What a limited credential (an API key) must be allowed to do (facts A5-15 and A5-16).
          * @enum {string}
@@ -4617,37 +4442,6 @@ export interface components {
             level?: "verified";
         };
         /**
-         * StatusAt
-         * @description A status that a market gets by itself at a time.
-         */
-        StatusAt: {
-            /** @enum {string} */
-            status: "announced" | "post-only" | "auction" | "open" | "delisting" | "delisted";
-            at: number;
-        };
-        /**
-         * StatusAtBody
-         * @description A status that the market gets by itself, and when, in milliseconds since 1970.
-         */
-        StatusAtBody: {
-            /** @enum {string} */
-            status: "announced" | "post-only" | "auction" | "open" | "delisting" | "delisted";
-            at: number;
-        };
-        /**
-         * StatusBody
-         * @description The status that a market is to get at once. Its schedule ends with that.
-         * @example {
-         *       "reason": "the makers are there",
-         *       "status": "open"
-         *     }
-         */
-        StatusBody: {
-            reason: string;
-            /** @enum {string} */
-            status: "announced" | "post-only" | "auction" | "open" | "delisting" | "delisted";
-        };
-        /**
          * SystemResponse
          * @description The settings of this edge that concern clients.
          */
@@ -4666,29 +4460,6 @@ export interface components {
             conversionQuoteSeconds: number;
             paymentSessionSeconds: number;
             networkFeeQuoteSeconds: number;
-        };
-        /**
-         * TermsChange
-         * @description The new values of a market. What is not given stays as it is; a schedule replaces the one before.
-         * @example {
-         *       "quantityMax": "500000",
-         *       "reason": "more is traded",
-         *       "takerFee": 20
-         *     }
-         */
-        TermsChange: {
-            reason: string;
-            takerFee?: number | null;
-            makerFee?: number | null;
-            quantityMin?: (string | number) | null;
-            quantityMax?: (string | number) | null;
-            notionalMin?: (string | number) | null;
-            notionalMax?: (string | number) | null;
-            deviationBpsMax?: number | null;
-            slippageBpsMax?: number | null;
-            name?: string | null;
-            announcement?: string | null;
-            schedule?: components["schemas"]["StatusAtBody"][] | null;
         };
         /**
          * ThrottleTierResponse
@@ -4816,6 +4587,31 @@ export interface components {
             clientOrderIdLengthMax: number;
             ordersPerBatchMax: number;
             fillsMax: number;
+        };
+        /**
+         * TrailEntry
+         * @description What an operator did. `address` is null where it was erased with the operator's account.
+         *
+         *     `before` and `after` are the fields that changed.
+         */
+        TrailEntry: {
+            number: number;
+            /** Format: date-time */
+            time: string;
+            operator: string;
+            action: string;
+            subjectKind: string;
+            subjectId: string;
+            reason: string;
+            before: {
+                [key: string]: string | null;
+            };
+            after: {
+                [key: string]: string | null;
+            };
+            requestId: string;
+            address: string | null;
+            hash: string;
         };
         /**
          * TriggerSource
@@ -15423,7 +15219,7 @@ export interface operations {
             };
         };
     };
-    list_operator_markets: {
+    list_operator_sessions: {
         parameters: {
             query?: never;
             header?: never;
@@ -15438,7 +15234,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarketListing"][];
+                    "application/json": components["schemas"]["OperatorSessionEntry"][];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -15477,7 +15273,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the engine does not respond */
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15488,112 +15284,19 @@ export interface operations {
             };
         };
     };
-    list_new_market: {
+    end_operator_session: {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description Id of the session */
+                sessionId: string;
+            };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewMarketBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarketListing"];
-                };
-            };
-            /** @description a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description no valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the credential does not open this route */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body did not arrive in time */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body is not application/json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description too many requests: Retry-After says when to come back */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the engine does not respond */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    check_new_market: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewMarketBody"];
+                "application/json": components["schemas"]["ReasonBody"];
             };
         };
         responses: {
@@ -15603,10 +15306,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RuleCheck"][];
+                    "application/json": components["schemas"]["EndedSession"];
                 };
             };
-            /** @description a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND */
+            /** @description the body is not valid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15626,6 +15329,15 @@ export interface operations {
             };
             /** @description the credential does not open this route */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no operator has such a session: SESSION_NOT_FOUND */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15669,7 +15381,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the engine does not respond */
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15680,14 +15392,28 @@ export interface operations {
             };
         };
     };
-    get_operator_market: {
+    list_operator_actions: {
         parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The market, for example BTC-USD */
-                symbol: string;
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Where to go on: `X-Next-Cursor` of the page before */
+                cursor?: string | null;
+                /** @description Who did it, such as user:<userId> */
+                operator?: string | null;
+                /** @description What was done, such as operators.roles */
+                action?: string | null;
+                /** @description Kind of what it was done to */
+                subjectKind?: string | null;
+                /** @description Id of what it was done to */
+                subjectId?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
+            header?: never;
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;
@@ -15695,10 +15421,12 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description Cursor of the next page; absent on the last */
+                    "X-Next-Cursor"?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarketListing"];
+                    "application/json": components["schemas"]["TrailEntry"][];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -15728,15 +15456,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no such market */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
             /** @description too many requests: Retry-After says when to come back */
             429: {
                 headers: {
@@ -15746,7 +15465,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the engine does not respond */
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15757,133 +15476,36 @@ export interface operations {
             };
         };
     };
-    change_market: {
+    export_operator_actions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Who did it, such as user:<userId> */
+                operator?: string | null;
+                /** @description What was done, such as operators.roles */
+                action?: string | null;
+                /** @description Kind of what it was done to */
+                subjectKind?: string | null;
+                /** @description Id of what it was done to */
+                subjectId?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+            };
             header?: never;
-            path: {
-                /** @description The market, for example BTC-USD */
-                symbol: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TermsChange"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarketListing"];
-                };
-            };
-            /** @description a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description no valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the credential does not open this route */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description no such market */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body did not arrive in time */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body is not application/json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description too many requests: Retry-After says when to come back */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the engine does not respond */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    list_market_changes: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The market, for example BTC-USD */
-                symbol: string;
-            };
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description The entries, newest first */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListingChanges"];
+                    "application/json": unknown;
+                    "text/csv": string;
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -15913,15 +15535,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no such market */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
             /** @description too many requests: Retry-After says when to come back */
             429: {
                 headers: {
@@ -15931,223 +15544,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the engine does not respond */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    set_market_status: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The market, for example BTC-USD */
-                symbol: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["StatusBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarketListing"];
-                };
-            };
-            /** @description a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description no valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the credential does not open this route */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description no such market */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body did not arrive in time */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body is not application/json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description too many requests: Retry-After says when to come back */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the engine does not respond */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    delist_market: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The market, for example BTC-USD */
-                symbol: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DelistingBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarketListing"];
-                };
-            };
-            /** @description a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description no valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the credential does not open this route */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description no such market */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body did not arrive in time */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body is not application/json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description too many requests: Retry-After says when to come back */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the engine does not respond */
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -23,6 +23,8 @@ interface ConfirmDialogProps {
   typed?: string;
   /** Whether a reason has to be given. */
   asksReason?: boolean;
+  /** How many letters a reason has at least. */
+  reasonLengthMin?: number;
   /** Where the reason is kept. */
   reasonStandsIn?: string;
   /** Who acts, for the log. */
@@ -45,6 +47,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     comparisons = [],
     typed,
     asksReason = false,
+    reasonLengthMin = 1,
     reasonStandsIn = "the engine's log",
     operator,
     confirm,
@@ -55,7 +58,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const [reason, setReason] = useState("");
   const [text, setText] = useState("");
   const hint = useId();
-  const lacksReason = asksReason && reason.trim() === "";
+  const lacksReason = asksReason && reason.trim().length < reasonLengthMin;
   const lacksText = Boolean(typed) && text.trim() !== typed;
   const wanted =
     [...missing, lacksReason && "give a reason", lacksText && `type ${typed ?? ""}`].find(Boolean) ?? "";

@@ -4,18 +4,14 @@ from collections.abc import Collection
 
 from starlette.requests import Request
 
+from openspot.http.errors import HttpError
 from openspot.http.operators import OperatorRole, operator
 from openspot.kit.clock import iso_of
 from openspot.kit.database import Pool
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
 from openspot.rest_edge.operators.roles import RolesChange, list_operators, set_roles
 from openspot.rest_edge.operators.schemas import OperatorResponse
-from openspot.rest_edge.operators.trail import action_of, record_action
-
-
-def roles_text(roles: Collection[OperatorRole]) -> str | None:
-    """Roles as the trail has them: by name, with commas; None without any."""
-    return ",".join(sorted(roles)) or None
+from openspot.rest_edge.operators.trail import action_of, record_action, roles_text
 
 
 class Operators:
@@ -47,9 +43,19 @@ class Operators:
         reason: str,
         expected: Collection[OperatorRole],
     ) -> RolesChange:
-        """Give a user exactly these roles, if the user has the `expected` ones; raises as `set_roles` does."""
+        """Give a user exactly these roles, if the user has the `expected` ones.
+
+        Raises as `set_roles` does, or HttpError (409 `ROLES_CHANGED`).
+        """
+
+        def wanted(present: frozenset[OperatorRole]) -> frozenset[OperatorRole]:
+            if present != frozenset(expected):
+                has = ", ".join(sorted(present)) or "none"
+                raise HttpError(409, f"expected: the roles have changed meanwhile, they are: {has}", "ROLES_CHANGED")
+            return frozenset(roles)
+
         async with self._pool.acquire() as connection, connection.transaction():
-            change = await set_roles(connection, user, roles, operator(request).name, expected)
+            change = await set_roles(connection, user, wanted, operator(request).name)
             if change.is_new:
                 before, after = ({"roles": roles_text(each)} for each in (change.before, change.after))
                 action = action_of(request, "operators.roles", ("user", change.user_id), reason, before, after)

@@ -5,7 +5,7 @@ sessions too. Nobody changes their own roles, and the last administrator keeps t
 other, so that two administrators cannot take the role from each other at the same time.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -60,16 +60,12 @@ async def list_operators(pool: Pool) -> list[OperatorUser]:
 
 
 async def set_roles(
-    connection: Connection,
-    user: str,
-    roles: Collection[OperatorRole],
-    granted_by: str,
-    expected: Collection[OperatorRole] | None = None,
+    connection: Connection, user: str, wanted: Callable[[frozenset[OperatorRole]], frozenset[OperatorRole]], by: str
 ) -> RolesChange:
-    """Give a user (an id or an e-mail address) exactly these roles, in the caller's transaction.
+    """Give a user (an id or an e-mail address) the roles that `wanted` makes of the present ones, by an operator.
 
-    Raises HttpError: 404 `USER_NOT_FOUND`; 409 `OWN_ROLES`, `ROLES_CHANGED` if the user does not have the `expected`
-    roles, or `LAST_ADMINISTRATOR`.
+    It is part of the caller's transaction. Raises what `wanted` does, or HttpError: 404 `USER_NOT_FOUND`; 409
+    `OWN_ROLES` or `LAST_ADMINISTRATOR`.
     """
     await connection.execute(_LOCK)
     row = await connection.fetchrow(
@@ -77,26 +73,24 @@ async def set_roles(
     )
     if row is None:
         raise HttpError(404, f"user: nobody is registered as {user}", "USER_NOT_FOUND")
-    user_id, wanted = row["user_id"], frozenset(roles)
-    if granted_by == f"user:{user_id}":
+    user_id = row["user_id"]
+    if by == f"user:{user_id}":
         raise HttpError(409, "your own roles are changed by another administrator", "OWN_ROLES")
     found = await connection.fetch("SELECT role FROM operator_roles WHERE user_id = $1", user_id)
     before = frozenset(OperatorRole(each["role"]) for each in found)
-    if expected is not None and before != frozenset(expected):
-        has = ", ".join(sorted(before)) or "none"
-        raise HttpError(409, f"expected: the roles have changed meanwhile, they are: {has}", "ROLES_CHANGED")
-    if OperatorRole.ADMINISTRATOR in before - wanted and not await _has_other_administrator(connection, user_id):
+    after = wanted(before)
+    if OperatorRole.ADMINISTRATOR in before - after and not await _has_other_administrator(connection, user_id):
         raise HttpError(409, "the last administrator keeps the role: make another user one first", "LAST_ADMINISTRATOR")
-    gone = sorted(before - wanted)
+    gone = sorted(before - after)
     await connection.execute("DELETE FROM operator_roles WHERE user_id = $1 AND role = ANY($2::text[])", user_id, gone)
     await connection.executemany(
         "INSERT INTO operator_roles (user_id, role, granted_by, granted_at) VALUES ($1, $2, $3, $4)",
-        [(user_id, role, granted_by, utc_now()) for role in sorted(wanted - before)],
+        [(user_id, role, by, utc_now()) for role in sorted(after - before)],
     )
     ended: list[str] = []
-    if before and not wanted:
+    if before and not after:
         ended = await revoke_families(connection, user_id, "", utc_now())
-    return RolesChange(user_id, row["email"], before, wanted, tuple(ended))
+    return RolesChange(user_id, row["email"], before, after, tuple(ended))
 
 
 async def _has_other_administrator(connection: Connection, user_id: str) -> bool:

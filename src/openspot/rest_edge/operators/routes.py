@@ -13,20 +13,29 @@ from openspot.http.routing import Router
 from openspot.rest_edge.operators.markets.routes import operator_market_routes
 from openspot.rest_edge.operators.roles import RolesChange
 from openspot.rest_edge.operators.schemas import (
+    EndedSession,
     NewOperatorBody,
     OperatorResponse,
+    OperatorSessionEntry,
     OperatorSessionResponse,
+    ReasonBody,
     RoleDescription,
     RolesBody,
     RolesResponse,
 )
 from openspot.rest_edge.operators.service import OperatorServices
+from openspot.rest_edge.operators.trail_routes import trail_routes
 
 UserIdPath = Annotated[
     str, Path(description="Id of the user", alias="userId", min_length=1, max_length=64, pattern=r"^[A-Za-z0-9]+$")
 ]
+SessionIdPath = Annotated[
+    str, Path(description="Id of the session", alias="sessionId", max_length=64, pattern=r"^[A-Za-z0-9]+$")
+]
 _USE = Policy(Access.OPERATOR, permission=Permission.CONSOLE_USE)
 _READ = Policy(Access.OPERATOR, permission=Permission.PERMISSIONS_READ)
+_LOOK = Policy(Access.OPERATOR, permission=Permission.OPERATORS_READ)
+_END = Policy(Access.OPERATOR, permission=Permission.OPERATORS_END_SESSIONS, audit=True)
 _GRANT = Policy(Access.OPERATOR, permission=Permission.PERMISSIONS_GRANT, audit=True)
 
 
@@ -44,7 +53,7 @@ def operator_routes(prefix: str, services: OperatorServices) -> list[Router]:
     async def list_operator_roles() -> Response:
         return json_response([{"role": role, "permissions": sorted(PERMISSIONS[role])} for role in OperatorRole])
 
-    @router.get("/operators", _READ, response=list[OperatorResponse], summary="The users who are operators")
+    @router.get("/operators", _LOOK, response=list[OperatorResponse], summary="The users who are operators")
     async def list_operators() -> Response:
         return json_response([each.model_dump(by_alias=True) for each in await operators.all()])
 
@@ -73,7 +82,24 @@ def operator_routes(prefix: str, services: OperatorServices) -> list[Router]:
     async def change_operator_roles(request: Request, user_id: UserIdPath, body: RolesBody) -> Response:
         return _reply(await operators.change(request, user_id, body.roles, body.reason, body.expected))
 
-    return [router, operator_market_routes(prefix, services.markets)]
+    @router.get(
+        "/sessions", _LOOK, response=list[OperatorSessionEntry],
+        summary="The sessions of users who are operators, the most recently used first",
+    )  # fmt: skip
+    async def list_operator_sessions(request: Request) -> Response:
+        found = await services.session_list.all(request)
+        return json_response([each.model_dump(by_alias=True) for each in found])
+
+    @router.post(
+        "/sessions/{sessionId}/end", _END, response=EndedSession,
+        refusals={400: "the body is not valid", 404: "no operator has such a session: SESSION_NOT_FOUND"},
+        summary="End a session of an operator, at once",
+    )  # fmt: skip
+    async def end_operator_session(request: Request, session_id: SessionIdPath, body: ReasonBody) -> Response:
+        await services.session_list.end(request, session_id, body.reason)
+        return json_response({"sessionId": session_id})
+
+    return [router, trail_routes(prefix, services), operator_market_routes(prefix, services.markets)]
 
 
 def _reply(change: RolesChange) -> Response:

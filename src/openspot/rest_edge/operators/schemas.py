@@ -81,6 +81,46 @@ class OperatorResponse(ResponseBody):
     changed_at: TimeText
 
 
+class OperatorSessionEntry(ResponseBody):
+    """A session of a user who is an operator. `current` is the caller's own."""
+
+    session_id: str
+    user_id: str
+    email: str
+    current: bool
+    address: str
+    user_agent: str
+    created_at: TimeText
+    last_used_at: TimeText
+    expires_at: TimeText
+
+
+class EndedSession(ResponseBody):
+    """The session that was ended."""
+
+    session_id: str
+
+
+class TrailEntry(ResponseBody):
+    """What an operator did. `address` is null where it was erased with the operator's account.
+
+    `before` and `after` are the fields that changed.
+    """
+
+    number: int
+    time: TimeText
+    operator: str
+    action: str
+    subject_kind: str
+    subject_id: str
+    reason: str
+    before: dict[str, str | None]
+    after: dict[str, str | None]
+    request_id: str
+    address: str | None
+    hash: str
+
+
 class RolesResponse(ResponseBody):
     """The roles of a user now. `changed` is false if they were the same before."""
 

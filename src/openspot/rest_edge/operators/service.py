@@ -13,9 +13,13 @@ from openspot.http.authentication import UserTokens
 from openspot.http.operator_store import standing_of
 from openspot.kit.database import Pool
 from openspot.kit.service_frame import ServiceFrame
+from openspot.rest_edge.common.repeated_work import repeat
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 from openspot.rest_edge.operators.operators import Operators
+from openspot.rest_edge.operators.sessions import SessionsOfOperators
+from openspot.rest_edge.operators.trail_heads import KEEP_INTERVAL_S, HeadKeeper
+from openspot.rest_edge.operators.trail_pages import Trail
 from openspot.rest_edge.settings import RestEdgeSettings
 
 
@@ -26,6 +30,8 @@ class OperatorServices:
     sessions: OperatorSessions
     operators: Operators
     markets: OperatorMarkets
+    session_list: SessionsOfOperators
+    trail: Trail
 
 
 async def make_operator_services(
@@ -36,9 +42,13 @@ async def make_operator_services(
     engine = EngineSessions(client, settings.engine_url, settings.read_timeout_s)
     timeout = aiohttp.ClientTimeout(total=settings.request_timeout_s)
     service = await frame.enter(aiohttp.ClientSession(headers=settings.service_headers, timeout=timeout))
+    heads = HeadKeeper(pool, settings.data_dir)
+    repeat(frame, "keep the head of the operators' trail", heads.keep, KEEP_INTERVAL_S)
     networks = AllowedNetworks(settings.operator_network_list)
     return OperatorServices(
         sessions=OperatorSessions(tokens, partial(standing_of, pool), engine, networks),
         operators=Operators(pool, ended),
         markets=OperatorMarkets(pool, EngineListings(service, settings.engine_url)),
+        session_list=SessionsOfOperators(pool, ended),
+        trail=Trail(pool),
     )

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -35,6 +35,12 @@ _FIELDS = (
     "at_ms",
 )  # fmt: skip
 _COLUMNS = ", ".join(_FIELDS)
+ENTRIES = """
+    SELECT entry_number, previous_hash, hash, operator_actions.operator AS operator, action, subject_kind, subject_id,
+        reason, before, after, request_id, origin_hash, at_ms, salt, address
+    FROM operator_actions LEFT JOIN operator_action_origins USING (entry_number)
+"""
+"""The columns of `Entry`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +102,6 @@ class Entry(NamedTuple):
     address: str | None
 
 
-class TrailBrokenError(Exception):
-    """The trail is not as it was written. The message names the first entry that is wrong."""
-
-
 def action_of(
     request: HTTPConnection,
     action: str,
@@ -123,9 +125,9 @@ async def record_action(connection: Connection, action: OperatorAction) -> int:
     assert connection.is_in_transaction(), "the entry and the change are one"
     await connection.execute(_LOCK)
     newest = await connection.fetchrow(
-        "SELECT entry_number, hash FROM operator_actions ORDER BY entry_number DESC LIMIT 1"
+        "SELECT entry_number, hash, at_ms FROM operator_actions ORDER BY entry_number DESC LIMIT 1"
     )
-    number, previous = (newest["entry_number"] + 1, newest["hash"]) if newest is not None else (1, FIRST_HASH)
+    number, previous, before_ms = (1, FIRST_HASH, 0) if newest is None else (newest[0] + 1, newest[1], newest[2])
     salt = os.urandom(16).hex()
     content: dict[str, str | int | None] = {
         "operator": action.operator,
@@ -137,7 +139,8 @@ async def record_action(connection: Connection, action: OperatorAction) -> int:
         "after": _json(action.after),
         "request_id": action.request_id,
         "origin_hash": origin_hash(salt, action.address),
-        "at_ms": ms_from_datetime(utc_now()),
+        # Times never fall, also where the clocks of two edges differ: so a period is a range of numbers.
+        "at_ms": max(ms_from_datetime(utc_now()), before_ms),
     }
     await connection.execute(
         f"INSERT INTO operator_actions (entry_number, previous_hash, hash, {_COLUMNS})"  # noqa: S608
@@ -157,15 +160,9 @@ async def record_action(connection: Connection, action: OperatorAction) -> int:
     return int(number)
 
 
-async def entries(connection: Connection, after: int = 0) -> AsyncIterator[Entry]:
-    """The entries behind the entry `after`, oldest first, a few at a time. Needs a transaction."""
-    query = """
-        SELECT entry_number, previous_hash, hash, operator_actions.operator AS operator, action, subject_kind,
-            subject_id, reason, before, after, request_id, origin_hash, at_ms, salt, address
-        FROM operator_actions LEFT JOIN operator_action_origins USING (entry_number)
-        WHERE entry_number > $1 ORDER BY entry_number
-    """
-    async for row in connection.cursor(query, after):
+async def entries(connection: Connection) -> AsyncIterator[Entry]:
+    """Every entry, oldest first, as they are read. Needs a transaction."""
+    async for row in connection.cursor(f"{ENTRIES} ORDER BY entry_number"):
         yield Entry(**dict(row))
 
 
@@ -184,6 +181,11 @@ def fault_of(entry: Entry, number: int, previous: str) -> str:
 def origin_hash(salt: str, address: str) -> str:
     """What the chain holds of an address: SHA-256, in hex, of a random salt and the address."""
     return hashlib.sha256(f"{salt} {address}".encode()).hexdigest()
+
+
+def roles_text(roles: Collection[str]) -> str | None:
+    """Roles as entries have them: by name, with commas; None without any."""
+    return ",".join(sorted(roles)) or None
 
 
 def _json(values: Mapping[str, str | None]) -> str:

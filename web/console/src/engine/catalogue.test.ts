@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { CREATABLE_TYPES, PARTICIPANT_TYPES, PERMISSION_GROUPS, STP_MODES } from "./catalogue.ts";
 
@@ -25,6 +26,14 @@ describe("the catalogue", () => {
     expect(new Set(names).size).toBe(names.length);
     expect(names.length).toBeGreaterThanOrEqual(60);
     for (const name of names) expect(name).toMatch(/^[a-z_]+\.[a-z_]+$/);
+  });
+
+  it("names every permission that the REST edge asks for", () => {
+    const document = JSON.parse(
+      readFileSync(new URL("../../../../docs/protocol/openapi/rest-edge.json", import.meta.url), "utf8"),
+    ) as { components: { schemas: { Permission: { enum: string[] } } } };
+    const names = new Set(permissions.map(({ name }) => name));
+    expect(document.components.schemas.Permission.enum.filter((name) => !names.has(name))).toEqual([]);
   });
 
   it("gives every type a permission, and both administrators all of them", () => {

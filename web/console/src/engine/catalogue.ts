@@ -110,7 +110,7 @@ export const PARTICIPANT_TYPES: readonly TypeDescription[] = [
 export const CREATABLE_TYPES = PARTICIPANT_TYPES.filter(({ creatable }) => creatable);
 
 export const ENFORCED =
-  "The engine enforces two rules: sessions of type SUPER_ADMIN and SYSTEM may call every administration method, and no other session may call any. Every active participant may trade. Finer permissions are names for teams to agree on.";
+  "The engine enforces two rules: sessions of type SUPER_ADMIN and SYSTEM may call every administration method, and no other session may call any. Every active participant may trade. Finer permissions are those of operators' roles: the REST edge, custody and the web server refuse a call without the one that it needs.";
 
 export interface StpDescription {
   mode: string;
@@ -216,6 +216,20 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
     ],
   },
   {
+    title: "Users",
+    permissions: [
+      permission("users.read", "See users and their accounts"),
+      permission("users.export", "Export lists of users"),
+      permission("users.annotate", "Write notes about a user"),
+      permission("users.lock_login", "Lock and unlock a user's login"),
+      permission("users.lock_withdrawals", "Lock and unlock a user's withdrawals"),
+      permission("users.reset_second_factor", "Reset a user's second factor, as one of two"),
+      permission("users.resend_mail", "Send a user's mails again"),
+      permission("users.set_limits", "Change a user's limits"),
+      permission("users.close", "Close a user's account"),
+    ],
+  },
+  {
     title: "Balances",
     permissions: [
       permission("balances.read_own", "See own balances", ...TRADERS),
@@ -229,6 +243,7 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
       ),
       permission("balances.adjust_up", "Add to a balance", "TREASURER"),
       permission("balances.adjust_down", "Take from a balance", "TREASURER"),
+      permission("balances.approve", "Approve an adjustment, as the second of two"),
       permission("balances.transfer", "Move money between accounts", "TREASURER"),
       permission("balances.export", "Export balances", "AUDITOR", "TREASURER"),
     ],
@@ -244,6 +259,7 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
         "SUPPORT_AGENT",
         "COMPLIANCE_OFFICER",
       ),
+      permission("deposits.export", "Export deposits"),
       permission("deposits.credit", "Credit a deposit by hand", "TREASURER"),
       permission("withdrawals.request", "Request own withdrawals", ...TRADERS),
       permission(
@@ -254,11 +270,22 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
         "SUPPORT_AGENT",
         "COMPLIANCE_OFFICER",
       ),
+      permission("withdrawals.export", "Export withdrawals"),
+      permission("withdrawals.assign", "Give a withdrawal to another operator"),
       permission("withdrawals.approve", "Approve a withdrawal", "TREASURER"),
       permission("withdrawals.reject", "Reject a withdrawal", "TREASURER", "COMPLIANCE_OFFICER"),
       permission("withdrawals.sign", "Sign a withdrawal", "TREASURER"),
       permission("wallets.read", "See wallets and their limits", "AUDITOR", "TREASURER"),
       permission("wallets.configure", "Set the limits of wallets"),
+    ],
+  },
+  {
+    title: "Payments and plans",
+    permissions: [
+      permission("payments.read", "See payments"),
+      permission("payments.export", "Export payments"),
+      permission("plans.read", "See plans and subscriptions"),
+      permission("plans.change", "Change a subscription"),
     ],
   },
   {
@@ -273,6 +300,8 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
         "READ_ONLY",
         "SUPPORT_AGENT",
       ),
+      permission("markets.announce", "Announce something on the trading screen"),
+      permission("symbols.set_phase", "Change the phase of a market"),
       permission("symbols.create", "Create a symbol", "ADMIN"),
       permission("symbols.update", "Change a symbol's fees", "ADMIN"),
       permission("symbols.deactivate", "Stop a symbol's new orders", "ADMIN", "RISK_MANAGER"),
@@ -314,6 +343,7 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
       permission("sessions.read", "See sessions", "AUDITOR", "ADMIN"),
       permission("sessions.end_any", "End anybody's session", "ADMIN"),
       permission("api_keys.manage_own", "Manage own API keys", ...TRADERS),
+      permission("api_keys.read_all", "See everybody's API keys"),
       permission("api_keys.revoke_any", "Revoke anybody's API key", "ADMIN"),
       permission(
         "permissions.read",
@@ -323,7 +353,10 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
         "COMPLIANCE_OFFICER",
         "TREASURER",
       ),
-      permission("permissions.grant", "Grant permissions"),
+      permission("permissions.grant", "Give and take roles"),
+      permission("console.use", "Use the console"),
+      permission("operators.read", "See operators and their sessions"),
+      permission("operators.end_sessions", "End an operator's session"),
     ],
   },
   {
@@ -336,6 +369,7 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
       permission("reconcile.run", "Run the reconciliation", "AUDITOR", "OPERATOR"),
       permission("reconcile.read", "See differences of the reconciliation", ...READERS, "TREASURER"),
       permission("audit.read", "Read the audit log", "AUDITOR", "COMPLIANCE_OFFICER"),
+      permission("audit.export", "Export the audit log", "AUDITOR"),
       permission("settings.read", "See settings", "ADMIN", "AUDITOR"),
       permission("settings.change", "Change settings"),
     ],

@@ -67,6 +67,19 @@ export class WebServerError extends Error {
   }
 }
 
+/** The REST edge refused a call. `status` is 0 if it did not respond, `code` says why, such as PERMISSION_MISSING. */
+export class EdgeError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.name = "EdgeError";
+    this.status = status;
+    this.code = code;
+  }
+}
+
 const HTTP_TEXTS: Record<number, string> = {
   403: "Forbidden",
   404: "Not Found",

@@ -2,6 +2,7 @@
 import type { Problem } from "#lib/components/states.tsx";
 import { isOffline } from "#lib/network.ts";
 import {
+  EdgeError,
   EngineError,
   RefusedError,
   RestError,
@@ -182,6 +183,69 @@ const WEB_SERVER_OTHER: Words = {
   advice: "Try again. If it stays, look at the log of the web server and of custody.",
 };
 
+/** What the REST edge refuses, by its code. */
+const EDGE: Record<string, Words> = {
+  PERMISSION_MISSING: {
+    title: "Your roles do not allow this",
+    advice: "An administrator can give you a role that has the permission.",
+  },
+  FORBIDDEN: {
+    title: "This user is no operator",
+    advice:
+      "An administrator makes users operators, on the page of operators or with `openspot operators add`.",
+  },
+  OPERATOR_MFA_REQUIRED: {
+    title: "Operators need a second factor",
+    advice:
+      "Log in to the trading screen with this address, turn two-factor authentication on in the account's settings, then log in here again.",
+  },
+  OPERATOR_ADDRESS_REFUSED: {
+    title: "Operators may not call from this address",
+    advice: "Call from one of the addresses that OPENSPOT_OPERATOR_NETWORKS lists.",
+  },
+  ROLES_CHANGED: {
+    title: "The roles have changed meanwhile",
+    advice: "Close this, look at the roles as they are now, and decide again.",
+  },
+  OWN_ROLES: { title: "Nobody changes their own roles", advice: "Ask another administrator." },
+  LAST_ADMINISTRATOR: {
+    title: "The last administrator keeps the role",
+    advice: "Make another user an administrator first.",
+  },
+  USER_NOT_FOUND: {
+    title: "Nobody is registered so",
+    advice: "The user registers on the trading screen first. Check the spelling of the address.",
+  },
+  SESSION_NOT_FOUND: {
+    title: "The session is over",
+    advice: "It has ended meanwhile; the list shows the others.",
+  },
+};
+const EDGE_STATUSES: Record<number, Words> = {
+  0: {
+    title: "The REST edge does not respond",
+    advice:
+      "See that the platform runs (`openspot status`) and that OPENSPOT_CORS_ORIGINS names this page's address.",
+  },
+  400: {
+    title: "The REST edge does not take this",
+    advice: "Correct what the message names, and try again.",
+  },
+  401: { title: "That is not right", advice: "Check the address, the password or the code, and try again." },
+  429: {
+    title: "Too many requests",
+    advice: "Wait until the time that the message names is over, then try again.",
+  },
+  503: {
+    title: "Something behind the REST edge does not respond",
+    advice: "Look at the page Health. Nothing was done; try again when all services are ready.",
+  },
+};
+const EDGE_OTHER: Words = {
+  title: "The REST edge refused the request",
+  advice: "Try again. If it stays, look at the REST edge's log.",
+};
+
 function wordsOf(text: string): Words | undefined {
   return REASONS.find(([pattern]) => pattern.test(text))?.[1];
 }
@@ -191,6 +255,9 @@ export function explain(thrown: unknown): Problem {
   const error = unwrapped(thrown);
   if (error instanceof WebServerError) {
     return { ...(WEB_SERVER[error.status] ?? WEB_SERVER_OTHER), detail: error.message };
+  }
+  if (error instanceof EdgeError) {
+    return { ...(EDGE[error.code] ?? EDGE_STATUSES[error.status] ?? EDGE_OTHER), detail: error.message };
   }
   if (error instanceof UnreachableError) {
     return isOffline(error.address)
@@ -238,7 +305,8 @@ export function explainIfAny(error: unknown): Problem | null {
 /** Seconds that a refused login asks to wait, or 0. */
 export function secondsToWait(thrown: unknown): number {
   const error = unwrapped(thrown);
-  const found = error instanceof EngineError ? /try again in (\d{1,5}) s/.exec(error.text)?.[1] : undefined;
+  const text = error instanceof EngineError ? error.text : error instanceof EdgeError ? error.message : "";
+  const found = /try again in (\d{1,5}) s/.exec(text)?.[1];
   // eslint-disable-next-line openspot/decimal-text -- seconds
   return found === undefined ? 0 : Number.parseInt(found, 10);
 }

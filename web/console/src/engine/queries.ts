@@ -32,7 +32,7 @@ export function clearStatsHistory(): void {
 }
 
 /** The figures of the exchange, read again every two seconds. */
-export function useStats() {
+export function useStats(isEnabled = true) {
   const { admin } = useEngine();
   return useQuery({
     queryKey: ["stats"],
@@ -44,6 +44,7 @@ export function useStats() {
       return stats;
     },
     refetchInterval: STATS_INTERVAL_MS,
+    enabled: isEnabled,
   });
 }
 

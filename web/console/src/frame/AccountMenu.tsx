@@ -1,25 +1,54 @@
+import { Anchor } from "@mantine/core";
+import { Link } from "wouter";
 import { AccountMenu as Account } from "#lib/components/AccountMenu.tsx";
 import { useZone } from "#lib/preferences.ts";
 import { formatTime } from "#lib/time.ts";
 import { useEngine } from "../engine/engine.ts";
-import { endSession, type Session } from "../engine/session.ts";
+import { endSession, useSession } from "../engine/session.ts";
+import { useEdge } from "../operator/client.ts";
+import { endUserSession, useUserSession } from "../operator/session.ts";
 
-/** The operator who is logged in, until when, and the way out. */
-export function AccountMenu({ session }: { session: Session }) {
+const confirmed = (call: Promise<void>) =>
+  call.then(
+    () => true,
+    () => false,
+  );
+
+/** The operator who is logged in, with either session, until when, and the way out of both. */
+export function AccountMenu() {
   const engine = useEngine();
+  const edge = useEdge();
   const zone = useZone();
+  const { session } = useSession();
+  const user = useUserSession().session;
   const logout = async () => {
-    const isConfirmed = await engine.logout(session.token).then(
-      () => true,
-      () => false,
-    );
-    endSession(session.token, isConfirmed ? "logout" : "unconfirmed");
+    const [ofEngine, ofEdge] = await Promise.all([
+      session === null ? true : confirmed(engine.logout(session.token)),
+      user === null ? true : confirmed(edge.logout(user)),
+    ]);
+    if (user !== null) endUserSession(user.refreshToken, ofEdge ? "logout" : "unconfirmed");
+    if (session !== null) endSession(session.token, ofEngine ? "logout" : "unconfirmed");
   };
   return (
-    <Account name={session.participantId} onLogout={logout}>
-      <strong>{session.name}</strong>
-      <span>{session.type}</span>
-      <span className="figures">until {formatTime(session.expiresAt, zone)}</span>
+    <Account name={user?.email ?? session?.participantId ?? ""} onLogout={logout}>
+      {user && (
+        <>
+          <strong>{user.email}</strong>
+          <span>{user.roles.join(", ")}</span>
+        </>
+      )}
+      {session && (
+        <>
+          <strong>{session.name}</strong>
+          <span>{session.type}</span>
+          <span className="figures">until {formatTime(session.expiresAt, zone)}</span>
+        </>
+      )}
+      {(session === null || user === null) && (
+        <Anchor component={Link} href="/login" size="sm">
+          {session === null ? "Log in to the engine too" : "Log in as a user too"}
+        </Anchor>
+      )}
     </Account>
   );
 }

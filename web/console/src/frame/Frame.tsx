@@ -8,28 +8,35 @@ import { Brand, CONTENT_ID, HeaderTools, SkipLink } from "#lib/components/header
 import { Shortcuts } from "#lib/components/Shortcuts.tsx";
 import { useShortcuts } from "#lib/shortcuts.ts";
 import { refreshAll, useStats } from "../engine/queries.ts";
-import type { Session } from "../engine/session.ts";
+import { useSession } from "../engine/session.ts";
+import { usePermissionRefresh } from "../operator/queries.ts";
 import { AccountMenu } from "./AccountMenu.tsx";
 import { ConnectionState } from "./ConnectionState.tsx";
 import classes from "./Frame.module.css";
+import { Guarded, useOpens } from "./Guarded.tsx";
 import { isCurrent, NAVIGATION } from "./navigation.tsx";
 import { SessionNotice } from "./SessionNotice.tsx";
 
-const ENTRIES = NAVIGATION.flatMap(({ entries }) => entries);
-
 /** What stands around every page: header, navigation, notices. */
-export function Frame({ session, children }: { session: Session; children: ReactNode }) {
+export function Frame({ children }: { children: ReactNode }) {
+  const { session } = useSession();
+  const opens = useOpens();
   const [isOpen, menu] = useDisclosure(false);
   const [location, navigate] = useLocation();
   const client = useQueryClient();
   // Keeps the dashboard's history, and notices when the engine falls silent, whatever page is open.
-  useStats();
+  useStats(session !== null);
+  usePermissionRefresh();
+  const groups = NAVIGATION.map((group) => ({ ...group, entries: group.entries.filter(opens) })).filter(
+    ({ entries }) => entries.length > 0,
+  );
+  const entries = groups.flatMap((group) => group.entries);
   const close = menu.close;
   useEffect(() => close(), [location, close]);
   const shortcuts = [
     { keys: "/", title: "Go to the first filter", run: focusFilter },
     { keys: "r", title: "Refresh what is shown", run: () => void refreshAll(client) },
-    ...ENTRIES.map(({ path, title, key }) => ({ keys: `g ${key}`, title, run: () => navigate(path) })),
+    ...entries.map(({ path, title, key }) => ({ keys: `g ${key}`, title, run: () => navigate(path) })),
   ];
   useShortcuts(shortcuts);
   return (
@@ -50,14 +57,14 @@ export function Frame({ session, children }: { session: Session; children: React
         />
         <Brand label="dashboard" part="Console" />
         <HeaderTools>
-          <ConnectionState />
+          {session && <ConnectionState />}
           <Shortcuts shortcuts={shortcuts} />
           <DisplaySettings />
-          <AccountMenu session={session} />
+          <AccountMenu />
         </HeaderTools>
       </AppShell.Header>
       <AppShell.Navbar aria-label="Pages of the console">
-        {NAVIGATION.map((group) => (
+        {groups.map((group) => (
           <div key={group.title} className={classes.group} role="group" aria-label={group.title}>
             <span className={classes.groupTitle} aria-hidden>
               {group.title}
@@ -77,9 +84,9 @@ export function Frame({ session, children }: { session: Session; children: React
         ))}
       </AppShell.Navbar>
       <AppShell.Main>
-        <SessionNotice session={session} />
+        {session && <SessionNotice session={session} />}
         <div id={CONTENT_ID} tabIndex={-1} className={classes.content}>
-          {children}
+          <Guarded location={location}>{children}</Guarded>
         </div>
       </AppShell.Main>
     </AppShell>

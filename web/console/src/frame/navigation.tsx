@@ -11,8 +11,11 @@ import {
   PulseIcon,
   StackIcon,
   TagIcon,
+  LogIcon,
+  PersonAddIcon,
   UploadIcon,
 } from "@primer/octicons-react";
+import type { Permission } from "../operator/session.ts";
 
 export interface Entry {
   path: string;
@@ -20,6 +23,8 @@ export interface Entry {
   icon: Icon;
   /** The letter after `g` that opens it. */
   key: string;
+  /** What opens it: a session with the engine, or a permission. */
+  needs: "engine" | Permission;
 }
 
 export interface Group {
@@ -31,36 +36,40 @@ export const NAVIGATION: readonly Group[] = [
   {
     title: "Exchange",
     entries: [
-      { path: "/", title: "Dashboard", icon: GraphIcon, key: "d" },
-      { path: "/orders", title: "Orders", icon: ListUnorderedIcon, key: "o" },
-      { path: "/trades", title: "Trades", icon: ArrowSwitchIcon, key: "t" },
+      { path: "/", title: "Dashboard", icon: GraphIcon, key: "d", needs: "engine" },
+      { path: "/orders", title: "Orders", icon: ListUnorderedIcon, key: "o", needs: "engine" },
+      { path: "/trades", title: "Trades", icon: ArrowSwitchIcon, key: "t", needs: "engine" },
     ],
   },
   {
     title: "Accounts",
     entries: [
-      { path: "/participants", title: "Participants", icon: PeopleIcon, key: "p" },
-      { path: "/balances", title: "Balances", icon: CreditCardIcon, key: "b" },
-      { path: "/risk", title: "Risk", icon: MeterIcon, key: "r" },
+      { path: "/participants", title: "Participants", icon: PeopleIcon, key: "p", needs: "engine" },
+      { path: "/balances", title: "Balances", icon: CreditCardIcon, key: "b", needs: "engine" },
+      { path: "/risk", title: "Risk", icon: MeterIcon, key: "r", needs: "engine" },
     ],
   },
   {
     title: "Markets",
     entries: [
-      { path: "/symbols", title: "Symbols", icon: StackIcon, key: "s" },
-      { path: "/currencies", title: "Currencies", icon: TagIcon, key: "c" },
+      { path: "/symbols", title: "Symbols", icon: StackIcon, key: "s", needs: "engine" },
+      { path: "/currencies", title: "Currencies", icon: TagIcon, key: "c", needs: "engine" },
     ],
   },
   {
     title: "Operations",
     entries: [
-      { path: "/withdrawals", title: "Withdrawals", icon: UploadIcon, key: "w" },
-      { path: "/health", title: "Health", icon: PulseIcon, key: "h" },
+      { path: "/withdrawals", title: "Withdrawals", icon: UploadIcon, key: "w", needs: "withdrawals.read" },
+      { path: "/health", title: "Health", icon: PulseIcon, key: "h", needs: "health.read" },
     ],
   },
   {
     title: "Access",
-    entries: [{ path: "/access", title: "Types and permissions", icon: KeyIcon, key: "a" }],
+    entries: [
+      { path: "/operators", title: "Operators", icon: PersonAddIcon, key: "e", needs: "operators.read" },
+      { path: "/trail", title: "Audit trail", icon: LogIcon, key: "l", needs: "audit.read" },
+      { path: "/access", title: "Types and permissions", icon: KeyIcon, key: "a", needs: "permissions.read" },
+    ],
   },
 ];
 
@@ -69,4 +78,12 @@ export function isCurrent(entry: Pick<Entry, "path">, location: string): boolean
   return entry.path === "/"
     ? location === "/"
     : location === entry.path || location.startsWith(`${entry.path}/`);
+}
+
+/** Every page that the navigation names. */
+export const ENTRIES = NAVIGATION.flatMap(({ entries }) => entries);
+
+/** The entry of the page at `location`, or undefined for an address that is no page. */
+export function entryOf(location: string): Entry | undefined {
+  return ENTRIES.find((entry) => isCurrent(entry, location));
 }

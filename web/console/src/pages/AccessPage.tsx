@@ -2,23 +2,34 @@ import { Stack } from "@mantine/core";
 import { Badge } from "#lib/components/Badge.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
-import { EmptyState, WarningNote } from "#lib/components/states.tsx";
+import { EmptyState, ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { plural } from "#lib/counts.ts";
 import { useUrlState } from "#lib/urlState.ts";
 import { ENFORCED, PARTICIPANT_TYPES, PERMISSION_GROUPS } from "../engine/catalogue.ts";
+import { explainIfAny } from "../engine/messages.ts";
+import { useRoles } from "../operator/queries.ts";
+import { ROLES } from "../operator/roles.ts";
 import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
 import classes from "./AccessPage.module.css";
 
-/** The catalogue of participant types and permission names. */
+/** The catalogue of participant types, of operators' roles, and of permissions with their holders. */
 export function AccessPage() {
   const url = useUrlState();
+  const roles = useRoles();
+  const rolesWith = (name: string) =>
+    roles.data
+      ?.filter(({ permissions }) => permissions.some((each) => each === name))
+      .map(({ role }) => role) ?? [];
+  const problem = explainIfAny(roles.error);
   const type = url.parameter("type");
   const word = url.parameter("word").toLowerCase();
   const groups = PERMISSION_GROUPS.map((group) => ({
     ...group,
     permissions: group.permissions.filter(
       ({ name, title, holders }) =>
-        (type === "" || holders.some((holder) => holder === type)) &&
+        (type === "" ||
+          holders.some((holder) => holder === type) ||
+          rolesWith(name).some((role) => role === type)) &&
         (name.includes(word) || title.toLowerCase().includes(word)),
     ),
   })).filter(({ permissions }) => permissions.length > 0);
@@ -26,7 +37,8 @@ export function AccessPage() {
   return (
     <>
       <PageHeader title="Types and permissions">
-        The {PARTICIPANT_TYPES.length} types of participants, and the permissions that each stands for.
+        The {PARTICIPANT_TYPES.length} types of participants, the {ROLES.length} roles of operators, and the
+        permissions of each.
       </PageHeader>
       <Stack gap="md">
         <WarningNote>{ENFORCED}</WarningNote>
@@ -46,6 +58,24 @@ export function AccessPage() {
             ))}
           </ul>
         </Card>
+        <Card title="Roles of operators">
+          {problem && <ProblemNote problem={problem} />}
+          <ul className={classes.types}>
+            {ROLES.map(({ role, title, description }) => {
+              const count = roles.data?.find((each) => each.role === role)?.permissions.length;
+              return (
+                <li key={role}>
+                  <div className={classes.typeHead}>
+                    <strong>{title}</strong>
+                    <code>{role}</code>
+                  </div>
+                  <p>{description}</p>
+                  <Badge tone="neutral">{count === undefined ? "…" : plural(count, "permission")}</Badge>
+                </li>
+              );
+            })}
+          </ul>
+        </Card>
         <Card
           title="Permissions"
           flush
@@ -63,9 +93,12 @@ export function AccessPage() {
               />
               <ChoiceFilter
                 label="Held by"
-                any="Held by any type"
+                any="Held by any type or role"
                 value={type}
-                choices={PARTICIPANT_TYPES.map((row) => row.type)}
+                choices={[
+                  ...ROLES.map(({ role }) => role),
+                  ...PARTICIPANT_TYPES.map((row) => row.type),
+                ].filter((name, place, all) => all.indexOf(name) === place)}
                 onChange={(next) => url.change({ type: next })}
               />
             </FilterBar>
@@ -77,7 +110,7 @@ export function AccessPage() {
             <table key={group.title} className={classes.permissions} aria-label={group.title}>
               <thead>
                 <tr>
-                  <th scope="colgroup" colSpan={3}>
+                  <th scope="colgroup" colSpan={4}>
                     {group.title}
                   </th>
                 </tr>
@@ -89,6 +122,7 @@ export function AccessPage() {
                       <code>{permission.name}</code>
                     </th>
                     <td>{permission.title}</td>
+                    <td className={classes.holders}>{rolesWith(permission.name).join(" · ") || "no role"}</td>
                     <td className={classes.holders}>{permission.holders.join(" · ")}</td>
                   </tr>
                 ))}

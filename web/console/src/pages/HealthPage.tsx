@@ -14,7 +14,7 @@ import {
   type ServiceHealth,
   useHealth,
   useReconcile,
-} from "../engine/health.ts";
+} from "../operator/health.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import classes from "./HealthPage.module.css";
 

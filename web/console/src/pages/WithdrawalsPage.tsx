@@ -10,7 +10,7 @@ import { EmptyState, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { WithdrawalBadge } from "#lib/components/WithdrawalBadge.tsx";
 import { plural } from "#lib/counts.ts";
-import { useOperator } from "../engine/session.ts";
+import { useActingName } from "../operator/session.ts";
 import {
   approvalFault,
   type OpenWithdrawal,
@@ -18,7 +18,7 @@ import {
   signatureFault,
   useOpenWithdrawals,
   type WithdrawalStatus,
-} from "../engine/withdrawals.ts";
+} from "../operator/withdrawals.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { ParticipantLink } from "../parts/ParticipantLink.tsx";
 import { ApprovalDialog, RejectionDialog, SignatureDialog } from "../parts/WithdrawalDialogs.tsx";
@@ -126,7 +126,7 @@ const DIALOGS = { approve: ApprovalDialog, reject: RejectionDialog, sign: Signat
 /** The withdrawals that wait for somebody, with the way to decide on them. */
 export function WithdrawalsPage() {
   const query = useOpenWithdrawals();
-  const operator = useOperator();
+  const operator = useActingName();
   const [, navigate] = useLocation();
   const [asked, setAsked] = useState<Asked>(null);
   const Dialog = asked && DIALOGS[asked.decision];

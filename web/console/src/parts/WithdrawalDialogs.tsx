@@ -3,8 +3,8 @@ import { type ReactNode, useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
-import { useOperator } from "../engine/session.ts";
-import { type OpenWithdrawal, unsigned, useDecision } from "../engine/withdrawals.ts";
+import { useActingName } from "../operator/session.ts";
+import { type OpenWithdrawal, unsigned, useDecision } from "../operator/withdrawals.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import classes from "./WithdrawalDialogs.module.css";
 
@@ -66,7 +66,7 @@ export function ApprovalDialog({ withdrawal, onClose }: DialogProps) {
   return (
     <ConfirmDialog
       title="Approve the withdrawal?"
-      operator={useOperator()}
+      operator={useActingName()}
       comparisons={[
         {
           name: "Approvals",
@@ -100,7 +100,7 @@ export function RejectionDialog({ withdrawal, onClose }: DialogProps) {
   return (
     <ConfirmDialog
       title="Reject the withdrawal?"
-      operator={useOperator()}
+      operator={useActingName()}
       asksReason
       reasonStandsIn="custody's audit trail, and its owner sees it"
       confirm="Reject"
@@ -128,7 +128,7 @@ export function SignatureDialog({ withdrawal, onClose }: DialogProps) {
   return (
     <ConfirmDialog
       title="Sign the withdrawal?"
-      operator={useOperator()}
+      operator={useActingName()}
       missing={[signer === null && "choose a signer"]}
       comparisons={[
         {

@@ -224,15 +224,7 @@ class AuthStore:
     async def revoke_family(self, family_id: str, user_id: str, now: datetime) -> bool:
         """Revoke a user's family. False if the user has no such family that is not revoked yet."""
         async with self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(_LOCK_FAMILY, family_id)
-            outcome = await connection.execute(
-                "UPDATE refresh_tokens SET revoked_at = $3"
-                " WHERE family_id = $1 AND user_id = $2 AND revoked_at IS NULL",
-                family_id,
-                user_id,
-                now,
-            )
-        return rows_changed(outcome) > 0
+            return await end_family(connection, family_id, user_id, now)
 
     async def revoked_since(self, time: datetime) -> list[str]:
         """The families that were revoked at `time` or later."""
@@ -246,6 +238,18 @@ class AuthStore:
             "DELETE FROM user_sessions WHERE NOT EXISTS (SELECT FROM refresh_tokens WHERE family_id = session_id)"
         )
         return rows_changed(outcome)
+
+
+async def end_family(connection: Connection, family_id: str, user_id: str, now: datetime) -> bool:
+    """Revoke a user's family, within a transaction. False if the user has no such family that is not revoked yet."""
+    await connection.execute(_LOCK_FAMILY, family_id)
+    outcome = await connection.execute(
+        "UPDATE refresh_tokens SET revoked_at = $3 WHERE family_id = $1 AND user_id = $2 AND revoked_at IS NULL",
+        family_id,
+        user_id,
+        now,
+    )
+    return rows_changed(outcome) > 0
 
 
 async def revoke_families(connection: Connection, user_id: str, kept: str, now: datetime) -> list[str]:

@@ -3,19 +3,16 @@
 They write to the database of the running platform, and tell its services over the bus which sessions have ended.
 """
 
-import asyncio
 import getpass
 import os
-from contextlib import AsyncExitStack
 from datetime import timedelta
 
-from openspot.contracts.subjects import SESSIONS_REVOKED_BUCKET
 from openspot.domain.ids import short_id
 from openspot.http.audit import AuditRecord
-from openspot.kit.bus import Bus, BusError, KeyValueError
 from openspot.kit.clock import utc_now
 from openspot.kit.database import Pool, pool_of_command
 from openspot.rest_edge.identity.activity.log import ActivityLog
+from openspot.rest_edge.identity.sessions.ending_command import UntoldError, tell_ended
 from openspot.rest_edge.identity.users.roles import Role, RoleChange, Roles, UserWithRole
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.store import NotificationStore
@@ -38,8 +35,7 @@ async def change_role(settings: RestEdgeSettings, user: str, role: Role) -> str:
         change = await _roles(pool, settings).change(user.lower() if "@" in user else user, role, _record)
     if change is None:
         raise RoleError(f"USER: nobody is registered as {user}")
-    if change.ended:
-        await _tell(settings, change)
+    await _tell(settings, change)
     has_already = "" if change.is_new else " already"
     if role is Role.ADMIN:
         return f"{change.email} ({change.user_id}) is an administrator{has_already}, from the next login or refresh on"
@@ -60,18 +56,10 @@ def _record(change: RoleChange) -> AuditRecord:
 
 async def _tell(settings: RestEdgeSettings, change: RoleChange) -> None:
     """Tell every service that the sessions have ended."""
-    life_s = settings.ended_session_life_s
     try:
-        async with AsyncExitStack() as stack:
-            async with asyncio.timeout(settings.nested_timeout_s):
-                # `Bus.connect` would wait for a server without limit.
-                bus = await Bus.connect(settings, "users")
-                stack.push_async_callback(bus.close)
-                bucket = bus.key_value(SESSIONS_REVOKED_BUCKET, bytes, life_s)
-                for session_id in change.ended:
-                    await bucket.put(session_id, b"")
-    except (BusError, KeyValueError, TimeoutError) as error:
+        await tell_ended(settings, change.ended)
+    except UntoldError as error:
         raise RoleError(
             f"{change.email} is no administrator, but the bus does not answer: access tokens that are out keep the "
-            f"role for up to {life_s} s. Run the command again when it does ({error!r})"
+            f"role for up to {settings.ended_session_life_s} s. Run the command again when it does ({error})"
         ) from error

@@ -1,6 +1,7 @@
 /** Withdrawals that custody has not settled, and the decisions on them. The web server passes the calls on to custody. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { components } from "#gen/openapi/custody.ts";
+import { useEdge } from "./client.ts";
 import { callWebServer } from "./webServer.ts";
 
 const INTERVAL_MS = 3_000;
@@ -17,10 +18,11 @@ export type Decision =
 
 /** The withdrawals that are not settled, the oldest first. Fails with WebServerError. */
 export function useOpenWithdrawals() {
+  const edge = useEdge();
   return useQuery({
     queryKey: ["withdrawals"],
     queryFn: async ({ signal }) =>
-      (await callWebServer("GET", "/custody/withdrawals", {
+      (await callWebServer(edge, "GET", "/custody/withdrawals", {
         signal,
         endsSession: true,
       })) as Schemas["OpenWithdrawals"],
@@ -31,9 +33,10 @@ export function useOpenWithdrawals() {
 /** Decide on a withdrawal. Fails with WebServerError. */
 export function useDecision(withdrawalId: string, onDone: (decided: OpenWithdrawal) => void) {
   const client = useQueryClient();
+  const edge = useEdge();
   return useMutation({
     mutationFn: async ({ kind, ...body }: Decision) =>
-      (await callWebServer("POST", `/custody/withdrawals/${withdrawalId}/${kind}`, {
+      (await callWebServer(edge, "POST", `/custody/withdrawals/${withdrawalId}/${kind}`, {
         body,
         endsSession: true,
       })) as OpenWithdrawal,
@@ -45,11 +48,16 @@ export function useDecision(withdrawalId: string, onDone: (decided: OpenWithdraw
   });
 }
 
+/** Whether a withdrawal is the operator's own. An operator is a participant of the engine, or a user by `user:<id>`. */
+function isOwn({ userId }: OpenWithdrawal, operator: string): boolean {
+  return operator.replace(/^user:/, "").toLowerCase() === userId.toLowerCase();
+}
+
 /** Why `operator` cannot approve a withdrawal, or undefined. Custody itself checks it again. */
 export function approvalFault(withdrawal: OpenWithdrawal, operator: string): string | undefined {
   const name = operator.toLowerCase();
   if (withdrawal.status !== "pending_approval") return "It does not wait for an approval.";
-  if (withdrawal.userId.toLowerCase() === name) return "Nobody decides on a withdrawal of their own.";
+  if (isOwn(withdrawal, operator)) return "Nobody decides on a withdrawal of their own.";
   if (withdrawal.approvals.includes(name)) return "You have approved it. Another operator has to.";
   if (withdrawal.approvals.length >= withdrawal.approvalsNeeded) return "It has all of its approvals.";
   return undefined;
@@ -57,8 +65,7 @@ export function approvalFault(withdrawal: OpenWithdrawal, operator: string): str
 
 /** Why `operator` cannot reject a withdrawal, or undefined. */
 export function rejectionFault(withdrawal: OpenWithdrawal, operator: string): string | undefined {
-  if (withdrawal.userId.toLowerCase() === operator.toLowerCase())
-    return "Nobody decides on a withdrawal of their own.";
+  if (isOwn(withdrawal, operator)) return "Nobody decides on a withdrawal of their own.";
   return ["pending_approval", "approved", "signing"].includes(withdrawal.status)
     ? undefined
     : "It is being sent already, or has ended.";

@@ -1,25 +1,27 @@
 /** Calls of what the web server itself serves to the console, with the operator's session. */
-import { WebServerError } from "./errors.ts";
-import { currentSession, endSession } from "./session.ts";
+import { WebServerError } from "../engine/errors.ts";
+import { endSession } from "../engine/session.ts";
+import type { Edge } from "./client.ts";
 
 const TIMEOUT_MS = 20_000;
 const UNAUTHORIZED = 401;
 
 /** The body of a response. Rejects with WebServerError, whose message is the reason that was given. */
 export async function callWebServer(
+  edge: Edge,
   method: "GET" | "POST",
   path: string,
   options: { body?: object; signal?: AbortSignal; endsSession?: boolean } = {},
 ): Promise<unknown> {
   const { body, signal, endsSession = false } = options;
-  const session = currentSession();
+  const token = await edge.token();
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   let response: Response;
   try {
     response = await fetch(`/console${path}`, {
       method,
       headers: {
-        Authorization: `Bearer ${session?.token ?? ""}`,
+        Authorization: `Bearer ${token ?? ""}`,
         ...(body ? { "Content-Type": "application/json" } : {}),
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
@@ -31,7 +33,11 @@ export async function callWebServer(
   }
   const content: unknown = await response.json().catch(() => null);
   if (response.ok) return content;
-  if (response.status === UNAUTHORIZED && endsSession && session) endSession(session.token, "refused");
+  if (response.status === UNAUTHORIZED && endsSession && token !== null) {
+    // Ends the engine's session if it signed the call; a user's is renewed, or ends itself.
+    endSession(token, "refused");
+    await edge.token(token);
+  }
   throw new WebServerError(response.status, reasonOf(content, response.status));
 }
 

@@ -1,5 +1,6 @@
 /** What the web server knows of every service, and of the last reconciliation. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEdge } from "./client.ts";
 import { callWebServer } from "./webServer.ts";
 
 const INTERVAL_MS = 5_000;
@@ -64,9 +65,11 @@ export interface HealthReport {
 
 /** The health of everything, read again every five seconds. Fails with WebServerError. */
 export function useHealth() {
+  const edge = useEdge();
   return useQuery({
     queryKey: ["health"],
-    queryFn: async ({ signal }) => (await callWebServer("GET", "/health.json", { signal })) as HealthReport,
+    queryFn: async ({ signal }) =>
+      (await callWebServer(edge, "GET", "/health.json", { signal })) as HealthReport,
     refetchInterval: (query) => (query.state.data?.reconciling ? BUSY_INTERVAL_MS : INTERVAL_MS),
   });
 }
@@ -74,8 +77,9 @@ export function useHealth() {
 /** Start a comparison of the engine with its mirrors. Fails with WebServerError. */
 export function useReconcile() {
   const client = useQueryClient();
+  const edge = useEdge();
   return useMutation({
-    mutationFn: () => callWebServer("POST", "/reconcile", { endsSession: true }),
+    mutationFn: () => callWebServer(edge, "POST", "/reconcile", { endsSession: true }),
     onSettled: () => client.invalidateQueries({ queryKey: ["health"] }),
   });
 }

@@ -1,0 +1,90 @@
+"""The commands `openspot audit …`: they check the trail of operators, and write it to a file."""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from openspot.kit.database import Connection, pool_of_command
+from openspot.kit.hash_chain import FIRST_HASH
+from openspot.rest_edge.operators.trail import entries, fault_of
+from openspot.rest_edge.operators.trail_heads import HEADS_NAME, Head, HeadError, kept_heads, read_head
+from openspot.rest_edge.operators.trail_pages import TrailFilter, exported
+from openspot.rest_edge.settings import RestEdgeSettings
+
+_HEADS_AT_ONCE = 500
+
+
+class TrailError(Exception):
+    """The trail is not as it was written, or cannot be read. The message names the first entry that is wrong."""
+
+
+class Verified(NamedTuple):
+    """A trail without fault: how many entries, how many heads it agrees with, and its own head.
+
+    `erased` entries have no address any more.
+    """
+
+    entries: int
+    heads: int
+    erased: int
+    head: Head
+
+
+async def verify(settings: RestEdgeSettings, given: Sequence[str] = ()) -> Verified:
+    """Check every entry against the one before it, then every kept head and the `given` ones against the entries.
+
+    Entries are read as they are checked, so memory does not grow with them. Raises TrailError.
+    """
+    async with _connection(settings) as connection:
+        number, previous, erased = 0, FIRST_HASH, 0
+        async for entry in entries(connection):
+            fault = fault_of(entry, number + 1, previous)
+            if fault:
+                raise TrailError(fault)
+            number, previous, erased = entry.entry_number, entry.hash, erased + (entry.salt is None)
+        try:
+            heads = await _agree(connection, kept_heads(settings.data_dir / HEADS_NAME), HEADS_NAME)
+            heads += await _agree(connection, (read_head(text) for text in given), "the heads that you gave")
+        except (OSError, HeadError) as error:
+            raise TrailError(str(error)) from error
+    return Verified(number, heads, erased, Head(number, previous))
+
+
+async def export(settings: RestEdgeSettings, path: Path) -> None:
+    """Write the whole trail to a new file, as CSV. Raises TrailError, or OSError, as if the file exists already."""
+    with path.open("xb") as file:
+        async with pool_of_command(settings, TrailError) as pool:
+            async for piece in exported(pool, TrailFilter()):
+                file.write(piece)
+
+
+@asynccontextmanager
+async def _connection(settings: RestEdgeSettings) -> AsyncIterator[Connection]:
+    """A connection that sees the trail at one moment."""
+    async with (
+        pool_of_command(settings, TrailError) as pool,
+        pool.acquire() as connection,
+        connection.transaction(isolation="repeatable_read", readonly=True),
+    ):
+        yield connection
+
+
+async def _agree(connection: Connection, heads: Iterable[Head], source: str) -> int:
+    """How many heads there are; each is the hash of the entry with its number. Raises TrailError."""
+    waiting, count = iter(heads), 0
+    while batch := list(islice(waiting, _HEADS_AT_ONCE)):
+        rows = await connection.fetch(
+            "SELECT entry_number, hash FROM operator_actions WHERE entry_number = ANY($1::bigint[])",
+            [head.number for head in batch],
+        )
+        known = {row["entry_number"]: row["hash"] for row in rows} | {0: FIRST_HASH}
+        for head in batch:
+            found = known.get(head.number)
+            if found is None:
+                raise TrailError(f"entry {head.number} is missing: the trail was cut off, {source} knew it")
+            if found != head.hash:
+                raise TrailError(f"entry {head.number} is another than the one that {source} knew")
+        count += len(batch)
+    return count

@@ -1,0 +1,110 @@
+"""Searches the trail of operators, and hands it out as CSV, page by page: a slow reader holds no connection."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from openspot.kit.clock import iso_from_ms, ms_from_datetime
+from openspot.kit.csv_lines import csv_line
+from openspot.kit.database import Connection, Pool
+from openspot.rest_edge.operators.trail import ENTRIES, Entry
+
+EXPORT_PAGE = 1000
+HEADS = (
+    "entry", "time", "operator", "action", "subjectKind", "subjectId", "reason", "before", "after", "requestId",
+    "address", "previousHash", "hash", "originHash",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TrailFilter:
+    """Which entries: a field that is None admits all. `since` is the first moment, `until` the first one too late."""
+
+    operator: str | None = None
+    action: str | None = None
+    subject_kind: str | None = None
+    subject_id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+class Trail:
+    """Reads the trail for the routes.
+
+    Times of entries never fall, so an index of them gives the first and the last entry of a period; operator, action
+    and subject have indexes of their own.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def page(self, wanted: TrailFilter, limit: int, before: int | None) -> list[Entry]:
+        """At most `limit` entries, newest first, older than the entry `before`."""
+        async with self._pool.acquire() as connection:
+            first, last = await _bounds(connection, wanted)
+            return await _page(connection, wanted, first, last if before is None else min(last, before - 1), limit)
+
+    def export(self, wanted: TrailFilter) -> AsyncIterator[bytes]:
+        """The entries as CSV."""
+        return exported(self._pool, wanted)
+
+
+async def exported(pool: Pool, wanted: TrailFilter) -> AsyncIterator[bytes]:
+    """The entries as CSV, newest first, with what it takes to check their hashes."""
+    yield csv_line(HEADS).encode()
+    async with pool.acquire() as connection:
+        first, last = await _bounds(connection, wanted)
+    while True:
+        async with pool.acquire() as connection:
+            found = await _page(connection, wanted, first, last, EXPORT_PAGE)
+        if found:
+            yield "".join(csv_line(_cells(entry)) for entry in found).encode()
+        if len(found) < EXPORT_PAGE:
+            return
+        last = found[-1].entry_number - 1
+
+
+def _cells(entry: Entry) -> tuple[str | None, ...]:
+    return (
+        str(entry.entry_number),
+        iso_from_ms(entry.at_ms),
+        entry.operator,
+        entry.action,
+        entry.subject_kind,
+        entry.subject_id,
+        entry.reason,
+        entry.before,
+        entry.after,
+        entry.request_id,
+        entry.address,
+        entry.previous_hash,
+        entry.hash,
+        entry.origin_hash,
+    )
+
+
+async def _bounds(connection: Connection, wanted: TrailFilter) -> tuple[int, int]:
+    """The numbers of the first and the last entry of the period."""
+    first, last = 1, 0
+    if wanted.since is not None:
+        query = "SELECT entry_number FROM operator_actions WHERE at_ms >= $1 ORDER BY at_ms, entry_number LIMIT 1"
+        first = await connection.fetchval(query, ms_from_datetime(wanted.since)) or 2**62
+    if wanted.until is not None:
+        query = (
+            "SELECT entry_number FROM operator_actions WHERE at_ms < $1 ORDER BY at_ms DESC, entry_number DESC LIMIT 1"
+        )
+        last = await connection.fetchval(query, ms_from_datetime(wanted.until)) or 0
+    else:
+        last = await connection.fetchval("SELECT max(entry_number) FROM operator_actions") or 0
+    return first, last
+
+
+async def _page(connection: Connection, wanted: TrailFilter, first: int, last: int, limit: int) -> list[Entry]:
+    conditions, values = ["entry_number BETWEEN $1 AND $2"], [first, last]
+    for column in ("operator", "action", "subject_kind", "subject_id"):
+        value = getattr(wanted, column)
+        if value is not None:
+            values.append(value)
+            conditions.append(f"operator_actions.{column} = ${len(values)}")
+    query = f"{ENTRIES} WHERE {' AND '.join(conditions)} ORDER BY entry_number DESC LIMIT {limit}"
+    return [Entry(**dict(row)) for row in await connection.fetch(query, *values)]
