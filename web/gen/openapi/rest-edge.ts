@@ -2260,6 +2260,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/markets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All markets with their terms
+         * @description Only an operator with the permission `markets.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_operator_markets"];
+        put?: never;
+        /**
+         * List a market, and its base asset
+         * @description Only an operator with the permission `symbols.create` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        post: operations["list_new_market"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/markets/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Every rule for a new market, each with what is wrong
+         * @description Only an operator with the permission `markets.read` may call it. The `standard` limits count the request.
+         */
+        post: operations["check_new_market"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/markets/{symbol}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One market with its terms
+         * @description Only an operator with the permission `markets.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["get_operator_market"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change bounds, fees, texts or schedule of a market
+         * @description Only an operator with the permission `symbols.update` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        patch: operations["change_market"];
+        trace?: never;
+    };
+    "/api/v1/operator/markets/{symbol}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The changes of a market
+         * @description Only an operator with the permission `markets.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_market_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/markets/{symbol}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Open a market, or let it get another status on the way there
+         * @description Only an operator with the permission `symbols.set_phase` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        put: operations["set_market_status"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/markets/{symbol}/delisting": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delist a market: its open orders are cancelled, and balances can be withdrawn
+         * @description Only an operator with the permission `symbols.deactivate` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        post: operations["delist_market"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/health": {
         parameters: {
             query?: never;
@@ -2864,6 +2992,16 @@ export interface components {
             mfaCode?: string | null;
         };
         /**
+         * DelistingBody
+         * @description Why a market is delisted.
+         * @example {
+         *       "reason": "the coin has ended"
+         *     }
+         */
+        DelistingBody: {
+            reason: string;
+        };
+        /**
          * Deposit
          * @description A deposit. It counts once it is `confirmed`. Times are in UTC.
          *
@@ -3137,6 +3275,29 @@ export interface components {
             createdAt: string;
         };
         /**
+         * ListingChange
+         * @description A change of a market's listing: who made it, when, why, and each field that it changed, before and after.
+         */
+        ListingChange: {
+            timestamp: number;
+            operator: string;
+            action: string;
+            reason: string;
+            before: {
+                [key: string]: string;
+            };
+            after: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * ListingChanges
+         * @description The changes of a market, the newest first.
+         */
+        ListingChanges: {
+            changes: components["schemas"]["ListingChange"][];
+        };
+        /**
          * LoginBody
          * @description Credentials.
          * @example {
@@ -3309,6 +3470,10 @@ export interface components {
          *     or the fair price, which `referencePrice` shows. Around a fair price that is not good the present deviation is
          *     wider than usual. `rules` are the rules of orders (`GET /settings/trading`). `phase` says what the market takes
          *     (docs/guides/order-rules.md), and `phaseEndsAt` when continuous trading begins again, in milliseconds since 1970.
+         *
+         *     `status` says how far the market is between its announcement and its delisting, and `schedule` which statuses follow
+         *     by themselves, and when (docs/guides/markets.md). `name` and `announcement` are texts of the operators for traders,
+         *     `logo` names the picture of the base asset; all three may be empty.
          */
         Market: {
             symbol: string;
@@ -3337,6 +3502,12 @@ export interface components {
             /** @enum {string} */
             phase: "continuous" | "halted" | "cancel-only" | "post-only" | "auction" | "uncrossing";
             phaseEndsAt: number | null;
+            /** @enum {string} */
+            status: "announced" | "post-only" | "auction" | "open" | "delisting" | "delisted";
+            name: string;
+            announcement: string;
+            logo: string;
+            schedule: components["schemas"]["StatusAt"][];
         };
         /**
          * MarketFairPrice
@@ -3357,6 +3528,46 @@ export interface components {
             state: "good" | "thin" | "stale" | "disputed";
             reason: string;
             timestamp: number;
+        };
+        /**
+         * MarketListing
+         * @description A market: the engine's specification, its terms, and whether it takes orders.
+         *
+         *     Fees are in basis points. `terms` are null for a symbol that was created without any.
+         */
+        MarketListing: {
+            symbol: string;
+            baseCurrency: string;
+            quoteCurrency: string;
+            tickSize: string;
+            lotSize: string;
+            takerFee: number;
+            makerFee: number;
+            active: boolean;
+            terms: components["schemas"]["MarketTerms"] | null;
+        };
+        /**
+         * MarketTerms
+         * @description The terms of a market: its bounds and bands, its status, and what traders read of it.
+         *
+         *     Quantities are in the base asset, notionals in the quote asset. `name` is empty if the symbol is name enough.
+         */
+        MarketTerms: {
+            /** Format: decimal */
+            quantityMin: string;
+            /** Format: decimal */
+            quantityMax: string;
+            /** Format: decimal */
+            notionalMin: string;
+            /** Format: decimal */
+            notionalMax: string;
+            deviationBpsMax: number;
+            slippageBpsMax: number;
+            /** @enum {string} */
+            status: "announced" | "post-only" | "auction" | "open" | "delisting" | "delisted";
+            name: string;
+            announcement: string;
+            schedule: components["schemas"]["StatusAt"][];
         };
         /**
          * MarketTrade
@@ -3471,6 +3682,76 @@ export interface components {
             fiat: boolean;
         };
         /**
+         * NewAssetBody
+         * @description The base asset of a new market, if it is new too.
+         */
+        NewAssetBody: {
+            currency: string;
+            name: string;
+            /** @default 18 */
+            places?: number;
+            /** @default  */
+            logo?: string;
+        };
+        /**
+         * NewMarketBody
+         * @description A market that is to be listed, and its base asset if that is new.
+         * @example {
+         *       "announcement": "Trading begins soon.",
+         *       "asset": {
+         *         "currency": "DOGE",
+         *         "logo": "doge",
+         *         "name": "Dogecoin",
+         *         "places": 8
+         *       },
+         *       "deviationBpsMax": 2000,
+         *       "lotSize": "0.1",
+         *       "makerFee": 15,
+         *       "name": "Dogecoin / US dollar",
+         *       "notionalMax": "1000000",
+         *       "notionalMin": "1",
+         *       "quantityMax": "1000000",
+         *       "quantityMin": "1",
+         *       "reason": "asked for by many",
+         *       "slippageBpsMax": 500,
+         *       "status": "announced",
+         *       "symbol": "DOGE-USD",
+         *       "takerFee": 25,
+         *       "tickSize": "0.0001"
+         *     }
+         */
+        NewMarketBody: {
+            /** @example 0.015 */
+            quantityMin: string | number;
+            /** @example 0.015 */
+            quantityMax: string | number;
+            /** @example 0.015 */
+            notionalMin: string | number;
+            /** @example 0.015 */
+            notionalMax: string | number;
+            deviationBpsMax: number;
+            slippageBpsMax: number;
+            reason: string;
+            symbol: string;
+            asset?: components["schemas"]["NewAssetBody"] | null;
+            /** @default  */
+            name?: string;
+            /** @default  */
+            announcement?: string;
+            /** @example 0.015 */
+            tickSize: string | number;
+            /** @example 0.015 */
+            lotSize: string | number;
+            takerFee: number;
+            makerFee: number;
+            /**
+             * @default announced
+             * @enum {string}
+             */
+            status?: "announced" | "post-only" | "auction" | "open" | "delisting" | "delisted";
+            schedule?: components["schemas"]["StatusAtBody"][];
+        };
+        /**
          * NewOperatorBody
          * @description A registered user, by id or e-mail address, who becomes an operator with these roles; and why.
          * @example {
@@ -3546,6 +3827,19 @@ export interface components {
             /** @example 0.015 */
             leverage: string | number;
             requestId?: string | null;
+        };
+        /**
+         * OpeningBody
+         * @description The status that a market is to get at once on its way to trading. Its schedule ends with that.
+         * @example {
+         *       "reason": "the makers are there",
+         *       "status": "open"
+         *     }
+         */
+        OpeningBody: {
+            reason: string;
+            /** @enum {string} */
+            status: "announced" | "post-only" | "auction" | "open";
         };
         /**
          * OperatorResponse
@@ -4329,6 +4623,15 @@ export interface components {
             mfaCode?: string | null;
         };
         /**
+         * RuleCheck
+         * @description A rule of a listing. `fault` says what is wrong with the field; it is empty if the rule is fulfilled.
+         */
+        RuleCheck: {
+            field: string;
+            rule: string;
+            fault: string;
+        };
+        /**
          * Scope
          * @description What a limited credential (an API key) must be allowed to do (facts A5-15 and A5-16).
          * @enum {string}
@@ -4442,6 +4745,24 @@ export interface components {
             level?: "verified";
         };
         /**
+         * StatusAt
+         * @description A status that a market gets by itself at a time.
+         */
+        StatusAt: {
+            /** @enum {string} */
+            status: "announced" | "post-only" | "auction" | "open" | "delisting" | "delisted";
+            at: number;
+        };
+        /**
+         * StatusAtBody
+         * @description A status that the market gets by itself, and when, in milliseconds since 1970.
+         */
+        StatusAtBody: {
+            /** @enum {string} */
+            status: "announced" | "post-only" | "auction" | "open" | "delisting" | "delisted";
+            at: number;
+        };
+        /**
          * SystemResponse
          * @description The settings of this edge that concern clients.
          */
@@ -4460,6 +4781,29 @@ export interface components {
             conversionQuoteSeconds: number;
             paymentSessionSeconds: number;
             networkFeeQuoteSeconds: number;
+        };
+        /**
+         * TermsChange
+         * @description The new values of a market. What is not given stays as it is; a schedule replaces the one before.
+         * @example {
+         *       "quantityMax": "500000",
+         *       "reason": "more is traded",
+         *       "takerFee": 20
+         *     }
+         */
+        TermsChange: {
+            reason: string;
+            takerFee?: number | null;
+            makerFee?: number | null;
+            quantityMin?: (string | number) | null;
+            quantityMax?: (string | number) | null;
+            notionalMin?: (string | number) | null;
+            notionalMax?: (string | number) | null;
+            deviationBpsMax?: number | null;
+            slippageBpsMax?: number | null;
+            name?: string | null;
+            announcement?: string | null;
+            schedule?: components["schemas"]["StatusAtBody"][] | null;
         };
         /**
          * ThrottleTierResponse
@@ -15545,6 +15889,741 @@ export interface operations {
                 };
             };
             /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_operator_markets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarketListing"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_new_market: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMarketBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarketListing"];
+                };
+            };
+            /** @description a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    check_new_market: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMarketBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleCheck"][];
+                };
+            };
+            /** @description a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_operator_market: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The market, for example BTC-USD */
+                symbol: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarketListing"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such market */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_market: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The market, for example BTC-USD */
+                symbol: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TermsChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarketListing"];
+                };
+            };
+            /** @description a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such market */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_market_changes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The market, for example BTC-USD */
+                symbol: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListingChanges"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such market */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    set_market_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The market, for example BTC-USD */
+                symbol: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpeningBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarketListing"];
+                };
+            };
+            /** @description a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such market */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delist_market: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The market, for example BTC-USD */
+                symbol: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DelistingBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarketListing"];
+                };
+            };
+            /** @description a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such market */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
             503: {
                 headers: {
                     [name: string]: unknown;

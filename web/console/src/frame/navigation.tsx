@@ -12,6 +12,7 @@ import {
   StackIcon,
   TagIcon,
   LogIcon,
+  MegaphoneIcon,
   PersonAddIcon,
   UploadIcon,
 } from "@primer/octicons-react";
@@ -52,6 +53,7 @@ export const NAVIGATION: readonly Group[] = [
   {
     title: "Markets",
     entries: [
+      { path: "/listings", title: "Listings", icon: MegaphoneIcon, key: "i", needs: "markets.read" },
       { path: "/symbols", title: "Symbols", icon: StackIcon, key: "s", needs: "engine" },
       { path: "/currencies", title: "Currencies", icon: TagIcon, key: "c", needs: "engine" },
     ],
