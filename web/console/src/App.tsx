@@ -58,9 +58,7 @@ function Pages() {
         <Route path="/risk" component={RiskPage} />
         <Route path="/listings" component={ListingsPage} />
         <Route path="/listings/new" component={NewListingPage} />
-        <Route path="/listings/:symbol">
-          {({ symbol }) => <ListingPage key={symbol} symbol={symbol} />}
-        </Route>
+        <Route path="/listings/:symbol">{({ symbol }) => <ListingPage key={symbol} symbol={symbol} />}</Route>
         <Route path="/symbols" component={SymbolsPage} />
         <Route path="/symbols/new" component={NewSymbolPage} />
         <Route path="/currencies" component={CurrenciesPage} />

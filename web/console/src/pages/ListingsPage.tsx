@@ -11,7 +11,13 @@ import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatCount } from "#lib/counts.ts";
 import { arrange, useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
-import { canDelist, type MarketListing, type MarketTerms, STATUSES, useListings } from "../operator/listings.ts";
+import {
+  canDelist,
+  type MarketListing,
+  type MarketTerms,
+  STATUSES,
+  useListings,
+} from "../operator/listings.ts";
 import { useCan } from "../operator/session.ts";
 import { DelistingDialog, ListingChangeDialog, OpeningDialog } from "../parts/ListingDialogs.tsx";
 import { MarketStatusBadge } from "../parts/MarketStatusBadge.tsx";
@@ -44,7 +50,8 @@ const COLUMNS: readonly Column<MarketListing>[] = [
     id: "quantity",
     title: "Largest quantity",
     align: "right",
-    cell: ({ terms, baseCurrency }) => (terms ? <Amount value={terms.quantityMax} unit={baseCurrency} /> : "–"),
+    cell: ({ terms, baseCurrency }) =>
+      terms ? <Amount value={terms.quantityMax} unit={baseCurrency} /> : "–",
   },
   {
     id: "notional",

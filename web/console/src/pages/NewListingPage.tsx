@@ -1,4 +1,13 @@
-import { Button, NativeSelect, SimpleGrid, Stack, Switch, Textarea, TextInput, VisuallyHidden } from "@mantine/core";
+import {
+  Button,
+  NativeSelect,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Textarea,
+  TextInput,
+  VisuallyHidden,
+} from "@mantine/core";
 import { CheckCircleFillIcon, XCircleFillIcon } from "@primer/octicons-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -129,7 +138,11 @@ export function NewListingPage() {
               {decimal("quantityMax", "Largest quantity", "Of an order, in the base asset.")}
               {decimal("notionalMin", "Least notional", "Price times quantity, in the quote asset.")}
               {decimal("notionalMax", "Largest notional", "Price times quantity, in the quote asset.")}
-              {text("deviationBpsMax", "Deviation", "How far a limit price may be from the reference, in basis points.")}
+              {text(
+                "deviationBpsMax",
+                "Deviation",
+                "How far a limit price may be from the reference, in basis points.",
+              )}
               {text("slippageBpsMax", "Slippage", "The most that a market order may slip, in basis points.")}
             </SimpleGrid>
           </Card>
@@ -178,14 +191,20 @@ export function NewListingPage() {
         <Stack gap="md">
           <Card title="Checks">
             {body === null ? (
-              <p className={classes.hint}>Fill the fields with a star: the engine then says which rules hold.</p>
+              <p className={classes.hint}>
+                Fill the fields with a star: the engine then says which rules hold.
+              </p>
             ) : (
               <ul className={classes.checks}>
                 {known.map((check) => (
                   <Check key={`${check.field} ${check.rule}`} check={check} />
                 ))}
                 <Check
-                  check={{ field: "reason", rule: "a reason is given", fault: hasReason ? "" : "give a reason" }}
+                  check={{
+                    field: "reason",
+                    rule: "a reason is given",
+                    fault: hasReason ? "" : "give a reason",
+                  }}
                 />
               </ul>
             )}

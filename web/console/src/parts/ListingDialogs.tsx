@@ -213,8 +213,8 @@ export function DelistingDialog({ market, terms, onClose }: ListingDialogProps) 
       onConfirm={(reason) => delisting.mutate({ reason })}
       onClose={onClose}
     >
-      It takes no order any more, and all its open orders are cancelled. Its trades and candles stay readable, and
-      balances can be withdrawn. Close positions of margin accounts in it first.
+      It takes no order any more, and all its open orders are cancelled. Its trades and candles stay readable,
+      and balances can be withdrawn. Close positions of margin accounts in it first.
     </ConfirmDialog>
   );
 }
