@@ -222,7 +222,7 @@ class MarketListings:
             spec.symbol
             for spec in self._directory.symbols.values()
             if (terms := self._directory.terms.get(spec.symbol_id)) is not None
-            and (terms.market_status is MarketStatus.DELISTING or (terms.schedule and terms.schedule[0].at <= now_ms))
+            and (terms.status == MarketStatus.DELISTING.value or (terms.schedule and terms.schedule[0].at <= now_ms))
         ]
 
     def next_time_ms(self) -> int | None:

@@ -20,9 +20,13 @@ function Fields({ change: { action, before, after } }: { change: ListingChange }
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names.map((name) => (
     <div key={name}>
-      {name}: {before[name] || "none"} → {after[name] || "none"}
+      {name}: {shown(before[name])} → {shown(after[name])}
     </div>
   ));
+}
+
+function shown(value: string | undefined): string {
+  return value === undefined || value === "" ? "none" : value;
 }
 
 /** Who changed a market, when, why, and what was there before. */

@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<MarketListing>[] = [
     cell: (row) => <strong>{row.symbol}</strong>,
     compare: (a, b) => a.symbol.localeCompare(b.symbol, "en"),
   },
-  { id: "name", title: "Name", cell: ({ terms }) => terms?.name || "–" },
+  { id: "name", title: "Name", cell: ({ terms }) => (terms && terms.name !== "" ? terms.name : "–") },
   {
     id: "status",
     title: "Status",

@@ -51,7 +51,7 @@ export function NewListingPage() {
   const isChecked = body !== null && checks.isSuccess && !checks.isFetching && !checks.isPlaceholderData;
   const isSound = isChecked && known.every(({ fault }) => fault === "") && hasReason;
   const errorOf = (field: TextField, name: string = field) =>
-    typing[field] ?? (known.find((check) => check.field === name && check.fault !== "")?.fault || undefined);
+    typing[field] ?? known.find((check) => check.field === name && check.fault !== "")?.fault;
   const text = (field: TextField, label: string, description: string, name?: string) => (
     <TextInput
       label={label}
@@ -101,7 +101,7 @@ export function NewListingPage() {
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (isSound && body !== null && !list.isPending) list.mutate(body);
+          if (isSound && !list.isPending) list.mutate(body);
         }}
       >
         <Stack gap="md">
@@ -118,7 +118,7 @@ export function NewListingPage() {
             />
             {draft.isNewAsset && (
               <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md" mt="md">
-                {text("assetName", "Name", "Dogecoin", "asset.name")}
+                {text("assetName", "Name", "For example Dogecoin.", "asset.name")}
                 {text("assetPlaces", "Decimal places", "Of deposits and withdrawals.", "asset.places")}
                 {text("logo", "Logo", "The name that the pages have for it.", "asset.logo")}
               </SimpleGrid>
@@ -196,7 +196,7 @@ export function NewListingPage() {
               </p>
             ) : (
               <ul className={classes.checks}>
-                {known.map((check) => (
+                {sorted(known).map((check) => (
                   <Check key={`${check.field} ${check.rule}`} check={check} />
                 ))}
                 <Check
@@ -230,6 +230,35 @@ export function NewListingPage() {
   );
 }
 
+/** The broken rules first, because the list is long. */
+function sorted(checks: readonly RuleCheck[]): RuleCheck[] {
+  return [...checks.filter(({ fault }) => fault !== ""), ...checks.filter(({ fault }) => fault === "")];
+}
+
+/** The fields of a listing in the words of this page. */
+const TITLES: Record<string, string> = {
+  symbol: "Assets",
+  "asset.currency": "Base asset",
+  "asset.name": "Name",
+  "asset.places": "Decimal places",
+  "asset.logo": "Logo",
+  tickSize: "Tick size",
+  lotSize: "Lot size",
+  takerFee: "Taker fee",
+  makerFee: "Maker fee",
+  quantityMin: "Least quantity",
+  quantityMax: "Largest quantity",
+  notionalMin: "Least notional",
+  notionalMax: "Largest notional",
+  deviationBpsMax: "Deviation",
+  slippageBpsMax: "Slippage",
+  name: "Name of the market",
+  announcement: "Announcement",
+  status: "Begins as",
+  schedule: "Times",
+  reason: "Why",
+};
+
 function Check({ check: { field, rule, fault } }: { check: RuleCheck }) {
   const icon = fault ? <XCircleFillIcon /> : <CheckCircleFillIcon />;
   return (
@@ -240,7 +269,7 @@ function Check({ check: { field, rule, fault } }: { check: RuleCheck }) {
       </span>
       <div>
         <p>
-          {field}: {rule}
+          {TITLES[field] ?? field}: {rule}
         </p>
         {fault && <p className={classes.fault}>{fault}</p>}
       </div>
