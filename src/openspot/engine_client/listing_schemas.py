@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from openspot.contracts.listings import ListingChange, MarketTerms
-from openspot.contracts.messages.message import Message
+from openspot.contracts.messages.message import DecimalText, Message
 from openspot.domain.listing import REASON_LENGTH_MAX, REASON_LENGTH_MIN, SCHEDULE_LENGTH_MAX
 from openspot.domain.money import AMOUNT_PLACES
 from openspot.http.validation import Body, ExactPositiveDecimal, NoBoolean, WholeNumber, example
@@ -159,8 +159,8 @@ class MarketListing(Message, frozen=True, kw_only=True):
     symbol: str
     base_currency: str
     quote_currency: str
-    tick_size: str
-    lot_size: str
+    tick_size: DecimalText
+    lot_size: DecimalText
     taker_fee: int
     maker_fee: int
     active: bool

@@ -3539,7 +3539,9 @@ export interface components {
             symbol: string;
             baseCurrency: string;
             quoteCurrency: string;
+            /** Format: decimal */
             tickSize: string;
+            /** Format: decimal */
             lotSize: string;
             takerFee: number;
             makerFee: number;

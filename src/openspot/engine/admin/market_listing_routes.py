@@ -100,7 +100,7 @@ def _change_routes(listings: MarketListings) -> Router:
         return json_response(market_listing(listed), 201)
 
     @router.get("", _READ, response=list[MarketListing], summary="All markets with their terms")
-    async def list_markets() -> Response:
+    async def list_listings() -> Response:
         return json_response([market_listing(view) for view in listings.all()])
 
     @router.get("/{symbol}", _READ, response=MarketListing, refusals=_UNKNOWN, summary="One market with its terms")
