@@ -13,7 +13,7 @@ from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
 from openspot.engine.journal.inspection import verify
 from openspot.kit.settings import Settings
 from tests.support.admin_client import AdminClient
-from tests.support.engine_client import EngineClient, running_engine
+from tests.support.engine_client import EngineClient, order, running_engine
 from tests.support.engine_faults import KILLED_AFTER_COMMIT, KILLED_BEFORE_COMMIT, tell_to_die
 from tests.support.engine_nursery import Nursery, forked_engine
 from tests.support.waiting import eventually
@@ -205,6 +205,30 @@ async def test_delisting_ends_orders_first_and_leaves_book_trades_and_balances(e
     assert reserved["DOGE"].available == "1000"
     refusal = await call(engine, "PUT", "/DOGE-USD/status", {"status": "open", "reason": "it is back"}, 400)
     assert refusal["message"] == ["status open cannot follow delisted: announced can"]
+
+
+async def test_delisting_ends_waiting_orders_and_whole_lists_and_frees_their_funds(engine: EngineClient) -> None:
+    await engine.fund("alice")
+    stop = {"trigger": pb.TRIGGER_FIXED, "trigger_value": 9_000, "trigger_direction": pb.TRIGGER_AT_OR_BELOW}
+    bracket = [
+        order("buy", "100", "3", order_id=11),
+        order("sell", "110", "3", order_id=12),
+        order("sell", "85", "3", order_id=13, **stop),
+    ]
+    listed_orders = pb.PlaceOrderListRequest(list_id=7, type=pb.BRACKET, orders=bracket)
+    assert (await engine.orders.PlaceOrderList(listed_orders)).status == pb.ACCEPTED
+    await engine.place("sell", "85", "1", order_id=21, **stop)
+    await engine.place("buy", "99", "1", order_id=22)
+    await call(engine, "PUT", "/BTC-USD/status", {"status": "delisting", "reason": "it ends"})
+
+    async def is_delisted() -> bool:
+        return bool((await market(engine, "BTC-USD"))["terms"]["status"] == "delisted")
+
+    await eventually(is_delisted)
+    assert {(await engine.find(number)).status for number in (11, 12, 13, 21, 22)} == {"CANCELLED"}
+    balances = await engine.balances()
+    held = {asset: (row.locked, row.reserved) for asset, row in balances.items()}
+    assert held == {"USD": ("0", "0"), "BTC": ("0", "0")}
 
 
 async def test_only_services_and_administrators_change_a_listing(engine: EngineClient) -> None:
