@@ -29,6 +29,8 @@ PAGES = (
     ("/symbols", "Symbols"),
     ("/symbols/new", "New symbol"),
     ("/currencies", "Currencies"),
+    ("/operators", "Operators"),
+    ("/trail", "Audit trail"),
     ("/access", "Types and permissions"),
     ("/withdrawals", "Withdrawals"),
     ("/health", "Health"),

@@ -1,6 +1,7 @@
 """Operators for tests: an edge's services of operators without anything behind them, and users who are operators."""
 
-from base64 import urlsafe_b64encode
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
 
 import asyncpg
@@ -16,8 +17,26 @@ from tests.support.authenticator import Authenticator, enable_mfa, log_in, regis
 from tests.support.rest_client import RestClient
 
 TOKEN_SECRET = "test-secret-of-at-least-thirty-two-bytes"
-ENGINE_TOKEN = ".".join(("e30", urlsafe_b64encode(b'{"aud":"epoch","sub":"root"}').decode().rstrip("="), "signature"))
-"""The token of the administrator `root`, as far as `EngineOfOne` looks at it."""
+
+
+def engine_token(participant_id: str) -> str:
+    """A token that says of itself that the engine made it for this participant. A fake engine decides what it is."""
+    payload = json.dumps({"aud": "epoch", "sub": participant_id}).encode()
+    return f"e30.{urlsafe_b64encode(payload).decode().rstrip('=')}.signature"
+
+
+def participant_in(token: str) -> str:
+    """The participant that `engine_token` was given; empty for another token."""
+    _, _, rest = token.partition(".")
+    payload, _, _ = rest.partition(".")
+    try:
+        return str(json.loads(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["sub"])
+    except ValueError:
+        return ""
+
+
+ENGINE_TOKEN = engine_token("root")
+"""The token of the administrator that `EngineOfOne` knows."""
 
 
 class EngineOfOne:

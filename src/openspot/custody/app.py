@@ -7,7 +7,7 @@ from starlette.types import ASGIApp
 from openspot.contracts.refusals import RefusalCode
 from openspot.custody.operator_routes import operator_routes
 from openspot.custody.withdrawals import WithdrawalError
-from openspot.engine_client.administrators import AdministratorSessions, EngineSessions
+from openspot.engine_client.operators import OperatorSessions
 from openspot.http.app import make_http_app
 from openspot.http.audit import AuditSink
 from openspot.http.documentation import openapi_document
@@ -16,7 +16,7 @@ from openspot.http.routing import Router
 from openspot.kit.health import Health
 
 TITLE = "OpenSpot custody simulator"
-DESCRIPTION = """Decisions on withdrawals, for administrators' sessions with the engine.
+DESCRIPTION = """Decisions on withdrawals, for operators: users with roles, and administrators of the engine.
 
 Users withdraw through the REST edge, which asks custody on the bus.
 """
@@ -32,14 +32,14 @@ def _refusal(error: Exception) -> HttpError:
 TRANSLATIONS: dict[type[Exception], ErrorTranslation] = {WithdrawalError: _refusal}
 
 
-def make_app(router: Router, health: Health, sessions: EngineSessions, audit: AuditSink) -> ASGIApp:
+def make_app(router: Router, health: Health, sessions: OperatorSessions, audit: AuditSink) -> ASGIApp:
     """The application of the operators' routes."""
     return make_http_app(
         [router],
         title=TITLE,
         description=DESCRIPTION,
         health=health,
-        authenticators=[AdministratorSessions(sessions)],
+        authenticators=[sessions],
         audit=audit,
         translations=TRANSLATIONS,
         body_bytes_max=BODY_BYTES_MAX,
@@ -50,6 +50,5 @@ def make_app(router: Router, health: Health, sessions: EngineSessions, audit: Au
 def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
     """Routers and OpenAPI document; `stand_in` stands for what is behind the routes."""
     routers = [operator_routes(stand_in, stand_in, stand_in, b"")]
-    return routers, openapi_document(
-        TITLE, DESCRIPTION, routers, [AdministratorSessions(stand_in)], {}, idempotency=False
-    )
+    sessions = OperatorSessions(stand_in, stand_in, stand_in, stand_in)
+    return routers, openapi_document(TITLE, DESCRIPTION, routers, [sessions], {}, idempotency=False)

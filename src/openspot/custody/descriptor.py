@@ -20,6 +20,7 @@ DESCRIPTOR = Descriptor(
             module="openspot.custody.service",
             host="custody_host",
             listeners=(Listener("custody_port", "operators' routes"),),
+            secrets_checked=("jwt_secret",),
             bus=BusAccess(
                 serves=(
                     subjects.CUSTODY_USER_ADDRESSES_ASSIGN,

@@ -1,6 +1,7 @@
 """Routes for operators: the withdrawals that are not settled, and the decisions on them.
 
-The operator's name in the audit trail is the participant id of the session, in small letters.
+The operator's name in the audit trail is the participant id of a session with the engine, or `user:` and the id of a
+user of the REST edge, in small letters.
 """
 
 from typing import Annotated
@@ -17,8 +18,8 @@ from openspot.custody.wallet_policy import RULES, Wallet, signers_of
 from openspot.custody.withdrawal_states import WITHDRAWAL_ID_LENGTH_MAX, Status
 from openspot.custody.withdrawal_store import Withdrawal
 from openspot.custody.withdrawals import REASON_LENGTH_MAX, Withdrawals
-from openspot.http.context import caller
-from openspot.http.policy import Access, Policy
+from openspot.http.operators import operator
+from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
 from openspot.http.validation import Body, ResponseBody, example
@@ -28,8 +29,10 @@ PREFIX = "/operator"
 LISTED_MAX = 200
 _ID_PATTERN = rf"^[A-Za-z0-9_-]{{1,{WITHDRAWAL_ID_LENGTH_MAX}}}$"
 WithdrawalId = Annotated[str, Path(alias="id", pattern=_ID_PATTERN, description="Id of the withdrawal")]
-_READ = Policy(Access.ADMIN)
-_DECIDE = Policy(Access.ADMIN, audit=True)
+_READ = Policy(Access.OPERATOR, permission=Permission.WITHDRAWALS_READ)
+_APPROVE = Policy(Access.OPERATOR, permission=Permission.WITHDRAWALS_APPROVE, audit=True)
+_REJECT = Policy(Access.OPERATOR, permission=Permission.WITHDRAWALS_REJECT, audit=True)
+_SIGN = Policy(Access.OPERATOR, permission=Permission.WITHDRAWALS_SIGN, audit=True)
 _REFUSALS = {400: "the decision is refused, and why", 404: "there is no such withdrawal"}
 
 
@@ -110,20 +113,20 @@ def operator_routes(pool: Pool, withdrawals: Withdrawals, progress: WithdrawalPr
         return json_response(shown.model_dump(by_alias=True))
 
     @router.post(
-        "/{id}/approvals", _DECIDE, response=OpenWithdrawal, refusals=_REFUSALS, summary="Approve a withdrawal"
+        "/{id}/approvals", _APPROVE, response=OpenWithdrawal, refusals=_REFUSALS, summary="Approve a withdrawal"
     )  # fmt: skip
     async def approve_withdrawal(request: Request, withdrawal_id: WithdrawalId) -> Response:
         return await decided(await withdrawals.approve(withdrawal_id, _operator(request)))
 
     @router.post(
-        "/{id}/rejection", _DECIDE, response=OpenWithdrawal, refusals=_REFUSALS,
+        "/{id}/rejection", _REJECT, response=OpenWithdrawal, refusals=_REFUSALS,
         summary="Reject a withdrawal that is not being sent yet; its funds are released",
     )  # fmt: skip
     async def reject_withdrawal(request: Request, withdrawal_id: WithdrawalId, body: RejectBody) -> Response:
         return await decided(await withdrawals.reject(withdrawal_id, _operator(request), body.reason))
 
     @router.post(
-        "/{id}/signatures", _DECIDE, response=OpenWithdrawal, refusals=_REFUSALS,
+        "/{id}/signatures", _SIGN, response=OpenWithdrawal, refusals=_REFUSALS,
         summary="Sign a withdrawal with the key of one of its signers, which the simulator holds",
     )  # fmt: skip
     async def sign_withdrawal(request: Request, withdrawal_id: WithdrawalId, body: SignBody) -> Response:
@@ -135,7 +138,7 @@ def operator_routes(pool: Pool, withdrawals: Withdrawals, progress: WithdrawalPr
 
 def _operator(request: Request) -> str:
     """The caller's name in the audit trail. Small letters, so that no two spellings approve as two people."""
-    return caller(request).subject.lower()
+    return operator(request).name.removeprefix("engine:").lower()
 
 
 def _row(withdrawal: Withdrawal, approvals: list[str], signatures: list[str]) -> OpenWithdrawal:

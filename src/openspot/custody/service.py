@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 import aiohttp
 
@@ -25,7 +26,11 @@ from openspot.domain.fair_price.reference import DOLLAR
 from openspot.domain.networks import load_networks
 from openspot.engine_client.administrators import EngineSessions
 from openspot.engine_client.live_markets import followed_markets
+from openspot.engine_client.operators import OperatorSessions
+from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.audit import DatabaseAudit
+from openspot.http.authentication import UserTokens
+from openspot.http.operator_store import standing_of
 from openspot.http.server import http_server
 from openspot.kit.bus import Bus, BusError, Consumption, DurableConsumer
 from openspot.kit.clock import Clock, system_clock
@@ -88,7 +93,12 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
         application = make_app(
             operator_routes(pool, withdrawals, progress, seed),
             frame.health,
-            EngineSessions(client, settings.engine_url, settings.request_timeout_s),
+            OperatorSessions(
+                UserTokens(settings.jwt_secret),
+                partial(standing_of, pool),
+                EngineSessions(client, settings.engine_url, settings.request_timeout_s),
+                AllowedNetworks(settings.operator_network_list),
+            ),
             audit,
         )
         await frame.serve(http_server(application, settings, settings.custody_port, settings.custody_host))

@@ -5,11 +5,13 @@ from typing import Annotated
 from pydantic import Field
 
 from openspot.engine_client.settings import EngineAddressSettings
-from openspot.http.edge_settings import CustodyAddressSettings
-from openspot.kit.settings import EmptyIsNone, Generated, ReferencePriceSettings
+from openspot.http.edge_settings import CustodyAddressSettings, OperatorSettings
+from openspot.kit.settings import EmptyIsNone, Generated, ReferencePriceSettings, UserTokenSettings
 
 
-class CustodySettings(EngineAddressSettings, CustodyAddressSettings, ReferencePriceSettings):
+class CustodySettings(
+    EngineAddressSettings, UserTokenSettings, OperatorSettings, CustodyAddressSettings, ReferencePriceSettings
+):
     """The settings of the custody simulator."""
 
     custody_seed: Annotated[str, Generated()] = Field(

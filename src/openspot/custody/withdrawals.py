@@ -32,7 +32,7 @@ from openspot.domain.networks import Network
 from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.database import Connection, Pool
 
-OPERATOR_TEXT = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
+OPERATOR_TEXT = re.compile(r"(user:)?[a-z0-9][a-z0-9._@+-]{0,63}")
 REASON_LENGTH_MAX = 200
 PAGE = 500
 """Withdrawals that one query reads."""
@@ -282,13 +282,14 @@ class Withdrawals:
         """Lock and return the withdrawal for an operator's decision. The operator must not be its requester."""
         if not OPERATOR_TEXT.fullmatch(operator):
             raise WithdrawalError(
-                RefusalCode.VALIDATION, "the operator's name must be 1 to 64 small letters, digits or . _ @ + -"
+                RefusalCode.VALIDATION,
+                "the operator's name must be 1 to 64 small letters, digits or . _ @ + -",
             )
         withdrawal = await store.lock(connection, withdrawal_id)
         if withdrawal is None:
             raise WithdrawalError(RefusalCode.NOT_FOUND, f"withdrawal {withdrawal_id} not found")
         email = await connection.fetchval("SELECT email FROM users WHERE user_id = $1", withdrawal.user_id)
-        if operator in (withdrawal.user_id.lower(), email):
+        if operator.removeprefix("user:") in (withdrawal.user_id.lower(), email):
             raise WithdrawalError(RefusalCode.VALIDATION, "nobody may decide on a withdrawal of their own")
         return withdrawal
 

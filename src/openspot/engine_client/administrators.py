@@ -9,11 +9,6 @@ from typing import NamedTuple
 import aiohttp
 import msgspec
 
-from openspot.http.authentication import CredentialsError, bearer_token
-from openspot.http.context import Identity, RequestContext
-from openspot.http.errors import HttpError
-from openspot.http.policy import NOBODY, Access
-
 ADMINISTRATORS = frozenset({"SUPER_ADMIN", "SYSTEM"})
 """Types of participants whose sessions may administer (facts A5-24, A5-25)."""
 TOKEN_LENGTH_MAX = 4096
@@ -56,32 +51,3 @@ class EngineSessions:
         except (aiohttp.ClientError, TimeoutError, msgspec.MsgspecError) as error:
             raise EngineSilentError("the engine does not respond") from error
         return EngineSession(found.participant_id, found.type in ADMINISTRATORS) if found.valid else None
-
-
-class AdministratorSessions:
-    """The authenticator of routes for operators: the token of an administrator's session with the engine."""
-
-    name = "engineSession"
-    scheme = {  # noqa: RUF012
-        "type": "http",
-        "scheme": "bearer",
-        "description": "the token of AdminService/Login, of a participant of type SUPER_ADMIN or SYSTEM",
-    }
-    grants: tuple[Access, ...] = (Access.ADMIN, NOBODY)
-    limited = False
-    missing = "the token of an administrator's session with the engine is required"
-
-    def __init__(self, sessions: EngineSessions) -> None:
-        self._sessions = sessions
-
-    async def identify(self, context: RequestContext) -> Identity | None:
-        """The participant whose session it is. Raises CredentialsError, or HttpError (503) if the engine is silent."""
-        if context.authorization is None:
-            return None
-        try:
-            session = await self._sessions.find(bearer_token(context.authorization))
-        except EngineSilentError as error:
-            raise HttpError(503, f"{error}, so the session cannot be checked", "ENGINE_UNAVAILABLE") from error
-        if session is None:
-            raise CredentialsError("the session has ended, or the token is not valid")
-        return Identity(session.participant_id, Access.ADMIN if session.is_administrator else NOBODY)

@@ -60,7 +60,7 @@ class OperatorSessions:
         if context.authorization is None:
             return None
         token = bearer_token(context.authorization)
-        found = await (self._of_engine(token) if _names_the_engine(token) else self._of_user(context))
+        found = await (self._of_engine(token) if names_the_engine(token) else self._of_user(context))
         if found.operator is not None and not self._networks.admit(context.address):
             raise HttpError(
                 403,
@@ -106,7 +106,7 @@ class OperatorSessions:
         )
 
 
-def _names_the_engine(token: str) -> bool:
+def names_the_engine(token: str) -> bool:
     """Whether a token says of itself that the engine made it. Whoever is named checks it."""
     _, _, rest = token.partition(".")
     payload, _, _ = rest.partition(".")

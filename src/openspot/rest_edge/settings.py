@@ -33,10 +33,10 @@ class RestEdgeSettings(
     ApiKeySettings,
     MailSettings,
     PageOriginSettings,
-    OperatorSettings,
     PriceBandSettings,
     OrderRulesSettings,
     RestSharedSettings,
+    OperatorSettings,
 ):
     """Settings of the REST edge."""
 

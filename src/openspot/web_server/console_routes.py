@@ -1,6 +1,6 @@
 """The web server's own routes: health, the button that reconciles, and withdrawals for the console; two for traders.
 
-The console's require the token of an administrator's session with the engine. Anybody may read the status. Traders can
+The console's require the token of an operator's session, and a permission. Anybody may read the status. Traders can
 play a deposit, on platforms that have it.
 """
 
@@ -12,16 +12,15 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
-from openspot.engine_client.administrators import EngineSilentError
+from openspot.http.policy import Permission
 from openspot.web_server.custody_gateway import CustodyGateway, refusal
 from openspot.web_server.health_report import HealthReporter
-from openspot.web_server.operators import Operators
+from openspot.web_server.operators import Operators, Refused, SilentError
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.simulated_deposits import SimulatedDeposits
 
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-NOT_LOGGED_IN = "log in as a participant of type SUPER_ADMIN or SYSTEM"
 DECISIONS = ("approvals", "rejection", "signatures")
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -39,21 +38,22 @@ def console_routes(
     """The routes; `otherwise` serves all other paths. Without `deposits` nobody can play any."""
 
     async def health(request: Request) -> Response:
-        if await operators.may_look(request.headers.get("authorization", "")):
+        refused = await operators.may_look(request, Permission.HEALTH_READ)
+        if refused is None:
             return Response(await reporter.report(), media_type="application/json")
-        return refusal(HTTPStatus.UNAUTHORIZED, NOT_LOGGED_IN)
+        return refusal(*refused)
 
     async def public_status(request: Request) -> Response:
         return Response(await status.report(), media_type="application/json")
 
     async def reconcile(request: Request) -> Response:
         try:
-            operator = await operators.acting(request.headers.get("authorization", ""))
-        except EngineSilentError as error:
+            operator = await operators.acting(request, Permission.RECONCILE_RUN)
+        except SilentError as error:
             return refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}, and without it nothing can be compared")
-        if operator is None:
-            return refusal(HTTPStatus.UNAUTHORIZED, NOT_LOGGED_IN)
-        if not reconciliation.begin(operator):
+        if isinstance(operator, Refused):
+            return refusal(*operator)
+        if not reconciliation.begin(operator.name.removeprefix("engine:")):
             return refusal(HTTPStatus.CONFLICT, "a comparison runs already")
         return Response(b"{}", HTTPStatus.ACCEPTED, media_type="application/json")
 

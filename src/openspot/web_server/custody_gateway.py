@@ -43,6 +43,9 @@ class CustodyGateway:
     async def _pass(self, request: Request, url: str, body: bytes) -> Response:
         passed = ("authorization", "content-type")
         headers = {name: value for name in passed if (value := request.headers.get(name)) is not None}
+        if request.client is not None:
+            # Custody takes it for the operator's address if it trusts this server as a proxy.
+            headers["x-forwarded-for"] = request.client.host
         try:
             async with self._client.request(
                 request.method,

@@ -6,6 +6,7 @@ import aiohttp
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from openspot.engine_client.administrators import EngineSessions
+from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.app import make_http_app
 from openspot.http.server import http_server
 from openspot.kit.health import Health
@@ -15,7 +16,7 @@ from openspot.web_server.application import WebPages
 from openspot.web_server.console_routes import console_routes
 from openspot.web_server.custody_gateway import CustodyGateway
 from openspot.web_server.health_report import HealthReporter
-from openspot.web_server.operators import Operators
+from openspot.web_server.operators import Operators, UserSessions
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.settings import WebServerSettings
@@ -48,7 +49,11 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
         )
         console = console_routes(
             reporter,
-            Operators(EngineSessions(client, settings.engine_url, settings.request_timeout_s)),
+            Operators(
+                EngineSessions(client, settings.engine_url, settings.request_timeout_s),
+                UserSessions(client, settings.rest_url, settings.request_timeout_s),
+                AllowedNetworks(settings.operator_network_list),
+            ),
             reconciliation,
             CustodyGateway(client, settings.custody_url, wait_s),
             PublicStatus(lambda: reporter.services(STATUS_REUSED_S)),

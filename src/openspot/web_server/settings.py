@@ -7,7 +7,12 @@ from pydantic import AliasChoices, Field
 
 from openspot.engine_client.settings import EngineAddressSettings
 from openspot.http.brand import BrandSettings
-from openspot.http.edge_settings import CustodyAddressSettings, RestAddressSettings, WsAddressSettings
+from openspot.http.edge_settings import (
+    CustodyAddressSettings,
+    OperatorSettings,
+    RestAddressSettings,
+    WsAddressSettings,
+)
 from openspot.kit.settings import PREFIX, EmptyIsNone, Port, address_for_clients, own_host, own_url
 from openspot.web_server.loopback import is_private
 from openspot.web_server.page_config import PageConfig
@@ -25,7 +30,12 @@ def _service_url(name: str, description: str) -> Any:
 
 
 class WebServerSettings(
-    EngineAddressSettings, BrandSettings, RestAddressSettings, WsAddressSettings, CustodyAddressSettings
+    EngineAddressSettings,
+    BrandSettings,
+    RestAddressSettings,
+    OperatorSettings,
+    WsAddressSettings,
+    CustodyAddressSettings,
 ):
     """The settings of the web server. It has no secrets: the pages bring their users' own sessions."""
 

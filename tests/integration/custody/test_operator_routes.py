@@ -11,22 +11,40 @@ from openspot.custody.operator_routes import operator_routes
 from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.withdrawal_states import Status
 from openspot.engine_client.administrators import EngineSession, EngineSilentError
+from openspot.engine_client.operators import OperatorSessions
+from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.audit import LogAudit
+from openspot.http.authentication import UserTokens
+from openspot.http.operator_store import OperatorStanding
+from openspot.http.operators import OperatorRole
 from openspot.kit.health import Health
+from openspot.kit.tokens import Claims, sign
 from tests.support.asgi import Reply, ask
 from tests.support.custody import SEED, CustodyBench
+from tests.support.edge_operators import engine_token, participant_in
 
 ADMINISTRATORS = ("olivia", "Olivia", "peter", "alice")
+
+
+TREASURY, SUPPORT = {OperatorRole.TREASURY}, {OperatorRole.SUPPORT}
+USERS: dict[str, set[OperatorRole]] = {"tessa": TREASURY, "alice": TREASURY, "sam": SUPPORT, "eve": set()}
+SECRET = "test-secret-of-at-least-thirty-two-bytes"
 
 
 class Sessions:
     """An engine that knows a session for each name; `trader` may not administer."""
 
     async def find(self, token: str) -> EngineSession | None:
-        """The session whose token is the participant's name."""
-        if token == "silence":
+        """The session of a participant."""
+        name = participant_in(token)
+        if name == "silence":
             raise EngineSilentError("the engine does not respond")
-        return EngineSession(token, token in ADMINISTRATORS) if token in (*ADMINISTRATORS, "trader") else None
+        return EngineSession(name, name in ADMINISTRATORS) if name in (*ADMINISTRATORS, "trader") else None
+
+
+async def standing(user_id: str, session_id: str) -> OperatorStanding:
+    """The roles of a user, in a session that began with a code, unless its id says otherwise."""
+    return OperatorStanding(frozenset(USERS[user_id]), session_id != "without code", session_id == "ended")
 
 
 class Operators:
@@ -36,10 +54,16 @@ class Operators:
         self.progress: WithdrawalProgress = custody.progress()
         sessions: Any = Sessions()
         routes = operator_routes(custody.pool, custody.withdrawals, self.progress, SEED)
-        self.application: ASGIApp = make_app(routes, Health(), sessions, LogAudit())
+        operators = OperatorSessions(UserTokens(SECRET), standing, sessions, AllowedNetworks(()))
+        self.application: ASGIApp = make_app(routes, Health(), operators, LogAudit())
 
     async def __call__(self, name: str, method: str, path: str = "", body: Any = None) -> Reply:
-        headers = {"authorization": f"Bearer {name}"} if name else {}
+        """Call as a participant, or as the user of `user:<id>`, in the session after a slash."""
+        user, _, session = name.removeprefix("user:").partition("/")
+        token = engine_token(name)
+        if name.startswith("user:"):
+            token = sign(Claims(user, "user", 2**33, session_id=session), SECRET, 1)
+        headers = {"authorization": f"Bearer {token}"} if name else {}
         if body is not None:
             headers["content-type"] = "application/json"
         content = b"" if body is None else json.dumps(body).encode()
@@ -118,3 +142,26 @@ async def test_nobody_decides_without_an_administrators_session_or_on_their_own(
 )
 async def test_a_bad_decision_is_refused(operators: Operators, path: str, body: Any, status: int) -> None:
     assert (await operators("olivia", "POST", path, body)).status == status
+
+
+async def test_users_decide_by_their_roles_and_under_their_own_names(
+    custody: CustodyBench, operators: Operators
+) -> None:
+    large = await custody.create("1.5")
+    await custody.advance(operators.progress)
+    path = f"/{large.withdrawal_id}/approvals"
+    assert (await operators("user:sam", "GET")).status == 200
+    refused = await operators("user:sam", "POST", path)
+    assert (refused.status, refused.json["code"]) == (403, "PERMISSION_MISSING")
+    assert "withdrawals.approve" in refused.json["message"]
+    assert (await operators("user:eve", "GET")).json["code"] == "FORBIDDEN"
+    assert (await operators("user:tessa/without code", "POST", path)).json["code"] == "OPERATOR_MFA_REQUIRED"
+    assert (await operators("user:tessa/ended", "POST", path)).status == 401
+    own = await operators("user:alice", "POST", path)
+    assert (own.status, own.json["message"]) == (400, "nobody may decide on a withdrawal of their own")
+    assert (await operators("user:tessa", "POST", path)).json["approvals"] == ["user:tessa"]
+    again = await operators("user:tessa", "POST", path)
+    assert again.json["message"] == "user:tessa has approved this withdrawal already"
+    assert (await operators("olivia", "POST", path)).json["approvals"] == ["olivia", "user:tessa"]
+    actors = await custody.pool.fetch("SELECT actor FROM custody_audit WHERE decision = 'approved'")
+    assert [row["actor"] for row in actors] == ["operator:user:tessa", "operator:olivia"]

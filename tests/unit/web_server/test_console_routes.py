@@ -13,17 +13,20 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from openspot.engine_client.administrators import EngineSessions
+from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.web_server.bounded_body import BODY_BYTES_MAX as BOUND
 from openspot.web_server.console_routes import console_routes
 from openspot.web_server.custody_gateway import BODY_BYTES_MAX, CustodyGateway
 from openspot.web_server.health_report import HealthReporter
-from openspot.web_server.operators import Operators
+from openspot.web_server.operators import Operators, UserSessions
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from tests.support.asgi import ask
+from tests.support.edge_operators import engine_token, participant_in
 from tests.support.waiting import eventually, stretched
 
-OPERATOR = {"authorization": "Bearer operator"}
+OPERATOR = {"authorization": f"Bearer {engine_token('operator')}"}
+TRADER = {"authorization": f"Bearer {engine_token('trader')}"}
 WITHDRAWALS = "/console/custody/withdrawals"
 
 
@@ -33,18 +36,28 @@ class Platform:
     def __init__(self) -> None:
         self.sessions = {"operator": "SUPER_ADMIN", "trader": "BOTH"}
         self.calls: list[tuple[str, str, str | None, bytes]] = []
+        self.users = {"auditor": ["health.read", "console.use", "new.in_a_later_version"]}
+        self.forwarded: list[str | None] = []
         self.status = 200
         self.more: dict[str, str] = {}
 
     def application(self) -> web.Application:
         application = web.Application()
         application.router.add_post("/exchange.v1.AdminService/ValidateToken", self._validate)
+        application.router.add_get("/api/v1/operator/session", self._session)
         application.router.add_route("*", "/operator/{path:.*}", self._custody)
         return application
 
     async def _validate(self, request: web.Request) -> web.Response:
-        kind = self.sessions.get((await request.json())["token"])
+        kind = self.sessions.get(participant_in((await request.json())["token"]))
         return web.json_response({"valid": kind is not None, "participantId": "olivia", "type": kind or ""})
+
+    async def _session(self, request: web.Request) -> web.Response:
+        permissions = self.users.get(request.headers["authorization"].removeprefix("Bearer "))
+        self.forwarded.append(request.headers.get("x-forwarded-for"))
+        if permissions is None:
+            return web.json_response({"message": "a second factor is missing"}, status=403)
+        return web.json_response({"operator": "user:u1", "roles": ["AUDITOR"], "permissions": permissions})
 
     async def _custody(self, request: web.Request) -> web.Response:
         body = await request.read()
@@ -70,10 +83,15 @@ def program(text: str) -> tuple[str, ...]:
 class Console:
     """The routes, with a program that stands for `openspot reconcile`."""
 
+    networks = AllowedNetworks(())
+
     def __init__(self, client: aiohttp.ClientSession, url: str, folder: Path, command: str, timeout_s: float) -> None:
+        self.client, self.url, self.folder = client, url, folder
         self.reconciliation = Reconciliation(folder, program(command), timeout_s)
         self.reporter = HealthReporter(client, {}, folder, stretched(3), self.reconciliation)
-        operators = Operators(EngineSessions(client, url, stretched(3)))
+        operators = Operators(
+            EngineSessions(client, url, stretched(3)), UserSessions(client, url, stretched(3)), self.networks
+        )
         self.application = console_routes(
             self.reporter,
             operators,
@@ -127,7 +145,7 @@ async def test_the_button_compares_without_the_settings_of_the_web_server(
 
 
 async def test_only_administrators_compare(console: Console) -> None:
-    for headers in ({}, {"authorization": "Bearer trader"}, {"authorization": "Bearer nobody"}):
+    for headers in ({}, TRADER, {"authorization": f"Bearer {engine_token('nobody')}"}):
         assert (await ask(console.application, "POST", "/console/reconcile", headers=headers)).status == 401
     assert not console.reconciliation.is_running
     assert (await ask(console.application, "GET", "/console/reconcile", headers=OPERATOR)).status == 405
@@ -178,8 +196,8 @@ async def test_calls_of_custody_are_passed_on_with_the_session_of_the_caller(
     rejected = await ask(console.application, "POST", f"{WITHDRAWALS}/w-1/rejection", b'{"reason": "x"}', headers)
     assert (rejected.status, rejected.json) == (404, {"message": "as custody says"})
     assert platform.calls == [
-        ("GET", "/operator/withdrawals", "Bearer operator", b""),
-        ("POST", "/operator/withdrawals/w-1/rejection", "Bearer operator", b'{"reason": "x"}'),
+        ("GET", "/operator/withdrawals", OPERATOR["authorization"], b""),
+        ("POST", "/operator/withdrawals/w-1/rejection", OPERATOR["authorization"], b'{"reason": "x"}'),
     ]
 
 
@@ -223,3 +241,23 @@ async def test_a_large_body_and_a_silent_custody_are_refused(
 async def test_no_deposit_is_played_where_the_platform_plays_none(console: Console) -> None:
     reply = await ask(console.application, "POST", "/simulated-deposits", headers=OPERATOR)
     assert reply.status == 418
+
+
+async def test_a_user_opens_what_the_edge_says_that_the_roles_allow(console: Console, platform: Platform) -> None:
+    auditor = {"authorization": "Bearer auditor"}
+    assert (await ask(console.application, "GET", "/console/health.json", headers=auditor)).status == 200
+    refused = await ask(console.application, "POST", "/console/reconcile", headers=auditor)
+    assert (refused.status, refused.json["message"]) == (403, "this needs the permission reconcile.run")
+    assert not console.reconciliation.is_running
+    stranger = {"authorization": "Bearer stranger"}
+    said = await ask(console.application, "GET", "/console/health.json", headers=stranger)
+    assert (said.status, said.json["message"]) == (403, "a second factor is missing")
+    assert set(platform.forwarded) == {"127.0.0.1"}
+
+
+async def test_operators_call_from_the_listed_networks_alone(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Console, "networks", AllowedNetworks(["192.0.2.0/24"]))
+    elsewhere = Console(console.client, console.url, console.folder, "", 60.0)
+    for headers in (OPERATOR, {"authorization": "Bearer auditor"}):
+        refused = await ask(elsewhere.application, "GET", "/console/health.json", headers=headers)
+        assert (refused.status, refused.json["message"]) == (403, "operators may not call from 127.0.0.1")

@@ -8,18 +8,22 @@ import aiohttp
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from starlette.requests import Request
 
 from openspot.engine_client.administrators import EngineSessions
+from openspot.http.api_keys.networks import AllowedNetworks
+from openspot.http.policy import Permission
 from openspot.kit.health import Health
 from openspot.web_server.console_routes import console_routes
 from openspot.web_server.custody_gateway import CustodyGateway
 from openspot.web_server.health_report import HealthReporter, last_reconcile
-from openspot.web_server.operators import Operators
+from openspot.web_server.operators import Operators, UserSessions
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.service import by_path
 from openspot.web_server.settings import WebServerSettings
 from tests.support.asgi import ask
+from tests.support.edge_operators import engine_token, participant_in
 from tests.support.waiting import stretched
 
 METRICS = """# TYPE openspot_router_translator_lag_events gauge
@@ -60,7 +64,7 @@ class Neighbours:
         return answer  # type: ignore[return-value]
 
     async def _validate(self, request: web.Request) -> web.Response:
-        kind = self.sessions.get((await request.json())["token"])
+        kind = self.sessions.get(participant_in((await request.json())["token"]))
         return web.json_response({"valid": kind is not None, "participantId": "p", "type": kind or ""})
 
 
@@ -125,7 +129,7 @@ async def test_only_administrators_see_the_report(
     server: TestServer, session: aiohttp.ClientSession, tmp_path: Path
 ) -> None:
     address = str(server.make_url("")).rstrip("/")
-    operators = Operators(EngineSessions(session, address, stretched(3)))
+    operators = operators_of(session, address)
     reporter = HealthReporter(session, {}, tmp_path, stretched(3))
 
     async def no_pages(scope: object, receive: object, send: object) -> None:
@@ -138,7 +142,8 @@ async def test_only_administrators_see_the_report(
     application = by_path(routes, Health())
     statuses = {}
     for value in ("Bearer operator", "Bearer robot", "Bearer trader", "Bearer nobody", "operator", "Bearer ", ""):
-        headers = {"authorization": value} if value else {}
+        scheme, _, name = value.partition(" ")
+        headers = {"authorization": f"{scheme} {engine_token(name)}" if name else value} if value else {}
         statuses[value] = (await ask(application, "GET", "/console/health.json", headers=headers)).status
     assert statuses == {
         "Bearer operator": 200,
@@ -149,18 +154,34 @@ async def test_only_administrators_see_the_report(
         "Bearer ": 401,
         "": 401,
     }
-    posted = await ask(application, "POST", "/console/health.json", headers={"authorization": "Bearer operator"})
+    posted = await ask(application, "POST", "/console/health.json", headers=bearer("operator"))
     assert posted.status == 405
 
 
 async def test_while_the_engine_is_silent_only_sessions_that_it_knew_may_look(
     server: TestServer, session: aiohttp.ClientSession
 ) -> None:
-    operators = Operators(EngineSessions(session, str(server.make_url("")).rstrip("/"), stretched(3)))
-    assert await operators.may_look("Bearer operator")
+    operators = operators_of(session, str(server.make_url("")).rstrip("/"))
+    assert await operators.may_look(request_of("operator"), Permission.HEALTH_READ) is None
     await server.close()
-    assert await operators.may_look("Bearer operator")
-    assert not await operators.may_look("Bearer robot")
+    assert await operators.may_look(request_of("operator"), Permission.HEALTH_READ) is None
+    assert await operators.may_look(request_of("operator"), Permission.AUDIT_READ) is not None
+    refused = await operators.may_look(request_of("robot"), Permission.HEALTH_READ)
+    assert refused is not None and refused.status == 401
+
+
+def operators_of(session: aiohttp.ClientSession, address: str) -> Operators:
+    engine, users = EngineSessions(session, address, stretched(3)), UserSessions(session, address, stretched(3))
+    return Operators(engine, users, AllowedNetworks(()))
+
+
+def bearer(name: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {engine_token(name)}"}
+
+
+def request_of(name: str) -> Request:
+    headers = [(key.encode(), value.encode()) for key, value in bearer(name).items()]
+    return Request({"type": "http", "headers": headers, "client": ("127.0.0.1", 1)})
 
 
 def test_watched_services_are_read_from_their_setting() -> None:

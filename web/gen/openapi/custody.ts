@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * The withdrawals that are not settled, the oldest first
-         * @description Only an administrator may call it.
+         * @description Only an operator with the permission `withdrawals.read` may call it.
          */
         get: operations["list_open_withdrawals"];
         put?: never;
@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Approve a withdrawal
-         * @description Only an administrator may call it. The request leaves an audit record.
+         * @description Only an operator with the permission `withdrawals.approve` may call it. The request leaves an audit record.
          */
         post: operations["approve_withdrawal"];
         delete?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Reject a withdrawal that is not being sent yet; its funds are released
-         * @description Only an administrator may call it. The request leaves an audit record.
+         * @description Only an operator with the permission `withdrawals.reject` may call it. The request leaves an audit record.
          */
         post: operations["reject_withdrawal"];
         delete?: never;
@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * Sign a withdrawal with the key of one of its signers, which the simulator holds
-         * @description Only an administrator may call it. The request leaves an audit record.
+         * @description Only an operator with the permission `withdrawals.sign` may call it. The request leaves an audit record.
          */
         post: operations["sign_withdrawal"];
         delete?: never;

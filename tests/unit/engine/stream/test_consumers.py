@@ -10,9 +10,12 @@ from starlette.datastructures import QueryParams
 
 from openspot.engine.stream.event_store import EventStoreError
 from openspot.engine.transport.event_stream import CONSUMERS_MAX, EventStream
-from openspot.engine_client.administrators import AdministratorSessions, EngineSilentError
+from openspot.engine_client.administrators import EngineSilentError
+from openspot.engine_client.operators import OperatorSessions
+from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.context import BodyLimits, RequestContext
 from openspot.http.errors import HttpError
+from tests.support.edge_operators import ENGINE_TOKEN
 
 
 class Events:
@@ -94,11 +97,11 @@ class Silent:
 async def test_while_the_engine_is_silent_no_session_of_an_administrator_is_known() -> None:
     silent: Any = Silent()
     nothing: Any = None
-    headers = [(b"authorization", b"Bearer abc")]
+    headers = [(b"authorization", f"Bearer {ENGINE_TOKEN}".encode())]
     scope = {"type": "http", "method": "GET", "path": "/", "headers": headers, "client": None}
     context = RequestContext("r", scope, nothing, BodyLimits(1, 1))
     context.read_head()
     with pytest.raises(HttpError) as refused:
-        await AdministratorSessions(silent).identify(context)
+        await OperatorSessions(nothing, nothing, silent, AllowedNetworks(())).identify(context)
     assert (refused.value.status_code, refused.value.code) == (503, "ENGINE_UNAVAILABLE")
     assert refused.value.message == "the engine does not respond, so the session cannot be checked"

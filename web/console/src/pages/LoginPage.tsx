@@ -36,7 +36,7 @@ export function LoginPage() {
   const { session, ending } = useSession();
   const user = useUserSession();
   const [challenge, setChallenge] = useState<Challenge | null>(null);
-  const [, navigate] = useLocation();
+  const [location, navigate] = useLocation();
   const engine = useEngine();
   const { name } = useBrand();
   useWindowTitle("Log in");
@@ -44,7 +44,10 @@ export function LoginPage() {
   const reason = isSecond
     ? null
     : ((ending && ENDINGS[ending]) ?? (user.ending && USER_ENDINGS[user.ending]));
-  const done = () => isSecond && navigate("/");
+  // Everywhere else the page that was asked for opens by itself.
+  const done = () => {
+    if (location === "/login") navigate("/", { replace: true });
+  };
   return (
     <FormLayout
       mark={<Logo size={40} />}
