@@ -34,6 +34,7 @@ RECORDS = {
     "LedgerHistoryEntry": "Transaction",
     "Deposit": "Deposit",
     "WithdrawalRecord": "Withdrawal",
+    "StatusAt": "ScheduledStatus",
     "Market": "Market",
     "OrderBook": "OrderBook",
     "MarketTrade": "MarketTrade",

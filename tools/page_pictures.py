@@ -32,7 +32,11 @@ LOGIN = "/login"
 MARKETS = "/"
 """Of the trading screen: leads on to a market."""
 WITHOUT_SESSION = (LOGIN, "/register", "/verify-email", "/forgot-password", "/reset-password", "/fees", "/status")
-SHOWN = {"/participants/:participantId": "/participants/demo-maker", "/users/:userId": "/users/demo-maker"}
+SHOWN = {
+    "/participants/:participantId": "/participants/demo-maker",
+    "/users/:userId": "/users/demo-maker",
+    "/listings/:symbol": "/listings/BTC-USD",
+}
 """What stands for a part of an address that a user chooses."""
 HEIGHTS = {3840: 2160, 1440: 900, 390: 844}
 THEMES = ("light", "dark")

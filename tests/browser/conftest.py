@@ -130,6 +130,7 @@ def served(pages_folder: Path) -> Iterator[tuple[ChildPlatform, Callable[[PageCo
         "OPENSPOT_WEB_PORT": str(own),
         # What a trader's form offers with it; what it does not offer without is tested apart.
         "OPENSPOT_RULES": "complete",
+        "OPENSPOT_MARKETS": "live",
         "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
         "OPENSPOT_WITHDRAWAL_LIMIT_BASIC": "1000000",
         "OPENSPOT_CUSTODY_BLOCK_S": "0.05",

@@ -7,11 +7,13 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from openspot.cli import listings
 from openspot.cli.common import fail, running_settings
 
 Value = TypeVar("Value")
 
-market_app = typer.Typer(no_args_is_help=True, help="Halt a market, hold an auction, go on trading.")
+market_app = typer.Typer(no_args_is_help=True, help="List and delist markets; halt one, hold an auction.")
+listings.add_to(market_app)
 
 
 def _ended(work: Coroutine[Any, Any, Value]) -> Value:

@@ -23,9 +23,9 @@ from openspot.custody.settings import CustodySettings
 from openspot.custody.wallet_policy import Wallet
 from openspot.custody.withdrawals import Withdrawals
 from openspot.domain.fair_price.reference import DOLLAR
-from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
 from openspot.engine_client.administrators import EngineSessions
+from openspot.engine_client.live_markets import followed_markets
 from openspot.engine_client.operators import OperatorSessions
 from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.audit import DatabaseAudit
@@ -60,11 +60,12 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
     seed = settings.custody_seed.encode()
     automatic = automatic_wallets(settings.custody_automatic_signers)
     reference_prices = parse_prices(settings.custody_reference_prices)
-    networks, assets = load_networks(), load_markets().assets
+    networks = load_networks()
     async with ServiceFrame("custody", settings, stop) as frame:
         pool = await frame.connect_database(CONNECTIONS_MAX)
         bus = await frame.connect_bus()
         await bus.ensure_streams()
+        assets = (await followed_markets(settings, frame)).assets
 
         chain = SimulatedChain(pool, settings.custody_block_s)
         required = settings.custody_confirmations

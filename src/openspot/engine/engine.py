@@ -20,6 +20,7 @@ from openspot.engine.journal.journal import Journal
 from openspot.engine.journal.recovery import Recovered, recover
 from openspot.engine.journal.snapshots import Snapshot, SnapshotHeader, write_snapshot
 from openspot.engine.settings import EngineSettings
+from openspot.engine.state.market_list import MarketBoard
 from openspot.engine.state.state_machine import AppliedBatch
 from openspot.engine.stream.event_log import EventLog
 from openspot.engine.stream.event_render import EventRenderer
@@ -69,10 +70,13 @@ class Engine:
             blocked=lambda: self.events.behind,
             refusal=lambda: self.disk.refusal,
         )
-        limits = OrderLimits(
+        self.board = MarketBoard(self.machine.directory, self.epoch, load_markets())
+        self.listing_turn = asyncio.Lock()
+        """Whoever changes symbols or currencies holds it."""
+        self._limits = limits = OrderLimits(
             settings.engine_rate_limit,
             settings.engine_size_factor,
-            load_markets().limits,
+            self.board.limits,
             settings.engine_open_orders_max,
         )
         self.intake = CommandIntake(self.machine, self.sequencer, limits)
@@ -149,6 +153,8 @@ class Engine:
         metrics.EVENTS.inc(len(applied.events))
         self.events.add(applied.events)
         self.upkeep.note(applied)
+        if self.board.note():
+            self._limits.forget_sizes()
         behind = self.machine.core.command_sequence - self._snapshot_sequence
         if behind >= self.settings.engine_snapshot_interval and (self._snapshot is None or self._snapshot.done()):
             self._snapshot = asyncio.create_task(self._try_snapshot())

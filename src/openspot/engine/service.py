@@ -6,6 +6,8 @@ import sys
 from typing import Any
 
 from openspot.engine.admin.listing_routes import admin_routers
+from openspot.engine.admin.listing_schedule import ListingSchedule
+from openspot.engine.admin.market_listing_routes import market_listing_routers, market_listings_of
 from openspot.engine.admin.service import AdminService, for_console
 from openspot.engine.engine import Engine
 from openspot.engine.intake.sequencer import EngineStoppedError
@@ -68,7 +70,7 @@ async def run(settings: EngineSettings, stop: asyncio.Event) -> None:
     gc.freeze()
     admin = AdminService(engine)
     grpc_server, frames = GrpcServer(engine, admin), EngineFrames(engine)
-    routers = [*admin_routers(engine), admin.router()]
+    routers = [*admin_routers(engine), *market_listing_routers(engine), admin.router()]
     async with ServiceFrame("engine", settings, stop, EngineHealth(engine)) as frame:
         frame.at_end(engine.close)
         frame.at_end(admin.close)
@@ -99,6 +101,7 @@ async def run(settings: EngineSettings, stop: asyncio.Event) -> None:
             frames=":".join(map(str, settings.engine_frames_address)),
         )
         frame.start("journal", _raise_fault(engine))
+        frame.start("listings", ListingSchedule(engine, market_listings_of(engine)).run())
         await frame.until_stopped()
 
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import aiohttp
 import msgspec
 
+from openspot.contracts.listings import MarketTerms
 from openspot.domain.money import MoneyError, parse_decimal, to_scaled
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine_client.errors import EngineRefusedError, EngineUnreachableError
@@ -49,6 +50,7 @@ class EngineMarket(msgspec.Struct, rename="camel", frozen=True):
     """A symbol's specification. Fees in basis points; a negative maker fee is a rebate.
 
     `phase` is the text of a domain.market_phase.MarketPhase, `phase_ends_at` in milliseconds since 1970, 0 for never.
+    `terms` are those that an operator has set, None while nobody has. `logo` is that of the base asset.
     """
 
     symbol: str
@@ -65,6 +67,8 @@ class EngineMarket(msgspec.Struct, rename="camel", frozen=True):
     phase: str = "continuous"
     phase_ends_at: int = 0
     phase_reference: str = "0"
+    terms: MarketTerms | None = None
+    logo: str = ""
 
 
 class EngineBook(msgspec.Struct, rename="camel", frozen=True):

@@ -1,6 +1,6 @@
 """Settings that the engine and its clients share: its addresses, and the credential of the services that call it."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -15,6 +15,16 @@ class EngineAddressSettings(Settings):
     engine_host: str = own_host("matching engine")
     engine_http_port: Port = Field(default=8090, description="Matching engine: HTTP and /ws/events")
     given_engine_url: str = own_url("engine_url", "URL of the engine's HTTP for its clients")
+    markets: Literal["fixed", "live"] = Field(
+        default="fixed",
+        description="Where services know markets and assets from: fixed keeps to the platform's own twelve; live "
+        "follows what operators list, without a restart; `openspot up --demo` takes live",
+    )
+
+    @property
+    def follows_listings(self) -> bool:
+        """Whether services follow what operators list."""
+        return self.markets == "live"
 
     @property
     def engine_url(self) -> str:

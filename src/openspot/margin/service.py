@@ -12,6 +12,7 @@ from openspot.contracts.messages import ExecutedTrade, MarginPositionUpdated
 from openspot.domain.accounts import MARGIN_PREFIX
 from openspot.domain.market import load_markets
 from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.live_markets import followed_markets
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.server import serve_health
 from openspot.kit.bus import Bus
@@ -46,12 +47,14 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
     Raises BusError, DatabaseUnavailableError or PortTakenError if it cannot start, ValueError for a wrong setting.
     """
     settings = with_secrets(settings)
-    markets = load_markets()
-    if settings.margin_valuation_asset not in markets.assets:
-        raise ValueError(f"OPENSPOT_MARGIN_VALUATION_ASSET must be one of {', '.join(markets.assets)}")
+    assets = load_markets().assets
+    if settings.margin_valuation_asset not in assets:
+        raise ValueError(f"OPENSPOT_MARGIN_VALUATION_ASSET must be one of {', '.join(assets)}")
     async with ServiceFrame(NAME, settings, stop) as frame:
         bus = await frame.connect_bus()
         await bus.ensure_streams()
+        # An asset that somebody has just listed is no collateral: its price is too easily moved.
+        markets = await followed_markets(settings, frame, only_seed=True)
         pool = await frame.connect_database(CONNECTIONS_MAX)
         commands = EngineCommands(settings)
         frame.at_end(commands.close)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from openspot.kit.settings import Settings
+from openspot.engine_client.settings import EngineAddressSettings
 
 if TYPE_CHECKING:
     from openspot.market_data.operator import PriceOperator
@@ -19,7 +19,7 @@ User = Annotated[str, typer.Argument(help="User id, or the e-mail of a registere
 
 
 def commands(
-    running_settings: Callable[[type[Settings]], Settings], fail: Callable[[str], typer.Exit]
+    running_settings: Callable[[type[EngineAddressSettings]], EngineAddressSettings], fail: Callable[[str], typer.Exit]
 ) -> tuple[typer.Typer, typer.Typer]:
     """The groups `price` and `owners`. The settings of the running platform and the way to fail are the caller's."""
     price = typer.Typer(no_args_is_help=True, help="Show fair prices; set one that counts for a time.")
@@ -29,7 +29,7 @@ def commands(
         from openspot.market_data.operator import PriceOperatorError, price_operator
 
         async def carry_out() -> Value:
-            async with price_operator(running_settings(Settings)) as operator:
+            async with price_operator(running_settings(EngineAddressSettings)) as operator:
                 return await command(operator)
 
         try:

@@ -4,6 +4,7 @@ Everything that needs the database may fail for a while: prices are made and pub
 """
 
 import asyncio
+from collections.abc import Mapping
 
 import asyncpg
 
@@ -47,11 +48,9 @@ class FairPriceWork:
         self._store = store
         self._token = token
         self._clock = clock
-        markets = load_markets()
+        self._fees = {seed.symbol: max(0, seed.taker_fee_bps + seed.maker_fee_bps) for seed in load_markets().seeds}
         self.board = FairPriceBoard(
-            settings.fair_price_rules,
-            reference_prices(settings.custody_reference_prices),
-            {seed.symbol: max(0, seed.taker_fee_bps + seed.maker_fee_bps) for seed in markets.seeds},
+            settings.fair_price_rules, reference_prices(settings.custody_reference_prices), self._fees
         )
         self._reading: asyncio.Task[None] | None = None
 
@@ -62,6 +61,10 @@ class FairPriceWork:
     def take(self, event: TradeEvent) -> None:
         """Count a trade."""
         self.board.take(event)
+
+    def set_fees(self, both_sides_bps: Mapping[str, int]) -> None:
+        """Take what a trade costs both sides, in basis points by symbol."""
+        self._fees.update({symbol: max(0, fee) for symbol, fee in both_sides_bps.items()})
 
     async def load(self, position: StreamPosition, symbols: list[str]) -> None:
         """Begin with what is kept. The trades up to `position` are read meanwhile; later ones come by `take`.

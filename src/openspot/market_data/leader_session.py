@@ -350,7 +350,9 @@ class LeaderSession:
     async def _begin_new_markets(self) -> None:
         """Begin the markets that the engine lists and this session does not have yet."""
         try:
-            for market in await self._sources.queries.markets():
+            listed = await self._sources.queries.markets()
+            self.fair_prices.set_fees({market.symbol: market.taker_fee + market.maker_fee for market in listed})
+            for market in listed:
                 if self.markets.get(market.symbol) is None:
                     base = await self._base_of(market.symbol)
                     if self.markets.get(market.symbol) is None:

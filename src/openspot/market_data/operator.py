@@ -4,12 +4,13 @@ Running market data reads them every few seconds. No row is deleted, so the tabl
 """
 
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Container
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 
+import aiohttp
 import asyncpg
 
 from openspot.domain.accounts import user_of_account
@@ -17,9 +18,11 @@ from openspot.domain.fair_price.rules import PRICE_MAX
 from openspot.domain.market import load_markets
 from openspot.domain.money import AMOUNT_SCALE, MoneyError, decimal_to_text, parse_decimal, to_amount
 from openspot.domain.owners import LINKS_MAX
+from openspot.engine_client.errors import EngineError
+from openspot.engine_client.live_markets import LiveMarkets
+from openspot.engine_client.settings import EngineAddressSettings
 from openspot.kit.clock import iso_of
 from openspot.kit.database import Pool, pool_of_command, text_of
-from openspot.kit.settings import Settings
 
 DURATION_MAX = timedelta(days=30)
 LIST_MAX = 1000
@@ -51,6 +54,8 @@ class PriceOperator:
     """Carries out the commands. Every method returns lines to print, or raises PriceOperatorError."""
 
     pool: Pool
+    symbols: Container[str] = field(default_factory=lambda: load_markets().limits)
+    """The markets that may get a price before they have one."""
 
     # Prices
 
@@ -61,7 +66,7 @@ class PriceOperator:
         amount = _price(price)
         _check_texts(reason=reason, who=who)
         present = await self.pool.fetchrow("SELECT price, state FROM fair_prices WHERE symbol = $1", symbol)
-        if present is None and symbol not in load_markets().limits:
+        if present is None and symbol not in self.symbols:
             raise PriceOperatorError(f"SYMBOL: there is no market {symbol}")
         if present is not None and not is_far_meant:
             lower, higher = sorted((amount, present["price"]))
@@ -184,10 +189,21 @@ class PriceOperator:
 
 
 @asynccontextmanager
-async def price_operator(settings: Settings) -> AsyncIterator[PriceOperator]:
+async def price_operator(settings: EngineAddressSettings) -> AsyncIterator[PriceOperator]:
     """The operator's commands on the database of `settings`. Raises PriceOperatorError if it does not answer."""
+    symbols = await _listed_symbols(settings)
     async with pool_of_command(settings, PriceOperatorError) as pool:
-        yield PriceOperator(pool)
+        yield PriceOperator(pool, symbols)
+
+
+async def _listed_symbols(settings: EngineAddressSettings) -> Container[str]:
+    """The markets of the platform; those of the engine's list if services follow it and it responds."""
+    live = LiveMarkets(settings.engine_url, load_markets())
+    if settings.follows_listings:
+        with suppress(EngineError):
+            async with aiohttp.ClientSession() as session:
+                await live.load(session)
+    return live.configuration.limits
 
 
 def _price(text: str) -> Decimal:

@@ -3,6 +3,8 @@
 Data of others is refused in the same way as data that does not exist.
 """
 
+from collections.abc import Container
+
 from openspot.http.context import Identity
 from openspot.http.errors import HttpError, validation_error
 from openspot.http.policy import Access
@@ -35,7 +37,7 @@ def participant_not_found(participant_id: str) -> HttpError:
     return HttpError(404, f"participant {participant_id} not found", "PARTICIPANT_NOT_FOUND")
 
 
-def require_asset(asset: str, known: frozenset[str]) -> str:
+def require_asset(asset: str, known: Container[str]) -> str:
     """Return `asset`. Raises HttpError (400) if the platform does not have it."""
     if asset not in known:
         raise validation_error([f"asset {asset} is not an asset of this platform"])

@@ -3,7 +3,7 @@
 import asyncio
 
 from openspot.contracts.streams import TRADES
-from openspot.domain.market import load_markets
+from openspot.engine_client.live_markets import followed_markets
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.audit import DatabaseAudit
 from openspot.http.authentication import RevokedSessions, UserTokens
@@ -57,7 +57,7 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
         audit = DatabaseAudit(pool, AUDIT_QUEUE_MAX)
         frame.at_end(audit.stop)
 
-        markets = load_markets()
+        markets = await followed_markets(settings, frame)
         market_data = MarketDataClient(bus)
         prices = Prices(market_data)
         engine = EngineQueries(settings)
@@ -78,7 +78,7 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
             transfers=TransferService(
                 pool,
                 PositionTransferStore(pool),
-                frozenset(markets.assets),
+                markets.assets,
                 pending_max=settings.position_transfers_pending_max,
                 day_max=settings.position_transfers_day_max,
             ),

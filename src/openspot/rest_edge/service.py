@@ -6,6 +6,7 @@ import time
 from openspot.domain.market import load_markets
 from openspot.domain.transfer import TransferKind
 from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.live_markets import followed_markets
 from openspot.engine_client.queries import EngineQueries
 from openspot.engine_transfers.engine import EngineTransfers
 from openspot.http.api_keys.replays import make_replays
@@ -103,7 +104,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
     fair_prices = FairPrices(bus, time.monotonic)
     await fair_prices.follow()
     bands = PriceBands(fair_prices, time.monotonic) if settings.follows_fair_price else None
-    configuration = load_markets()
+    configuration = await followed_markets(settings, frame)
     accounts = AccountService(bus, engine, configuration.assets)
 
     async def revoke_keys(user_id: str) -> None:
@@ -118,7 +119,8 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         engine=engine,
         transfers=EngineTransfers(commands),
         fair_prices=fair_prices,
-        configuration=configuration,
+        # The house deals in the platform's own assets only, whatever is listed.
+        configuration=load_markets(),
         clock=system_clock,
         further={TransferKind.ADJUSTMENT: AdjustmentRules()},
     )

@@ -33,6 +33,7 @@ from openspot.domain.market import load_markets
 from openspot.domain.money import MoneyError
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineError
+from openspot.engine_client.live_markets import LiveMarkets
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.server import serve_health
 from openspot.kit.bus import Bus
@@ -99,8 +100,14 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
         queries = EngineQueries(settings)
         frame.at_end(queries.close)
         store = RouterStore(pool)
-        configuration = load_markets()
-        symbols = Symbols(configuration, queries.symbols)
+        live = LiveMarkets(settings.engine_url, load_markets())
+        configuration = live.configuration
+
+        async def read_list() -> None:
+            if settings.follows_listings:
+                await live.load(queries.session)
+
+        symbols = Symbols(configuration, queries.symbols, read_list)
         translator = Translation(
             settings=settings, bus=bus, store=store, session=queries.session, engine_url=settings.engine_url
         )
@@ -109,7 +116,7 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
         frame.health.add("symbols", symbols.check)
         frame.health.add("translator", translator.check)
         rejections = Rejections(bus, store)
-        bridge = CustodyBridge(bus, engine, configuration.assets, system_clock)
+        bridge = CustodyBridge(bus, engine, configuration.assets, system_clock, read_list)
         await serve_health(frame, settings.router_port, "OpenSpot order router", settings.router_host)
 
         await translator.prepare()
@@ -209,6 +216,9 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
         frame.start("custody", bridge.run(stop))
         if settings.opening_cancel_only_s or settings.opening_post_only_s:
             frame.start("opening", _watch_openings(opening, queries, symbols.markets))
+        if settings.follows_listings:
+            live.on_change(symbols.refresh)
+            frame.start("markets", live.run())
         if settings.symbol_refresh_s:
             frame.start("symbols", symbols.keep_fresh(settings.symbol_refresh_s))
         log.info("taking orders", markets=len(symbols.markets))

@@ -14,6 +14,7 @@ from openspot.market_data.candle_import import import_candles
 
 DEMO_RULES: dict[str, Any] = {
     "rules": "complete",
+    "markets": "live",
     "price_band": "fair_price",
     # The prices at which the bots begin: until somebody has traded, bands are centred on them.
     "custody_reference_prices": "BRL=0.18,BTC=60000,ETH=3000,SOL=150,USDC=1,USDT=1",

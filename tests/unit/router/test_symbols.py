@@ -27,3 +27,22 @@ async def test_the_symbols_are_asked_for_ten_times_two_seconds_apart(monkeypatch
     with pytest.raises(SymbolsUnavailableError, match="no symbols after 10 attempts: nobody is there"):
         await Symbols(load_markets(), load).load(settings.symbol_load_attempts, settings.symbol_load_pause_s)
     assert steps == ["load", *["2 s", "load"] * 9]
+
+
+async def test_the_list_of_markets_is_read_before_the_symbols_and_again_after_a_failure() -> None:
+    steps: list[str] = []
+
+    async def load() -> dict[str, SymbolSpec]:
+        steps.append("symbols")
+        return {}
+
+    async def read_list() -> None:
+        steps.append("list")
+        if len(steps) == 1:
+            raise EngineUnreachableError("nobody is there")
+
+    symbols = Symbols(load_markets(), load, read_list)
+    await symbols.load(2, 0)
+    assert steps == ["list", "list", "symbols"]
+    await symbols.refresh()
+    assert steps[3:] == ["symbols"], "a change of the list reloads the symbols alone"

@@ -17,7 +17,7 @@ VISITED = {
     "console": {*(path for path, _ in (*test_states.PAGES, *test_people.PAGES)), test_people.USER_PAGE, "/login"},
     "trade": {path for path, _ in (*test_every_page.LOGGED_OUT_PAGES, *test_every_page.PAGES)},
 }
-CHOSEN = {"/participants/grace": "/participants/:participantId"}
+CHOSEN = {"/participants/grace": "/participants/:participantId", "/listings/BTC-USD": "/listings/:symbol"}
 NO_PAGES = {"/no/such/page"}
 
 

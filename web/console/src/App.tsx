@@ -10,7 +10,10 @@ import { CurrenciesPage } from "./pages/CurrenciesPage.tsx";
 import { DashboardPage } from "./pages/DashboardPage.tsx";
 import { DepositsPage } from "./pages/DepositsPage.tsx";
 import { HealthPage } from "./pages/HealthPage.tsx";
+import { ListingPage } from "./pages/ListingPage.tsx";
+import { ListingsPage } from "./pages/ListingsPage.tsx";
 import { LoginPage } from "./pages/LoginPage.tsx";
+import { NewListingPage } from "./pages/NewListingPage.tsx";
 import { NewParticipantPage } from "./pages/NewParticipantPage.tsx";
 import { NewSymbolPage } from "./pages/NewSymbolPage.tsx";
 import { NotFoundPage } from "./pages/NotFoundPage.tsx";
@@ -69,6 +72,9 @@ function Pages() {
         <Route path="/payments" component={PaymentsPage} />
         <Route path="/balances" component={BalancesPage} />
         <Route path="/risk" component={RiskPage} />
+        <Route path="/listings" component={ListingsPage} />
+        <Route path="/listings/new" component={NewListingPage} />
+        <Route path="/listings/:symbol">{({ symbol }) => <ListingPage key={symbol} symbol={symbol} />}</Route>
         <Route path="/symbols" component={SymbolsPage} />
         <Route path="/symbols/new" component={NewSymbolPage} />
         <Route path="/currencies" component={CurrenciesPage} />

@@ -233,6 +233,13 @@ class Withdrawal(Record, frozen=True):
     updated_at: datetime
 
 
+class ScheduledStatus(Record, frozen=True):
+    """A status that a market gets by itself at a time."""
+
+    status: str
+    at: int
+
+
 class Market(Record, frozen=True):
     """A market: the engine's specification, fees in basis points, and the limits of the pre-trade check.
 
@@ -244,6 +251,10 @@ class Market(Record, frozen=True):
     or the fair price, which `reference_price` shows. Around a fair price that is not good the present deviation is
     wider than usual. `rules` are the rules of orders (`GET /settings/trading`). `phase` says what the market takes
     (docs/guides/order-rules.md), and `phase_ends_at` when continuous trading begins again, in milliseconds since 1970.
+
+    `status` says how far the market is between its announcement and its delisting, and `schedule` which statuses follow
+    by themselves, and when (docs/guides/markets.md). `name` and `announcement` are texts of the operators for traders,
+    `logo` names the picture of the base asset; all three may be empty.
     """
 
     symbol: str
@@ -267,6 +278,11 @@ class Market(Record, frozen=True):
     rules: str
     phase: str
     phase_ends_at: int | None
+    status: str
+    name: str
+    announcement: str
+    logo: str
+    schedule: list[ScheduledStatus]
 
 
 class OrderBook(Record, frozen=True):

@@ -162,7 +162,12 @@ def currency_routes(engine: Engine, listings: Listings) -> Router:
 
 def listings_of(engine: Engine) -> Listings:
     """The symbols and currencies of an engine."""
-    return Listings(engine.machine, engine.intake, has_phases=engine.settings.has_complete_rules)
+    return Listings(
+        engine.machine,
+        engine.intake,
+        has_phases=engine.settings.has_complete_rules,
+        turn=engine.listing_turn,
+    )
 
 
 def admin_routers(engine: Engine) -> list[Router]:

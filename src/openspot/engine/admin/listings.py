@@ -28,13 +28,15 @@ class ListingError(IntakeRefusal):
 class Listings:
     """The symbols and currencies of one engine. All methods raise ListingError, IntakeRefusal, EngineStoppedError."""
 
-    def __init__(self, machine: StateMachine, intake: CommandIntake, *, has_phases: bool) -> None:
-        """Without `has_phases`, markets stay in continuous trading."""
+    def __init__(
+        self, machine: StateMachine, intake: CommandIntake, *, has_phases: bool, turn: asyncio.Lock | None = None
+    ) -> None:
+        """Without `has_phases`, markets stay in continuous trading. Whoever else changes them holds the same `turn`."""
         self._core = machine.core
         self._directory = machine.directory
         self._intake = intake
         self._has_phases = has_phases
-        self._turn = asyncio.Lock()
+        self._turn = turn or asyncio.Lock()
 
     # Currencies
 
@@ -56,7 +58,7 @@ class Listings:
                 raise ListingError(ResultCode.CURRENCY_ALREADY_EXISTS, str(error)) from error
             await self._carry_out(
                 Command(CommandKind.CREATE_CURRENCY, symbol=number),
-                (currency.currency, currency.name, str(currency.places)),
+                currency.note,
                 f"currencyId {number}",
             )
             return self.currency(body.currency)
@@ -67,9 +69,8 @@ class Listings:
             known = self.currency(name)
             title = known.name if change.name is None else change.name
             places = known.places if change.places is None else change.places
-            await self._intake.submit(
-                Command(DESCRIBE_CURRENCY, symbol=known.currency_id), (known.currency, title, str(places))
-            )
+            described = Currency(known.currency, known.currency_id, title, places, known.logo)
+            await self._intake.submit(Command(DESCRIBE_CURRENCY, symbol=known.currency_id), described.note)
             return self.currency(name)
 
     async def delete_currency(self, name: str) -> Currency:
@@ -91,28 +92,17 @@ class Listings:
     async def create_symbol(self, body: SymbolBody) -> SymbolSpec:
         """Add a symbol (fact A2.5-03)."""
         async with self._turn:
-            spec = self._specification(body)
+            spec = self.specification(body)
             base, quote = self.currency(spec.base).currency_id, self.currency(spec.quote).currency_id
             try:
                 self._directory.check_new_symbol(spec)
             except NameTakenError as error:
                 raise ListingError(ResultCode.SYMBOL_ALREADY_EXISTS, str(error)) from error
-            command = CreateSymbol(
-                symbol=spec.symbol_id,
-                timestamp=0,
-                base=base,
-                quote=quote,
-                base_scale_k=spec.base_scale_k,
-                quote_scale_k=spec.quote_scale_k,
-                tick=spec.tick,
-                lot=spec.lot,
-                taker_fee_bps=spec.taker_fee_bps,
-                maker_fee_bps=spec.maker_fee_bps,
-            )
-            await self._carry_out(command, (spec.symbol,), f"symbolId {spec.symbol_id}")
+            await self._carry_out(created_symbol(spec, base, quote), (spec.symbol,), f"symbolId {spec.symbol_id}")
             return self.symbol(spec.symbol)
 
-    def _specification(self, body: SymbolBody) -> SymbolSpec:
+    def specification(self, body: SymbolBody) -> SymbolSpec:
+        """The specification of a new symbol. A scale that is not given becomes the smallest that lot and tick need."""
         base_scale, quote_scale = body.base_scale_k, body.quote_scale_k
         base_scale = _scale(body.lot_size.as_tuple().exponent) if base_scale is None else base_scale
         quote_scale = _scale(body.tick_size.as_tuple().exponent) if quote_scale is None else quote_scale
@@ -198,6 +188,22 @@ class Listings:
         if result.code != ResultCode.SUCCESS:
             code = ResultCode(result.code)
             raise ListingError(code, f"{subject}: {code.name}")
+
+
+def created_symbol(spec: SymbolSpec, base: int, quote: int) -> CreateSymbol:
+    """The command that creates a symbol; `base` and `quote` are the numbers of its currencies."""
+    return CreateSymbol(
+        symbol=spec.symbol_id,
+        timestamp=0,
+        base=base,
+        quote=quote,
+        base_scale_k=spec.base_scale_k,
+        quote_scale_k=spec.quote_scale_k,
+        tick=spec.tick,
+        lot=spec.lot,
+        taker_fee_bps=spec.taker_fee_bps,
+        maker_fee_bps=spec.maker_fee_bps,
+    )
 
 
 def _scale(exponent: int | str) -> int:

@@ -51,7 +51,7 @@ class OrderLimits:
             RateLimit(at_once=per_second, interval_s=1 / per_second, keys_max=PARTICIPANTS_MAX) if per_second else None
         )
         self._size_factor = size_factor
-        self._markets = markets or {}
+        self._markets = {} if markets is None else markets
         self._sizes: dict[int, SizeLimit] = {}
         self._now_ns = 0
 
@@ -74,8 +74,12 @@ class OrderLimits:
             return ResultCode.RATE_LIMITED
         return None
 
+    def forget_sizes(self) -> None:
+        """Take the bounds of the markets anew, because they have changed."""
+        self._sizes.clear()
+
     def _new_size(self, spec: SymbolSpec) -> SizeLimit:
-        """Compute the limit of a symbol and keep it: a symbol id never changes its meaning."""
+        """Compute the limit of a symbol, and keep it until the bounds of a market change."""
         market = self._markets.get(spec.symbol)
         if market is None or not self._size_factor:
             limit = _UNLIMITED

@@ -10,11 +10,13 @@ from dataclasses import replace
 
 import msgspec
 
+from openspot.contracts.listings import ListingChange, MarketTerms
 from openspot.domain.accounts import user_of_account
 from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.core.protocol import FEE_ACCOUNT, OWNER_SHIFT
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol
+from openspot.kit.clock import NANOSECONDS_PER_MS
 
 Note = tuple[str, ...]
 """The texts of a command. They do not fit into its record, which has a fixed size. By kind:
@@ -30,14 +32,22 @@ SET_ACCOUNT, SET_ACCOUNT_FEES, SET_OWNER
                     (participant,)
 REVOKE_TOKEN        (token id, expiry in milliseconds since 1970)
 CREATE_CURRENCY, DESCRIBE_CURRENCY
-                    (currency, name, decimal places)
+                    (currency, name, decimal places), and last the logo, if it has one
 CREATE_SYMBOL       (symbol,)
+LIST_MARKET         (terms, change): JSON of contracts.listings.MarketTerms, and of a ListingChange whose timestamp is
+                    that of the command
 any other           ()
 """
 
 DESCRIBE_CURRENCY = 200
 """Sets the name and decimal places of a currency. Only the directory knows this kind: the core refuses it with
 UNSUPPORTED_COMMAND and advances its command sequence."""
+LIST_MARKET = 37
+"""Sets the terms of a market and notes the change. Only the directory knows this kind, as with DESCRIBE_CURRENCY."""
+DESCRIBING_KINDS = frozenset({DESCRIBE_CURRENCY, LIST_MARKET})
+"""Kinds that the core refuses and the directory applies."""
+CHANGES_KEPT_MAX = 200
+"""How many changes of each market's listing are kept; the journal has all of them."""
 
 NAMING_KINDS = frozenset(
     {
@@ -46,7 +56,7 @@ NAMING_KINDS = frozenset(
         int(CommandKind.CREATE_SYMBOL),
         int(CommandKind.UPDATE_SYMBOL),
         int(CommandKind.DELETE_SYMBOL),
-        DESCRIBE_CURRENCY,
+        *DESCRIBING_KINDS,
     }
 )
 """Kinds that change the directory if the core accepts them."""
@@ -67,13 +77,23 @@ UNKNOWN_SYMBOL = 2**32 - 1
 it means an administrator, or any symbol."""
 
 
-class Currency(msgspec.Struct, frozen=True):
-    """A currency. `places` is the number of decimal places shown to clients; the engine always keeps 18."""
+class Currency(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A currency. `places` is the number of decimal places shown to clients; the engine always keeps 18.
+
+    `logo` names a picture that the pages hold; it is empty if there is none.
+    """
 
     currency: str
     currency_id: int
     name: str
     places: int
+    logo: str = ""
+
+    @property
+    def note(self) -> Note:
+        """The note of the command that creates or describes it."""
+        texts = (self.currency, self.name, str(self.places))
+        return (*texts, self.logo) if self.logo else texts
 
 
 class NameTakenError(Exception):
@@ -102,6 +122,9 @@ class _Snapshot(msgspec.Struct, frozen=True):
     deleted_symbols: list[int]
     owned: dict[str, int] = {}
     """The account numbers that name an owner."""
+    terms: dict[int, MarketTerms] | msgspec.UnsetType = msgspec.UNSET
+    changes: dict[int, list[ListingChange]] | msgspec.UnsetType = msgspec.UNSET
+    """Left out while no market was listed or changed, as in snapshots of before."""
 
 
 def client_order_id_of(note: Note) -> str:
@@ -139,6 +162,12 @@ class Directory:
         """Account numbers of margin accounts, in order of creation."""
         self.stray_margin_accounts: dict[str, list[str]] = {}
         """User → margin accounts whose numbers do not name the user's spot account."""
+        self.terms: dict[int, MarketTerms] = {}
+        """The terms of markets by symbol number, where they are other than those of domain/markets.toml."""
+        self.changes: dict[int, list[ListingChange]] = {}
+        """The newest changes of each market's listing by symbol number, oldest first."""
+        self.version = 0
+        """Counts the commands since the start that changed symbols, currencies or terms."""
         self._participants = ["", FEE_ACCOUNT_ID]
         self._symbols_ever: dict[int, SymbolSpec] = {}
         self._currencies_ever: dict[int, Currency] = {}
@@ -236,14 +265,16 @@ class Directory:
     # Changes
 
     def apply(self, command: Command | CreateSymbol, note: Note) -> None:
-        """Apply a command of NAMING_KINDS that the core accepted, or any DESCRIBE_CURRENCY."""
+        """Apply a command of NAMING_KINDS that the core accepted, or any of DESCRIBING_KINDS."""
+        self.version += 1
         if isinstance(command, CreateSymbol):
             self._put_symbol(self._created_symbol(command, note[0]))
             return
         number = command.symbol
         if command.kind in (CommandKind.CREATE_CURRENCY, DESCRIBE_CURRENCY):
-            name, title, places = note
-            self._currencies_ever[number] = self.currencies[name] = Currency(name, number, title, int(places))
+            name, title, places, *logo = note
+            currency = Currency(name, number, title, int(places), *logo)
+            self._currencies_ever[number] = self.currencies[name] = currency
         elif command.kind == CommandKind.DELETE_CURRENCY:
             self.currencies.pop(self.currency_text(number), None)
         elif command.kind == CommandKind.UPDATE_SYMBOL:
@@ -253,6 +284,17 @@ class Directory:
             self._put_symbol(replace(known, taker_fee_bps=taker, maker_fee_bps=maker, active=active))
         elif command.kind == CommandKind.DELETE_SYMBOL:
             self.symbols.pop(self._symbols_ever[number].symbol, None)
+            self.terms.pop(number, None)
+        elif command.kind == LIST_MARKET and number in self._symbols_ever:
+            terms, change = note
+            self.terms[number] = msgspec.json.decode(terms, type=MarketTerms)
+            self._note_change(number, change, command.timestamp // NANOSECONDS_PER_MS)
+
+    def _note_change(self, number: int, text: str, timestamp: int) -> None:
+        change = msgspec.json.decode(text, type=ListingChange)
+        kept = self.changes.setdefault(number, [])
+        kept.append(msgspec.structs.replace(change, timestamp=timestamp))
+        del kept[:-CHANGES_KEPT_MAX]
 
     def _created_symbol(self, command: CreateSymbol, name: str) -> SymbolSpec:
         return SymbolSpec(
@@ -292,6 +334,8 @@ class Directory:
                     if self.symbols.get(known.symbol) is not known
                 ),
                 {name: number for name in participants if (number := self.accounts[name]) >> OWNER_SHIFT},
+                dict(sorted(self.terms.items())) or msgspec.UNSET,
+                dict(sorted(self.changes.items())) or msgspec.UNSET,
             )
         )
 
@@ -314,6 +358,8 @@ class Directory:
         self._symbols_ever = {symbol.symbol_id: _unpacked(symbol) for symbol in content.symbols}
         gone = set(content.deleted_symbols)
         self.symbols = {spec.symbol: spec for number, spec in self._symbols_ever.items() if number not in gone}
+        self.terms = content.terms or {}
+        self.changes = content.changes or {}
 
 
 def _identity(spec: SymbolSpec) -> tuple[object, ...]:

@@ -34,7 +34,7 @@ from openspot.engine.core.records import (
 )
 from openspot.engine.state.client_order_ids import ClientOrderIds, HeldId
 from openspot.engine.state.directory import (
-    DESCRIBE_CURRENCY,
+    DESCRIBING_KINDS,
     NAMING_KINDS,
     PARTICIPANT_KINDS,
     Directory,
@@ -256,7 +256,7 @@ class StateMachine:
     def _follow_names(self, commands: bytes, notes: Sequence[Note], results: bytes) -> None:
         for command, note, result in zip(decode_commands(commands), notes, decode_results(results), strict=True):
             kind = CommandKind.CREATE_SYMBOL if isinstance(command, CreateSymbol) else command.kind
-            if kind in NAMING_KINDS and (result.code == ResultCode.SUCCESS or kind == DESCRIBE_CURRENCY):
+            if kind in NAMING_KINDS and (result.code == ResultCode.SUCCESS or kind in DESCRIBING_KINDS):
                 self.directory.apply(command, note)
 
     def snapshot(self, pending: Collection[int] = ()) -> tuple[bytes, bytes]:

@@ -6,10 +6,12 @@ Operators manage symbols and currencies through admin/listing_routes.py, and eve
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
+import msgspec
 from fastapi import Path, Query
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from openspot.contracts.listings import MarketTerms
 from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import scaled_to_text
 from openspot.domain.result_code import ResultCode
@@ -80,8 +82,12 @@ def http_error(code: ResultCode, message: str) -> HttpError:
     return HttpError(status, message, code.name)
 
 
-def symbol_view(spec: SymbolSpec, phase: SymbolPhase | None = None) -> dict[str, Any]:
-    """The response for a symbol (fact A2.5-02), and for its phase, if it has another than continuous trading."""
+def symbol_view(
+    spec: SymbolSpec, phase: SymbolPhase | None = None, terms: MarketTerms | None = None, logo: str = ""
+) -> dict[str, Any]:
+    """The response for a symbol (fact A2.5-02), for its phase, if it has another than continuous trading, and for what
+    an operator has set of its terms.
+    """
     view: dict[str, Any] = {
         "symbol": spec.symbol,
         "symbolId": spec.symbol_id,
@@ -99,6 +105,10 @@ def symbol_view(spec: SymbolSpec, phase: SymbolPhase | None = None) -> dict[str,
         view["phase"] = MarketPhase(phase.phase).text
         view["phaseEndsAt"] = phase.ends_ns // NANOSECONDS_PER_MS
         view["phaseReference"] = scaled_to_text(phase.reference, spec.quote_scale_k)
+    if terms is not None:
+        view["terms"] = msgspec.to_builtins(terms)
+    if logo:
+        view["logo"] = logo
     return view
 
 
@@ -110,7 +120,13 @@ def market_routes(engine: Engine) -> Router:
     async def list_markets() -> Response:
         specs = sorted(engine.machine.directory.symbols.values(), key=lambda spec: spec.symbol_id)
         phases = {row.symbol: row for row in engine.machine.core.phases()}
-        return json_response([symbol_view(spec, phases.get(spec.symbol_id)) for spec in specs])
+        terms, currencies = engine.machine.directory.terms, engine.machine.directory.currencies
+        return json_response(
+            [
+                symbol_view(spec, phases.get(spec.symbol_id), terms.get(spec.symbol_id), currencies[spec.base].logo)
+                for spec in specs
+            ]
+        )
 
     @router.get(
         "/marketdata/orderbook/{symbol}", PUBLIC, response=OrderBookResponse, refusals={404: "no such symbol"},

@@ -1,6 +1,6 @@
 """Request bodies and responses of the engine's HTTP interface: camelCase names, decimals as strings."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -125,6 +125,11 @@ class SymbolResponse(ResponseBody):
     phase_reference: Annotated[DecimalText | None, Field(description="What an auction's price is near to; 0: none")] = (
         None
     )
+    terms: Annotated[
+        dict[str, Any] | None,
+        Field(description="The terms that an operator has set, as in /listings; left out while nobody has"),
+    ] = None
+    logo: Annotated[str | None, Field(description="The picture of the base asset; left out if it has none")] = None
 
 
 class CurrencyResponse(ResponseBody):

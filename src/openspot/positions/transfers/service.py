@@ -1,5 +1,6 @@
 """Creates and ends transfers. The transaction that changes a transfer's state also moves the balances, exactly once."""
 
+from collections.abc import Container
 from typing import Any
 
 from openspot.domain.accounts import AccountKey
@@ -27,7 +28,7 @@ class TransferService:
     """Does the work of the routes of transfers. Raises HttpError."""
 
     def __init__(
-        self, pool: Pool, store: PositionTransferStore, assets: frozenset[str], *, pending_max: int, day_max: int
+        self, pool: Pool, store: PositionTransferStore, assets: Container[str], *, pending_max: int, day_max: int
     ) -> None:
         """A participant may have `pending_max` transfers that have not ended, and begin `day_max` in 24 hours."""
         self._pool = pool

@@ -2,8 +2,12 @@
 
 from typing import Annotated
 
+import msgspec
+
+from openspot.contracts.listings import StatusAt
 from openspot.contracts.messages.market_data import Level
 from openspot.contracts.messages.message import Count, DecimalText, Message, listed
+from openspot.domain.listing import MarketStatus
 
 
 class Market(Message, frozen=True):
@@ -17,6 +21,10 @@ class Market(Message, frozen=True):
     or the fair price, which `reference_price` shows. Around a fair price that is not good the present deviation is
     wider than usual. `rules` are the rules of orders (`GET /settings/trading`). `phase` says what the market takes
     (docs/guides/order-rules.md), and `phase_ends_at` when continuous trading begins again, in milliseconds since 1970.
+
+    `status` says how far the market is between its announcement and its delisting, and `schedule` which statuses follow
+    by themselves, and when (docs/guides/markets.md). `name` and `announcement` are texts of the operators for traders,
+    `logo` names the picture of the base asset; all three may be empty.
     """
 
     symbol: str
@@ -42,6 +50,11 @@ class Market(Message, frozen=True):
         "continuous"
     )
     phase_ends_at: Count | None = None
+    status: Annotated[str, listed(*MarketStatus)] = MarketStatus.OPEN.value
+    name: str = ""
+    announcement: str = ""
+    logo: str = ""
+    schedule: list[StatusAt] = msgspec.field(default_factory=list)
 
 
 class MarketFairPrice(Message, frozen=True):

@@ -209,7 +209,17 @@ class MarketService:
             rules=self._rules,
             phase=specification.phase,
             phase_ends_at=specification.phase_ends_at or None,
+            logo=specification.logo,
         )
+        terms = specification.terms
+        if terms is not None:
+            market = msgspec.structs.replace(
+                market,
+                status=terms.status,
+                name=terms.name,
+                announcement=terms.announcement,
+                schedule=terms.schedule,
+            )
         limits = self._limits.get(specification.symbol)
         if limits is None:
             return market

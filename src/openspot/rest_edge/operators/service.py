@@ -6,6 +6,7 @@ from functools import partial
 import aiohttp
 
 from openspot.engine_client.administrators import EngineSessions
+from openspot.engine_client.listings import EngineListings
 from openspot.engine_client.operators import OperatorSessions
 from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.authentication import UserTokens
@@ -14,6 +15,7 @@ from openspot.kit.database import Pool
 from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.repeated_work import repeat
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
+from openspot.rest_edge.operators.markets.service import OperatorMarkets
 from openspot.rest_edge.operators.operators import Operators
 from openspot.rest_edge.operators.sessions import SessionsOfOperators
 from openspot.rest_edge.operators.trail_heads import KEEP_INTERVAL_S, HeadKeeper
@@ -27,6 +29,7 @@ class OperatorServices:
 
     sessions: OperatorSessions
     operators: Operators
+    markets: OperatorMarkets
     session_list: SessionsOfOperators
     trail: Trail
 
@@ -37,12 +40,15 @@ async def make_operator_services(
     """Make the services; `frame` ends them in reverse order."""
     client = await frame.enter(aiohttp.ClientSession())
     engine = EngineSessions(client, settings.engine_url, settings.read_timeout_s)
+    timeout = aiohttp.ClientTimeout(total=settings.request_timeout_s)
+    service = await frame.enter(aiohttp.ClientSession(headers=settings.service_headers, timeout=timeout))
     heads = HeadKeeper(pool, settings.data_dir)
     repeat(frame, "keep the head of the operators' trail", heads.keep, KEEP_INTERVAL_S)
     networks = AllowedNetworks(settings.operator_network_list)
     return OperatorServices(
         sessions=OperatorSessions(tokens, partial(standing_of, pool), engine, networks),
         operators=Operators(pool, ended),
+        markets=OperatorMarkets(pool, EngineListings(service, settings.engine_url)),
         session_list=SessionsOfOperators(pool, ended),
         trail=Trail(pool),
     )

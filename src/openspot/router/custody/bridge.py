@@ -65,7 +65,16 @@ class TryAgainError(Exception):
 class CustodyBridge:
     """Carries out the events of custody. `run` consumes them."""
 
-    def __init__(self, bus: Bus, engine: EngineCommands, assets: Mapping[str, AssetScale], clock: Clock) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        engine: EngineCommands,
+        assets: Mapping[str, AssetScale],
+        clock: Clock,
+        read_list: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """`read_list` brings `assets` up to date, for an asset that they do not have. Raises EngineError."""
+        self._read_list = read_list
         self._bus = bus
         self._engine = engine
         self._assets = assets
@@ -86,7 +95,7 @@ class CustodyBridge:
     async def deposit(self, event: DepositConfirmed) -> None:
         """Credit a confirmed deposit in the engine and in the ledger. Raises CustodyError or TryAgainError."""
         _check_reference("txHash", event.tx_hash)
-        amount = self._amount(event.user_id, event.asset, event.amount)
+        amount = await self._amount(event.user_id, event.asset, event.amount)
         code = await self._engine.deposit(event.user_id, event.asset, amount, event.tx_hash)
         _check_code(code)
         await self._post(
@@ -98,7 +107,7 @@ class CustodyBridge:
         """Reserve the funds of a withdrawal. Then tell custody that it may send them, or why it may not."""
         _check_reference("withdrawalId", event.withdrawal_id)
         try:
-            amount = self._amount(event.user_id, event.asset, event.amount)
+            amount = await self._amount(event.user_id, event.asset, event.amount)
         except CustodyError as error:
             await self._answer_request(event, str(error))
             raise
@@ -131,7 +140,7 @@ class CustodyBridge:
     async def complete(self, event: WithdrawalOutcome) -> None:
         """Debit a withdrawal that was sent on the chain, in the engine and in the ledger."""
         _check_reference("withdrawalId", event.withdrawal_id)
-        amount = self._amount(event.user_id, event.asset, event.amount)
+        amount = await self._amount(event.user_id, event.asset, event.amount)
         withdrawal_id = event.withdrawal_id
         # If the reservation was different, engine and ledger change nothing: an operator has to decide.
         code = await self._engine.complete_withdrawal(event.user_id, event.asset, amount, withdrawal_id)
@@ -170,8 +179,11 @@ class CustodyBridge:
 
         return DurableConsumer(self._bus, Consumption.of(consumer, event_type), take)
 
-    def _amount(self, user_id: str, asset: str, amount: str) -> str:
-        """The amount at the asset's fixed scale. Raises CustodyError if that would cut digits."""
+    async def _amount(self, user_id: str, asset: str, amount: str) -> str:
+        """The amount at the asset's fixed scale. Raises CustodyError if that would cut digits, EngineError."""
+        if asset not in self._assets and self._read_list is not None:
+            # It may have been listed a moment ago, and a deposit that is refused is refused for good.
+            await self._read_list()
         scale = self._assets.get(asset)
         if scale is None:
             raise CustodyError(UNKNOWN_CURRENCY)

@@ -8,7 +8,7 @@ the market opens to everybody once both sides of its book have depth, or when a 
 Without the two settings markets are open at once, as the specification has it (facts A1.2-21 to A1.2-23).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from enum import StrEnum
 
@@ -58,13 +58,13 @@ class Opening:
 
     def __init__(
         self,
-        symbols: Iterable[str],
+        symbols: Collection[str],
         monotonic: Callable[[], float],
         *,
         cancel_only_s: float,
         post_only_s_max: float,
     ) -> None:
-        self._symbols = frozenset(symbols)
+        self._symbols = symbols
         self._monotonic = monotonic
         self._cancel_only_s = cancel_only_s
         self._post_only_s_max = post_only_s_max

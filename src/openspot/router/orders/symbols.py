@@ -2,6 +2,7 @@
 
 The router loads the symbols at start, and gives up after a number of attempts (facts A8-09 to A8-11). By default it
 learns of a new engine symbol only at its next start; a setting makes it reload the symbols regularly (fact A2.5-09).
+With `OPENSPOT_MARKETS=live` the limits follow what operators list, and each change reloads the symbols.
 """
 
 import asyncio
@@ -24,8 +25,13 @@ class Symbols:
     """`specs` has every symbol of the engine, `markets` those that can be traded. A reload changes both in place."""
 
     def __init__(
-        self, configuration: MarketConfiguration, load_specs: Callable[[], Awaitable[dict[str, SymbolSpec]]]
+        self,
+        configuration: MarketConfiguration,
+        load_specs: Callable[[], Awaitable[dict[str, SymbolSpec]]],
+        read_list: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`read_list` brings `configuration` up to date, at start. Raises EngineError."""
+        self._read_list = read_list
         self._configuration = configuration
         self._load_specs = load_specs
         self.specs: dict[str, SymbolSpec] = {}
@@ -35,7 +41,9 @@ class Symbols:
         """Load the symbols, at start. Raises SymbolsUnavailableError after the last attempt."""
         for attempt in range(1, attempts + 1):
             try:
-                await self._load()
+                if self._read_list is not None:
+                    await self._read_list()
+                await self.refresh()
             except EngineError as error:
                 log.warning("symbols not loaded", attempt=attempt, attempts=attempts, error=str(error))
                 if attempt == attempts:
@@ -50,7 +58,7 @@ class Symbols:
         while True:
             await asyncio.sleep(interval_s)
             try:
-                await self._load()
+                await self.refresh()
             except EngineError as error:
                 log.warning("symbols not refreshed", error=str(error))
 
@@ -59,7 +67,8 @@ class Symbols:
         if not self.specs:
             raise SymbolsUnavailableError("symbols are not loaded")
 
-    async def _load(self) -> None:
+    async def refresh(self) -> None:
+        """Load the symbols once more. Raises EngineError, and leaves them as they are."""
         specs = await self._load_specs()
         self.specs.clear()
         self.specs.update(specs)

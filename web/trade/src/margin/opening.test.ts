@@ -26,6 +26,11 @@ const market: Market = {
   rules: "specification",
   phase: "continuous",
   phaseEndsAt: null,
+  status: "open",
+  name: "",
+  announcement: "",
+  logo: "",
+  schedule: [],
   referencePrice: null,
 };
 const account: MarginAccount = {

@@ -27,6 +27,11 @@ const market: Market = {
   rules: "complete",
   phase: "continuous",
   phaseEndsAt: null,
+  status: "open",
+  name: "",
+  announcement: "",
+  logo: "",
+  schedule: [],
 };
 const facts: Facts = { market, book: null, lastPrice: "100", available: { base: "2", quote: "1000" } };
 const draft: ConditionalDraft = { ...EMPTY_DRAFT, type: "stop_market", stopPrice: "110", amount: "1" };

@@ -26,6 +26,11 @@ const market: Market = {
   rules: "complete",
   phase: "continuous",
   phaseEndsAt: null,
+  status: "open",
+  name: "",
+  announcement: "",
+  logo: "",
+  schedule: [],
 };
 const level = (price: string, quantity: string) => ({
   price,

@@ -1,6 +1,6 @@
 """Balances: the engine's, or else those of the ledger's mirror, which are marked as such (fact B4.1-13)."""
 
-from collections.abc import Iterable
+from collections.abc import Container
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
@@ -25,10 +25,10 @@ log = get_logger("accounts")
 class AccountService:
     """Handles the requests to the account routes. Methods raise HttpError to refuse a request."""
 
-    def __init__(self, bus: Bus, engine: EngineQueries, known_assets: Iterable[str]) -> None:
+    def __init__(self, bus: Bus, engine: EngineQueries, known_assets: Container[str]) -> None:
         self._bus = bus
         self._engine = engine
-        self._known_assets = frozenset(known_assets)
+        self._known_assets = known_assets
 
     async def balances(self, user_id: str) -> list[Balance]:
         """The user's balances, by asset. 503 if neither the engine nor the ledger responds."""

@@ -1,0 +1,388 @@
+"""Lists markets and changes their listing: bounds, fees, texts, status and schedule, each change with its reason.
+
+A change is one entry of the journal: all of its commands are stored, or none. So nothing that ends the engine leaves a
+market half listed. The rules are in domain/listing.py.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from openspot.contracts.listings import ListingChange, MarketTerms, StatusAt, differences, fields_of
+from openspot.domain.listing import (
+    PHASED,
+    TRADING,
+    ListingCheck,
+    MarketStatus,
+    ProposedBounds,
+    ProposedMarket,
+    ScheduledStatus,
+    Surroundings,
+    asset_checks,
+    bound_checks,
+    faults,
+    fee_checks,
+    market_checks,
+    schedule_checks,
+    status_fault,
+    text_checks,
+)
+from openspot.domain.market_phase import MarketPhase
+from openspot.domain.money import decimal_to_text, parse_decimal, scaled_to_text
+from openspot.domain.result_code import ResultCode
+from openspot.domain.symbol import SymbolSpec
+from openspot.engine.admin.listings import ListingError, Listings, created_symbol
+from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol, decode_results
+from openspot.engine.engine import Engine
+from openspot.engine.intake.refusal import IntakeRefusal
+from openspot.engine.intake.sequencer import EngineBusyError
+from openspot.engine.state.directory import DESCRIBING_KINDS, LIST_MARKET, Currency, Note
+from openspot.engine.transport.schemas import SymbolBody
+from openspot.engine_client.listing_schemas import BoundsBody, NewMarketBody, StatusAtBody, TermsChange
+from openspot.http.errors import validation_error
+from openspot.kit.clock import NANOSECONDS_PER_MS
+
+CANCELS_MAX = 500
+"""Orders of a market that is delisted are cancelled so many at a time, so that commands of others come between."""
+ENGINE = "engine"
+"""Who makes the changes that a schedule or a delisting leads to."""
+
+_UNSIGNED = 2**64
+_PHASES = {
+    MarketStatus.POST_ONLY: MarketPhase.POST_ONLY,
+    MarketStatus.AUCTION: MarketPhase.AUCTION,
+    MarketStatus.OPEN: MarketPhase.CONTINUOUS,
+}
+
+
+class MarketView(NamedTuple):
+    """A market with its terms, which are None for a symbol that was created without any."""
+
+    spec: SymbolSpec
+    terms: MarketTerms | None
+
+
+class MarketListings:
+    """The listing of one engine's markets.
+
+    Methods raise HttpError (400, every field at fault), ListingError, IntakeRefusal, EngineStoppedError.
+    """
+
+    def __init__(self, engine: Engine, listings: Listings) -> None:
+        self._engine = engine
+        self._directory = engine.machine.directory
+        self._listings = listings
+        self._has_phases = engine.settings.has_complete_rules
+
+    def view(self, symbol: str) -> MarketView:
+        """A market as it is now."""
+        spec = self._listings.symbol(symbol)
+        return MarketView(spec, self._engine.board.terms(spec))
+
+    def all(self) -> list[MarketView]:
+        """Every market, in the order of their numbers."""
+        specs = sorted(self._directory.symbols.values(), key=lambda spec: spec.symbol_id)
+        return [MarketView(spec, self._engine.board.terms(spec)) for spec in specs]
+
+    def changes(self, symbol: str) -> list[ListingChange]:
+        """The changes of a market, the newest first."""
+        return list(reversed(self._directory.changes.get(self._listings.symbol(symbol).symbol_id, [])))
+
+    def checks(self, body: NewMarketBody) -> list[ListingCheck]:
+        """Every rule for a new market, each with what is wrong."""
+        known = self._directory.currencies
+        base, _, quote = body.symbol.partition("-")
+        asset = body.asset
+        found: list[ListingCheck] = []
+        base_places = known[base].places if base in known else None
+        if asset is not None:
+            found = asset_checks(asset.currency, asset.places, asset.name, asset.logo, frozenset(known))
+            own = "" if asset.currency == base else f"must be {base}, the base asset of the symbol"
+            found.append(ListingCheck("asset.currency", "the base asset of the symbol", own))
+            base_places = asset.places if asset.currency == base else base_places
+        market = ProposedMarket(
+            symbol=body.symbol,
+            base_places=base_places,
+            quote_places=known[quote].places if quote in known else None,
+            tick=body.tick_size,
+            lot=body.lot_size,
+            taker_fee_bps=body.taker_fee,
+            maker_fee_bps=body.maker_fee,
+            bounds=bounds_of(body),
+            name=body.name,
+            announcement=body.announcement,
+            status=MarketStatus(body.status),
+            schedule=_schedule_of(body.schedule),
+        )
+        return [*found, *market_checks(market, self._surroundings())]
+
+    async def list_market(self, body: NewMarketBody, operator: str) -> MarketView:
+        """List a market, with its base asset if the body has one. Both are there afterwards, or neither."""
+        self._check_followed()
+        async with self._engine.listing_turn:
+            await self._engine.sequencer.settle()
+            _refuse(faults(self.checks(body)))
+            status = MarketStatus(body.status)
+            bounds = bounds_of(body)
+            terms = MarketTerms(
+                quantity_min=decimal_to_text(bounds.quantity_min),
+                quantity_max=decimal_to_text(bounds.quantity_max),
+                notional_min=decimal_to_text(bounds.notional_min),
+                notional_max=decimal_to_text(bounds.notional_max),
+                deviation_bps_max=bounds.deviation_bps_max,
+                slippage_bps_max=bounds.slippage_bps_max,
+                status=status.value,
+                name=body.name,
+                announcement=body.announcement,
+                schedule=[StatusAt(entry.status, entry.at) for entry in body.schedule],
+            )
+            spec = self._listings.specification(
+                SymbolBody.model_validate(
+                    {
+                        "symbol": body.symbol,
+                        "lotSize": f"{body.lot_size:f}",
+                        "tickSize": f"{body.tick_size:f}",
+                        "takerFee": body.taker_fee,
+                        "makerFee": body.maker_fee,
+                    }
+                )
+            )
+            work: list[tuple[Command | CreateSymbol, Note]] = []
+            numbers = {name: currency.currency_id for name, currency in self._directory.currencies.items()}
+            if body.asset is not None:
+                asset = body.asset
+                numbers[asset.currency] = self._directory.next_currency_id()
+                created = Currency(asset.currency, numbers[asset.currency], asset.name, asset.places, asset.logo)
+                work.append((Command(CommandKind.CREATE_CURRENCY, symbol=created.currency_id), created.note))
+            work.append((created_symbol(spec, numbers[spec.base], numbers[spec.quote]), (spec.symbol,)))
+            if status not in TRADING:
+                work.append((_update(spec, active=False), ()))
+            elif status in PHASED:
+                work.append((_phase_command(spec, status), ()))
+            after = fields_of(terms, spec.taker_fee_bps, spec.maker_fee_bps)
+            work.append(_described(spec, terms, _change(operator, "list", body.reason, {}, after)))
+            await self._carry_out(work, body.symbol)
+            return self.view(body.symbol)
+
+    async def change(self, symbol: str, body: TermsChange, operator: str) -> MarketView:
+        """Change bounds, fees, texts or schedule of a market. What is not given stays as it is."""
+        self._check_followed()
+        async with self._engine.listing_turn:
+            await self._engine.sequencer.settle()
+            spec, known = self._listed(symbol)
+            given = body.model_dump(exclude_unset=True, exclude_none=True)
+            terms = msgspec.structs.replace(
+                known,
+                **{name: value for name, value in given.items() if name in _TEXTS_AND_BANDS},
+                **{name: decimal_to_text(value) for name, value in given.items() if name in _BOUNDS},
+            )
+            if body.schedule is not None:
+                terms = msgspec.structs.replace(
+                    terms, schedule=[StatusAt(entry.status, entry.at) for entry in body.schedule]
+                )
+            taker = spec.taker_fee_bps if body.taker_fee is None else body.taker_fee
+            maker = spec.maker_fee_bps if body.maker_fee is None else body.maker_fee
+            lot = parse_decimal(scaled_to_text(spec.lot, spec.base_scale_k))
+            checks = [
+                *fee_checks(taker, maker),
+                *bound_checks(terms.bounds, lot),
+                *text_checks(terms.name, terms.announcement),
+            ]
+            if body.schedule is not None:
+                checks += schedule_checks(_schedule_of(body.schedule), known.market_status, self._surroundings())
+            _refuse(faults(checks))
+            before = fields_of(known, spec.taker_fee_bps, spec.maker_fee_bps)
+            after = fields_of(terms, taker, maker)
+            if before == after:
+                return MarketView(spec, known)
+            work: list[tuple[Command | CreateSymbol, Note]] = []
+            if (taker, maker) != (spec.taker_fee_bps, spec.maker_fee_bps):
+                work.append((_update(spec, active=spec.active, taker=taker, maker=maker), ()))
+            work.append(_described(spec, terms, _change(operator, "change", body.reason, before, after)))
+            await self._carry_out(work, symbol)
+            return self.view(symbol)
+
+    async def set_status(self, symbol: str, status: MarketStatus, reason: str, operator: str) -> MarketView:
+        """Let a market get another status. Its schedule ends with that."""
+        self._check_followed()
+        async with self._engine.listing_turn:
+            await self._engine.sequencer.settle()
+            spec, known = self._listed(symbol)
+            fault = status_fault(known.market_status, status, has_phases=self._has_phases)
+            _refuse([f"status {fault}"] if fault else [])
+            await self._enter(spec, known, status, [], reason, operator)
+            return self.view(symbol)
+
+    # What the engine does by itself
+
+    def due(self, now_ms: int) -> list[str]:
+        """The markets for which `advance` has something to do."""
+        return [
+            spec.symbol
+            for spec in self._directory.symbols.values()
+            if (terms := self._directory.terms.get(spec.symbol_id)) is not None
+            and (terms.status == MarketStatus.DELISTING.value or (terms.schedule and terms.schedule[0].at <= now_ms))
+        ]
+
+    def next_time_ms(self) -> int | None:
+        """When the next scheduled status is due, in milliseconds since 1970; None if there is none."""
+        numbers = {spec.symbol_id for spec in self._directory.symbols.values()}
+        return min(
+            (terms.schedule[0].at for number, terms in self._directory.terms.items()
+             if terms.schedule and number in numbers),
+            default=None,
+        )  # fmt: skip
+
+    async def advance(self, symbol: str) -> None:
+        """Give a market the status that is due, or end its delisting. Does nothing if nothing is due."""
+        async with self._engine.listing_turn:
+            await self._engine.sequencer.settle()
+            spec, known = self._listed(symbol)
+            if known.schedule and known.schedule[0].at <= self._engine.sequencer.now() // NANOSECONDS_PER_MS:
+                entry, *rest = known.schedule
+                status = MarketStatus(entry.status)
+                fault = status_fault(known.market_status, status, has_phases=self._has_phases)
+                reason = f"scheduled for {entry.at}" + (f", but {fault}" if fault else "")
+                status = known.market_status if fault else status
+                await self._enter(spec, known, status, rest, reason, ENGINE)
+            elif known.market_status is MarketStatus.DELISTING:
+                await self._end_orders(spec, known)
+
+    async def _end_orders(self, spec: SymbolSpec, known: MarketTerms) -> None:
+        """Cancel some open orders of a market, or say that it has none."""
+        open_orders = self._engine.machine.orders.open_orders
+        found: list[int] = []
+        for (_, symbol), sides in open_orders.items():
+            if symbol == spec.symbol_id:
+                found += [order_id for side in sides for order_id in side]
+            if len(found) >= CANCELS_MAX:
+                break
+        if found:
+            work = [(Command(CommandKind.CANCEL, order_id=order_id), ()) for order_id in found[:CANCELS_MAX]]
+            await self._submit(work)
+        else:
+            await self._enter(spec, known, MarketStatus.DELISTED, [], "no order is open any more", ENGINE)
+
+    # Commands
+
+    async def _enter(
+        self,
+        spec: SymbolSpec,
+        known: MarketTerms,
+        status: MarketStatus,
+        schedule: list[StatusAt],
+        reason: str,
+        operator: str,
+    ) -> None:
+        work: list[tuple[Command | CreateSymbol, Note]] = []
+        active = status in TRADING
+        if spec.active != active:
+            work.append((_update(spec, active=active), ()))
+        phase = self._listings.phase(spec)
+        present = MarketPhase.CONTINUOUS if phase is None else MarketPhase(phase.phase)
+        if active and present is not _PHASES[status] and status is not known.market_status:
+            if present is MarketPhase.UNCROSSING:
+                raise ListingError(ResultCode.PHASE_UNCROSSING, f"{spec.symbol}: an auction is being traded")
+            work.append((_phase_command(spec, status), ()))
+        terms = msgspec.structs.replace(known, status=status.value, schedule=schedule)
+        fees = spec.taker_fee_bps, spec.maker_fee_bps
+        change = _change(operator, "status", reason, fields_of(known, *fees), fields_of(terms, *fees))
+        work.append(_described(spec, terms, change))
+        await self._carry_out(work, spec.symbol)
+
+    async def _carry_out(self, work: Sequence[tuple[Command | CreateSymbol, Note]], subject: str) -> None:
+        results = await self._submit(work)
+        for (command, _), code in zip(work, results, strict=True):
+            is_described = isinstance(command, Command) and command.kind in DESCRIBING_KINDS
+            if code != ResultCode.SUCCESS and not is_described:
+                refused = ResultCode(code)
+                raise ListingError(refused, f"{subject}: {refused.name}")
+
+    async def _submit(self, work: Sequence[tuple[Command | CreateSymbol, Note]]) -> list[int]:
+        """Submit commands to be stored together. Returns their result codes."""
+        sequencer = self._engine.sequencer
+        try:
+            sequencer.admit(len(work))
+        except EngineBusyError as error:
+            raise IntakeRefusal(ResultCode.ENGINE_BUSY) from error
+        now = sequencer.now()
+        records = b"".join(command._replace(timestamp=now).encode() for command, _ in work)
+        outcome = await sequencer.submit(records, [note for _, note in work])
+        return [result.code for result in decode_results(outcome.results)]
+
+    def _check_followed(self) -> None:
+        """Refuse a change that no service would follow."""
+        if not self._engine.settings.follows_listings:
+            raise ListingError(
+                ResultCode.UNSUPPORTED_COMMAND,
+                "the markets are fixed: OPENSPOT_MARKETS=live lets operators list others",
+            )
+
+    def _listed(self, symbol: str) -> tuple[SymbolSpec, MarketTerms]:
+        spec, terms = self.view(symbol)
+        if terms is None:
+            raise ListingError(
+                ResultCode.INVALID_SYMBOL, f"symbol: {symbol} was created without bounds and is no market"
+            )
+        return spec, terms
+
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(
+            symbols=frozenset(self._directory.symbols),
+            now_ms=self._engine.sequencer.now() // NANOSECONDS_PER_MS,
+            has_phases=self._has_phases,
+        )
+
+
+_BOUNDS = frozenset({"quantity_min", "quantity_max", "notional_min", "notional_max"})
+_TEXTS_AND_BANDS = frozenset({"deviation_bps_max", "slippage_bps_max", "name", "announcement"})
+
+
+def bounds_of(body: BoundsBody) -> ProposedBounds:
+    """The bounds of a body."""
+    return ProposedBounds(
+        quantity_min=body.quantity_min,
+        quantity_max=body.quantity_max,
+        notional_min=body.notional_min,
+        notional_max=body.notional_max,
+        deviation_bps_max=body.deviation_bps_max,
+        slippage_bps_max=body.slippage_bps_max,
+    )
+
+
+def _schedule_of(entries: Sequence[StatusAtBody]) -> list[ScheduledStatus]:
+    return [ScheduledStatus(MarketStatus(entry.status), entry.at) for entry in entries]
+
+
+def _refuse(messages: list[str]) -> None:
+    if messages:
+        raise validation_error(messages)
+
+
+def _update(spec: SymbolSpec, *, active: bool, taker: int | None = None, maker: int | None = None) -> Command:
+    taker = spec.taker_fee_bps if taker is None else taker
+    maker = spec.maker_fee_bps if maker is None else maker
+    return Command(
+        CommandKind.UPDATE_SYMBOL,
+        flags=FLAG_ACTIVE if active else 0,
+        symbol=spec.symbol_id,
+        order_id=taker % _UNSIGNED,
+        account=maker % _UNSIGNED,
+    )
+
+
+def _phase_command(spec: SymbolSpec, status: MarketStatus) -> Command:
+    return Command(CommandKind.SET_PHASE, symbol=spec.symbol_id, order_type=_PHASES[status])
+
+
+def _change(
+    operator: str, action: str, reason: str, before: dict[str, object], after: dict[str, object]
+) -> ListingChange:
+    old, new = differences(before, after)
+    return ListingChange(timestamp=0, operator=operator, action=action, reason=reason, before=old, after=new)
+
+
+def _described(spec: SymbolSpec, terms: MarketTerms, change: ListingChange) -> tuple[Command, Note]:
+    note = (msgspec.json.encode(terms).decode(), msgspec.json.encode(change).decode())
+    return Command(LIST_MARKET, symbol=spec.symbol_id), note

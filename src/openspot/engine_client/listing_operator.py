@@ -1,0 +1,126 @@
+"""The commands `openspot market list-new`, `edit`, `open`, `delist` and `changes`: they ask the running engine."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import aiohttp
+from pydantic import ValidationError
+
+from openspot.contracts.listings import ListingChange, MarketTerms
+from openspot.engine_client.errors import EngineError
+from openspot.engine_client.listing_schemas import MarketListing, NewMarketBody, RuleCheck, StatusBody, TermsChange
+from openspot.engine_client.listings import EngineListings, ListingRefusedError
+from openspot.engine_client.settings import EngineConnectionSettings
+from openspot.http.validation import Body
+from openspot.kit.clock import datetime_from_ms, iso_of, ms_from_datetime
+
+TIMEOUT_S = 10.0
+AnyBody = TypeVar("AnyBody", bound=Body)
+Value = TypeVar("Value")
+
+
+class ListingOperatorError(Exception):
+    """A command could not be carried out; nothing was changed. The message has one line for each reason."""
+
+
+async def checked(settings: EngineConnectionSettings, fields: Mapping[str, Any]) -> list[str]:
+    """A line for each rule of a new market: whether it is fulfilled, or what is wrong."""
+    body = _body(NewMarketBody, fields)
+    results = await _ask(settings, lambda engine: engine.checks(body))
+    return [_check_line(result) for result in results]
+
+
+async def list_market(settings: EngineConnectionSettings, fields: Mapping[str, Any], who: str) -> list[str]:
+    """List a market, and its base asset if the fields have one."""
+    body = _body(NewMarketBody, fields)
+    return _market_lines(await _ask(settings, lambda engine: engine.list_market(body, who)))
+
+
+async def change_market(
+    settings: EngineConnectionSettings, symbol: str, fields: Mapping[str, Any], who: str
+) -> list[str]:
+    """Change bounds, fees, texts or schedule of a market."""
+    body = _body(TermsChange, fields)
+    return _market_lines(await _ask(settings, lambda engine: engine.change(symbol, body, who)))
+
+
+async def set_status(settings: EngineConnectionSettings, symbol: str, status: str, reason: str, who: str) -> list[str]:
+    """Let a market get another status."""
+    body = _body(StatusBody, {"status": status, "reason": reason})
+    return _market_lines(await _ask(settings, lambda engine: engine.set_status(symbol, body, who)))
+
+
+async def listed_changes(settings: EngineConnectionSettings, symbol: str) -> list[str]:
+    """The changes of a market, the newest first."""
+    found = await _ask(settings, lambda engine: engine.changes(symbol))
+    return [line for change in found.changes for line in _change_lines(change)]
+
+
+def schedule_of(texts: Sequence[str]) -> list[dict[str, Any]]:
+    """The entries of a schedule, each `STATUS=TIME` with a time in ISO 8601. Raises ListingOperatorError."""
+    entries = []
+    for text in texts:
+        status, separator, time = text.partition("=")
+        try:
+            moment = datetime.fromisoformat(time)
+        except ValueError as error:
+            raise ListingOperatorError(
+                f"--at must be STATUS=TIME, for example open=2026-12-01T12:00:00Z, not {text!r}"
+            ) from error
+        at = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        entries.append({"status": status if separator else "", "at": ms_from_datetime(at)})
+    return entries
+
+
+async def _ask(settings: EngineConnectionSettings, ask: Callable[[EngineListings], Awaitable[Value]]) -> Value:
+    timeout = aiohttp.ClientTimeout(total=TIMEOUT_S)
+    try:
+        async with aiohttp.ClientSession(headers=settings.service_headers, timeout=timeout) as session:
+            return await ask(EngineListings(session, settings.engine_url))
+    except ListingRefusedError as error:
+        raise ListingOperatorError("\n".join(error.messages)) from error
+    except EngineError as error:
+        raise ListingOperatorError(str(error)) from error
+
+
+def _body(shape: type[AnyBody], fields: Mapping[str, Any]) -> AnyBody:
+    try:
+        return shape.model_validate(dict(fields))
+    except ValidationError as error:
+        lines = [f"{'.'.join(str(part) for part in item['loc'])} {item['msg']}" for item in error.errors()]
+        raise ListingOperatorError("\n".join(lines)) from error
+
+
+def _check_line(result: RuleCheck) -> str:
+    return f"{'no ' if result.fault else 'yes'} {result.field}: {result.rule}" + (
+        f": {result.fault}" if result.fault else ""
+    )
+
+
+def _market_lines(market: MarketListing) -> list[str]:
+    terms = market.terms
+    if terms is None:
+        return [f"{market.symbol} has no terms"]
+    return [
+        f"{market.symbol} is {terms.status}",
+        f"  fees {market.taker_fee} and {market.maker_fee} basis points, "
+        f"tick {market.tick_size}, lot {market.lot_size}",
+        f"  quantity {terms.quantity_min} to {terms.quantity_max} {market.base_currency}, "
+        f"notional {terms.notional_min} to {terms.notional_max} {market.quote_currency}",
+        f"  limit prices up to {terms.deviation_bps_max} basis points away, market orders {terms.slippage_bps_max}",
+        *_schedule_lines(terms),
+    ]
+
+
+def _schedule_lines(terms: MarketTerms) -> list[str]:
+    return [f"  {entry.status} at {iso_of(datetime_from_ms(entry.at))}" for entry in terms.schedule]
+
+
+def _change_lines(change: ListingChange) -> list[str]:
+    time = iso_of(datetime_from_ms(change.timestamp))
+    fields = sorted({*change.before, *change.after})
+    return [
+        f"{time} {change.action} by {change.operator}: {change.reason}",
+        *(f"  {name}: {change.before.get(name, '')!r} -> {change.after.get(name, '')!r}" for name in fields),
+    ]

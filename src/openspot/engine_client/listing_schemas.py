@@ -1,0 +1,173 @@
+"""Request bodies and responses of the routes that list markets, those of the engine and those of the REST edge.
+
+CamelCase names, decimals as strings.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from openspot.contracts.listings import ListingChange, MarketTerms
+from openspot.contracts.messages.message import DecimalText, Message
+from openspot.domain.listing import REASON_LENGTH_MAX, REASON_LENGTH_MIN, SCHEDULE_LENGTH_MAX
+from openspot.domain.money import AMOUNT_PLACES
+from openspot.http.validation import Body, ExactPositiveDecimal, NoBoolean, WholeNumber, example
+
+TEXT_LENGTH_MAX = 2000
+"""Longer texts are refused before any rule is asked."""
+OPERATOR_HEADER = "X-Operator"
+"""In it a service names the operator for whom it calls the engine."""
+OPERATOR_LENGTH_MAX = 80
+
+Status = Literal["announced", "post-only", "auction", "open", "delisting", "delisted"]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=TEXT_LENGTH_MAX)]
+Reason = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True,
+        min_length=REASON_LENGTH_MIN,
+        max_length=REASON_LENGTH_MAX,
+        pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*$",
+    ),
+]
+Milliseconds = Annotated[int, Field(ge=0, le=253_402_300_799_999), NoBoolean]
+
+
+class ReasonedBody(Body):
+    """A change with its reason."""
+
+    reason: Reason
+
+
+class StatusAtBody(Body):
+    """A status that the market gets by itself, and when, in milliseconds since 1970."""
+
+    status: Status
+    at: Milliseconds
+
+
+class NewAssetBody(Body):
+    """The base asset of a new market, if it is new too."""
+
+    currency: Text
+    name: Text
+    places: Annotated[int, NoBoolean] = AMOUNT_PLACES
+    logo: Text = ""
+
+
+class BoundsBody(Body):
+    """The bounds of orders on a market, and its bands in basis points."""
+
+    quantity_min: ExactPositiveDecimal
+    quantity_max: ExactPositiveDecimal
+    notional_min: ExactPositiveDecimal
+    notional_max: ExactPositiveDecimal
+    deviation_bps_max: WholeNumber
+    slippage_bps_max: WholeNumber
+
+
+class NewMarketBody(ReasonedBody, BoundsBody):
+    """A market that is to be listed, and its base asset if that is new."""
+
+    model_config = example(
+        {
+            "symbol": "DOGE-USD",
+            "asset": {"currency": "DOGE", "name": "Dogecoin", "places": 8, "logo": "doge"},
+            "name": "Dogecoin / US dollar",
+            "tickSize": "0.0001",
+            "lotSize": "0.1",
+            "takerFee": 25,
+            "makerFee": 15,
+            "quantityMin": "1",
+            "quantityMax": "1000000",
+            "notionalMin": "1",
+            "notionalMax": "1000000",
+            "deviationBpsMax": 2000,
+            "slippageBpsMax": 500,
+            "status": "announced",
+            "announcement": "Trading begins soon.",
+            "reason": "asked for by many",
+        }
+    )
+
+    symbol: Text
+    asset: NewAssetBody | None = None
+    name: Text = ""
+    announcement: Text = ""
+    tick_size: ExactPositiveDecimal
+    lot_size: ExactPositiveDecimal
+    taker_fee: WholeNumber
+    maker_fee: WholeNumber
+    status: Status = "announced"
+    schedule: Annotated[list[StatusAtBody], Field(max_length=SCHEDULE_LENGTH_MAX * 4, default_factory=list)]
+
+
+class TermsChange(ReasonedBody):
+    """The new values of a market. What is not given stays as it is; a schedule replaces the one before."""
+
+    model_config = example({"takerFee": 20, "quantityMax": "500000", "reason": "more is traded"})
+
+    taker_fee: WholeNumber | None = None
+    maker_fee: WholeNumber | None = None
+    quantity_min: ExactPositiveDecimal | None = None
+    quantity_max: ExactPositiveDecimal | None = None
+    notional_min: ExactPositiveDecimal | None = None
+    notional_max: ExactPositiveDecimal | None = None
+    deviation_bps_max: WholeNumber | None = None
+    slippage_bps_max: WholeNumber | None = None
+    name: Text | None = None
+    announcement: Text | None = None
+    schedule: Annotated[list[StatusAtBody], Field(max_length=SCHEDULE_LENGTH_MAX * 4)] | None = None
+
+
+class StatusBody(ReasonedBody):
+    """The status that a market is to get at once. Its schedule ends with that."""
+
+    model_config = example({"status": "open", "reason": "the makers are there"})
+
+    status: Status
+
+
+class OpeningBody(ReasonedBody):
+    """The status that a market is to get at once on its way to trading. Its schedule ends with that."""
+
+    model_config = example({"status": "open", "reason": "the makers are there"})
+
+    status: Literal["announced", "post-only", "auction", "open"]
+
+
+class DelistingBody(ReasonedBody):
+    """Why a market is delisted."""
+
+    model_config = example({"reason": "the coin has ended"})
+
+
+class RuleCheck(Message, frozen=True):
+    """A rule of a listing. `fault` says what is wrong with the field; it is empty if the rule is fulfilled."""
+
+    field: str
+    rule: str
+    fault: str
+
+
+class MarketListing(Message, frozen=True, kw_only=True):
+    """A market: the engine's specification, its terms, and whether it takes orders.
+
+    Fees are in basis points. `terms` are null for a symbol that was created without any.
+    """
+
+    symbol: str
+    base_currency: str
+    quote_currency: str
+    tick_size: DecimalText
+    lot_size: DecimalText
+    taker_fee: int
+    maker_fee: int
+    active: bool
+    terms: MarketTerms | None
+
+
+class ListingChanges(Message, frozen=True):
+    """The changes of a market, the newest first."""
+
+    changes: list[ListingChange]

@@ -1,0 +1,1 @@
+"""Markets as operators see them: list one, change it, open it, delist it."""

@@ -1,0 +1,97 @@
+"""The routes of `/operator/markets`: an operator lists a market, changes it, opens it and delists it."""
+
+from typing import Annotated
+
+from fastapi import Path
+from starlette.requests import Request
+from starlette.responses import Response
+
+from openspot.engine_client.listing_schemas import (
+    DelistingBody,
+    ListingChanges,
+    MarketListing,
+    NewMarketBody,
+    OpeningBody,
+    RuleCheck,
+    StatusBody,
+    TermsChange,
+)
+from openspot.http.errors import HttpError
+from openspot.http.operators import operator
+from openspot.http.policy import Access, Permission, Policy
+from openspot.http.responses import json_response
+from openspot.http.routing import Router
+from openspot.http.validation import Symbol
+from openspot.rest_edge.operators.markets.service import OperatorMarkets
+
+SymbolPath = Annotated[Symbol, Path(description="The market, for example BTC-USD")]
+
+_READ = Policy(Access.OPERATOR, permission=Permission.MARKETS_READ)
+_LIST = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_CREATE, audit=True)
+_CHANGE = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_UPDATE, audit=True)
+_OPEN = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_SET_PHASE, audit=True)
+_DELIST = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_DEACTIVATE, audit=True)
+_SILENT = {503: "the engine does not respond"}
+_UNKNOWN = {404: "no such market"} | _SILENT
+_INVALID = {400: "a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND"}
+
+
+def operator_market_routes(prefix: str, markets: OperatorMarkets) -> Router:
+    """The routes, below `prefix`."""
+    router = Router(f"{prefix}/operator/markets", tag="operators")
+
+    @router.get("", _READ, response=list[MarketListing], refusals=_SILENT, summary="All markets with their terms")
+    async def list_operator_markets() -> Response:
+        return json_response(await markets.all())
+
+    @router.post(
+        "/checks", _READ, response=list[RuleCheck], refusals=_INVALID | _SILENT,
+        summary="Every rule for a new market, each with what is wrong",
+    )  # fmt: skip
+    async def check_new_market(body: NewMarketBody) -> Response:
+        return json_response(await markets.checks(body))
+
+    @router.post(
+        "", _LIST, status=201, response=MarketListing, refusals=_INVALID | _SILENT,
+        summary="List a market, and its base asset",
+    )  # fmt: skip
+    async def list_new_market(request: Request, body: NewMarketBody) -> Response:
+        return json_response(await markets.list_market(request, body), 201)
+
+    @router.get("/{symbol}", _READ, response=MarketListing, refusals=_UNKNOWN, summary="One market with its terms")
+    async def get_operator_market(symbol: SymbolPath) -> Response:
+        return json_response(await markets.market(symbol))
+
+    @router.get(
+        "/{symbol}/changes", _READ, response=ListingChanges, refusals=_UNKNOWN, summary="The changes of a market"
+    )
+    async def list_market_changes(symbol: SymbolPath) -> Response:
+        return json_response(await markets.changes(symbol))
+
+    @router.patch(
+        "/{symbol}", _CHANGE, response=MarketListing, refusals=_INVALID | _UNKNOWN,
+        summary="Change bounds, fees, texts or schedule of a market",
+    )  # fmt: skip
+    async def change_market(request: Request, symbol: SymbolPath, body: TermsChange) -> Response:
+        changes_fees = body.taker_fee is not None or body.maker_fee is not None
+        if changes_fees and Permission.FEES_CONFIGURE not in operator(request).permissions:
+            raise HttpError(403, f"fees need the permission {Permission.FEES_CONFIGURE}", "PERMISSION_MISSING")
+        return json_response(await markets.change(request, symbol, body))
+
+    @router.put(
+        "/{symbol}/status", _OPEN, response=MarketListing, refusals=_INVALID | _UNKNOWN,
+        summary="Open a market, or let it get another status on the way there",
+    )  # fmt: skip
+    async def set_market_status(request: Request, symbol: SymbolPath, body: OpeningBody) -> Response:
+        wanted = StatusBody(status=body.status, reason=body.reason)
+        return json_response(await markets.set_status(request, symbol, wanted))
+
+    @router.post(
+        "/{symbol}/delisting", _DELIST, response=MarketListing, refusals=_INVALID | _UNKNOWN,
+        summary="Delist a market: its open orders are cancelled, and balances can be withdrawn",
+    )  # fmt: skip
+    async def delist_market(request: Request, symbol: SymbolPath, body: DelistingBody) -> Response:
+        delisting = StatusBody(status="delisting", reason=body.reason)
+        return json_response(await markets.set_status(request, symbol, delisting))
+
+    return router

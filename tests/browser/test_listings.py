@@ -1,0 +1,64 @@
+"""An operator lists a coin and its market in the console, opens it, changes it, and delists it."""
+
+from playwright.sync_api import expect
+
+from tests.support.console import Console
+from tests.support.operator import Operator
+
+
+def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operator: Operator) -> None:
+    page = console.page
+    console.open("/listings", "Listings")
+    page.get_by_role("link", name="List a market").click()
+    expect(console.heading("List a market")).to_be_visible()
+    send = page.get_by_role("button", name="List the market")
+    expect(send).to_be_disabled()
+    for name, value in (
+        ("Base asset", "doge"), ("Quote asset", "USD"), ("Decimal places", "8"), ("Tick size", "0.0001"),
+        ("Lot size", "0.1"), ("Least quantity", "1.05"), ("Largest quantity", "1000"),
+    ):  # fmt: skip
+        page.get_by_role("textbox", name=name).fill(value)
+    page.get_by_role("textbox", name="Name", exact=True).fill("Dogecoin")
+    page.get_by_role("textbox", name="Announcement").fill("Trading begins soon.")
+
+    # The engine's own rules, before anything is sent.
+    expect(page.get_by_text("quantityMin and quantityMax must be multiples of lotSize").first).to_be_visible()
+    expect(send).to_be_disabled()
+    page.get_by_role("textbox", name="Least quantity").fill("1")
+    page.get_by_role("textbox", name="Why").fill("asked for by many")
+    expect(send).to_be_enabled()
+    console.assert_accessible("a new listing")
+    send.click()
+    expect(console.toast("DOGE-USD is listed")).to_be_visible()
+    row = console.row("Markets", "DOGE-USD")
+    expect(row).to_contain_text("Announced")
+
+    console.act("DOGE-USD", "Change status…")
+    dialog = console.dialog("Change the status of DOGE-USD?")
+    dialog.get_by_role("textbox", name="Reason").fill("the makers are there")
+    dialog.get_by_role("button", name="Change the status").click()
+    expect(row).to_contain_text("Open")
+    assert operator.admin("GET", "/symbols/DOGE-USD")["active"] is True
+
+    console.act("DOGE-USD", "Change…")
+    dialog = console.dialog("Change DOGE-USD?")
+    dialog.get_by_role("textbox", name="Taker fee in basis points").fill("30")
+    dialog.get_by_role("textbox", name="Reason").fill("as decided")
+    console.assert_accessible("a changed listing")
+    dialog.get_by_role("button", name="Change the market").click()
+    expect(row).to_contain_text("30 and 15 bps")
+
+    console.act("DOGE-USD", "Delist…")
+    dialog = console.dialog("Delist DOGE-USD?")
+    dialog.get_by_label("Type DOGE-USD to confirm").fill("DOGE-USD")
+    dialog.get_by_role("textbox", name="Reason").fill("the coin has ended")
+    dialog.get_by_role("button", name="Delist the market").click()
+    expect(row).to_contain_text("Delisted")
+
+    console.act("DOGE-USD", "Show history")
+    expect(console.heading("Changes of DOGE-USD")).to_be_visible()
+    changes = console.table("Changes")
+    expect(changes).to_contain_text("takerFee: 25 → 30")
+    expect(changes).to_contain_text("as decided")
+    expect(changes).to_contain_text("the coin has ended")
+    assert operator.admin("GET", "/symbols/DOGE-USD")["active"] is False

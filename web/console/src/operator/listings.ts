@@ -1,0 +1,278 @@
+/** The listing of markets at the REST edge: what operators read of it, and what they change. */
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { parseCount } from "#lib/counts.ts";
+import { isDecimal, isPositive } from "#lib/decimal.ts";
+import { parseBasisPoints } from "../engine/markets.ts";
+import { returned, type Schemas, useEdge } from "./client.ts";
+
+const LIST_INTERVAL_MS = 5_000;
+export const REASON_LENGTH_MIN = 3;
+
+export type MarketListing = Schemas["MarketListing"];
+export type MarketTerms = Schemas["MarketTerms"];
+export type ListingChange = Schemas["ListingChange"];
+export type RuleCheck = Schemas["RuleCheck"];
+export type MarketStatus = MarketTerms["status"];
+export type NewListing = Schemas["NewMarketBody"];
+export type TermsChange = Schemas["TermsChange"];
+
+/** A status, what the market takes in it, and which statuses an operator may set after it. */
+export interface StatusDescription {
+  title: string;
+  description: string;
+  following: readonly MarketStatus[];
+}
+
+export const STATUSES: Record<MarketStatus, StatusDescription> = {
+  announced: {
+    title: "Announced",
+    description: "Traders see it. It takes no order.",
+    following: ["post-only", "auction", "open"],
+  },
+  "post-only": {
+    title: "Post-only",
+    description: "Only limit orders that rest come in.",
+    following: ["auction", "open"],
+  },
+  auction: {
+    title: "Auction",
+    description: "Limit orders collect. They trade at one price when the market opens.",
+    following: ["open"],
+  },
+  open: { title: "Open", description: "It trades.", following: [] },
+  delisting: {
+    title: "Delisting",
+    description: "It takes no order, and the engine cancels the open ones.",
+    following: [],
+  },
+  delisted: {
+    title: "Delisted",
+    description: "No order is open. Its past can be read, and balances can be withdrawn.",
+    following: ["announced"],
+  },
+};
+
+/** Whether a market can be delisted. */
+export function canDelist(status: MarketStatus): boolean {
+  return status !== "delisting" && status !== "delisted";
+}
+
+/** What the form of a new market holds, as it was typed. Times are of the form 2026-12-01T12:00, in UTC. */
+export interface ListingDraft {
+  base: string;
+  quote: string;
+  isNewAsset: boolean;
+  assetName: string;
+  assetPlaces: string;
+  logo: string;
+  name: string;
+  announcement: string;
+  tickSize: string;
+  lotSize: string;
+  takerFee: string;
+  makerFee: string;
+  quantityMin: string;
+  quantityMax: string;
+  notionalMin: string;
+  notionalMax: string;
+  deviationBpsMax: string;
+  slippageBpsMax: string;
+  status: MarketStatus;
+  postOnlyAt: string;
+  auctionAt: string;
+  openAt: string;
+  reason: string;
+}
+
+export const EMPTY_DRAFT: ListingDraft = {
+  base: "",
+  quote: "USD",
+  isNewAsset: true,
+  assetName: "",
+  assetPlaces: "8",
+  logo: "",
+  name: "",
+  announcement: "",
+  tickSize: "",
+  lotSize: "",
+  takerFee: "25",
+  makerFee: "15",
+  quantityMin: "",
+  quantityMax: "",
+  notionalMin: "1",
+  notionalMax: "1000000",
+  deviationBpsMax: "2000",
+  slippageBpsMax: "500",
+  status: "announced",
+  postOnlyAt: "",
+  auctionAt: "",
+  openAt: "",
+  reason: "",
+};
+
+const DECIMALS = ["tickSize", "lotSize", "quantityMin", "quantityMax", "notionalMin", "notionalMax"] as const;
+const COUNTS = ["deviationBpsMax", "slippageBpsMax"] as const;
+
+/** The fields of a draft that hold no number where one is needed, each with what is wrong; empty texts are not named. */
+export function typingFaults(draft: ListingDraft): Partial<Record<keyof ListingDraft, string>> {
+  const faults: Partial<Record<keyof ListingDraft, string>> = {};
+  for (const field of DECIMALS) {
+    const text = draft[field];
+    if (text !== "" && !(isDecimal(text) && isPositive(text))) faults[field] = "A decimal above 0.";
+  }
+  for (const field of COUNTS) {
+    if (draft[field] !== "" && parseCount(draft[field]) === null)
+      faults[field] = "A whole number of basis points.";
+  }
+  if (draft.takerFee !== "" && parseBasisPoints(draft.takerFee) === null) faults.takerFee = "A whole number.";
+  if (draft.makerFee !== "" && parseBasisPoints(draft.makerFee) === null) faults.makerFee = "A whole number.";
+  if (draft.isNewAsset && draft.assetPlaces !== "" && parseCount(draft.assetPlaces) === null)
+    faults.assetPlaces = "A whole number.";
+  return faults;
+}
+
+/** The body that lists the market of a draft, or null while something that the engine needs is missing. */
+export function newListing(draft: ListingDraft): NewListing | null {
+  const takerFee = parseBasisPoints(draft.takerFee);
+  const makerFee = parseBasisPoints(draft.makerFee);
+  const deviationBpsMax = parseCount(draft.deviationBpsMax);
+  const slippageBpsMax = parseCount(draft.slippageBpsMax);
+  const places = parseCount(draft.assetPlaces);
+  const schedule = scheduleOf(draft);
+  const hasDecimals = DECIMALS.every((field) => isDecimal(draft[field]) && isPositive(draft[field]));
+  if (draft.base === "" || draft.quote === "" || !hasDecimals || schedule === null) return null;
+  if (takerFee === null || makerFee === null || deviationBpsMax === null || slippageBpsMax === null)
+    return null;
+  if (draft.isNewAsset && places === null) return null;
+  return {
+    symbol: `${draft.base}-${draft.quote}`,
+    ...(draft.isNewAsset
+      ? {
+          asset: {
+            currency: draft.base,
+            name: draft.assetName.trim(),
+            places: places ?? 0,
+            logo: draft.logo.trim(),
+          },
+        }
+      : {}),
+    name: draft.name.trim(),
+    announcement: draft.announcement.trim(),
+    tickSize: draft.tickSize,
+    lotSize: draft.lotSize,
+    takerFee,
+    makerFee,
+    quantityMin: draft.quantityMin,
+    quantityMax: draft.quantityMax,
+    notionalMin: draft.notionalMin,
+    notionalMax: draft.notionalMax,
+    deviationBpsMax,
+    slippageBpsMax,
+    status: draft.status,
+    schedule,
+    // The checks do not look at it, but a body without one is no body.
+    reason: draft.reason.trim().length < REASON_LENGTH_MIN ? "not given yet" : draft.reason.trim(),
+  };
+}
+
+/** The statuses that follow by themselves, or null if a time is none. */
+function scheduleOf(draft: ListingDraft): Schemas["StatusAtBody"][] | null {
+  const given = [
+    { status: "post-only" as const, text: draft.postOnlyAt },
+    { status: "auction" as const, text: draft.auctionAt },
+    { status: "open" as const, text: draft.openAt },
+  ].filter(({ text }) => text !== "");
+  const schedule = given.map(({ status, text }) => ({ status, at: Date.parse(`${text}Z`) }));
+  return schedule.some(({ at }) => Number.isNaN(at)) ? null : schedule;
+}
+
+/** All markets with their terms. */
+export function useListings() {
+  const { rest } = useEdge();
+  return useQuery({
+    queryKey: ["listings", "all"],
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/operator/markets", { signal })),
+    refetchInterval: LIST_INTERVAL_MS,
+  });
+}
+
+/** The changes of a market, the newest first. */
+export function useListingChanges(symbol: string) {
+  const { rest } = useEdge();
+  return useQuery({
+    queryKey: ["listings", "changes", symbol],
+    queryFn: ({ signal }) =>
+      returned(
+        rest.GET("/api/v1/operator/markets/{symbol}/changes", { params: { path: { symbol } }, signal }),
+      ),
+    refetchInterval: LIST_INTERVAL_MS,
+  });
+}
+
+/** Every rule for a new market, as the engine sees it. Nothing is asked while the draft is not complete. */
+export function useListingChecks(body: NewListing | null) {
+  const { rest } = useEdge();
+  return useQuery({
+    queryKey: ["listings", "checks", body],
+    queryFn: ({ signal }) =>
+      body === null
+        ? Promise.resolve([])
+        : returned(rest.POST("/api/v1/operator/markets/checks", { body, signal })),
+    placeholderData: keepPreviousData,
+    enabled: body !== null,
+  });
+}
+
+function useListingWork<Input>(send: (input: Input) => Promise<unknown>, onDone: () => void) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: send,
+    onSuccess: onDone,
+    onSettled: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: ["listings"] }),
+        client.invalidateQueries({ queryKey: ["symbols"] }),
+      ]),
+  });
+}
+
+/** List a market. */
+export function useNewListing(onDone: () => void) {
+  const { rest } = useEdge();
+  return useListingWork(
+    (body: NewListing) => returned(rest.POST("/api/v1/operator/markets", { body })),
+    onDone,
+  );
+}
+
+/** Change the terms of a market. */
+export function useListingChange(symbol: string, onDone: () => void) {
+  const { rest } = useEdge();
+  return useListingWork(
+    (body: TermsChange) =>
+      returned(rest.PATCH("/api/v1/operator/markets/{symbol}", { params: { path: { symbol } }, body })),
+    onDone,
+  );
+}
+
+/** Let a market get another status on its way to trading. */
+export function useOpening(symbol: string, onDone: () => void) {
+  const { rest } = useEdge();
+  return useListingWork(
+    (body: Schemas["OpeningBody"]) =>
+      returned(rest.PUT("/api/v1/operator/markets/{symbol}/status", { params: { path: { symbol } }, body })),
+    onDone,
+  );
+}
+
+/** Delist a market. */
+export function useDelisting(symbol: string, onDone: () => void) {
+  const { rest } = useEdge();
+  return useListingWork(
+    (body: Schemas["DelistingBody"]) =>
+      returned(
+        rest.POST("/api/v1/operator/markets/{symbol}/delisting", { params: { path: { symbol } }, body }),
+      ),
+    onDone,
+  );
+}
