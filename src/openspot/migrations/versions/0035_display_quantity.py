@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0028"
-down_revision = "0027"
+revision = "0035"
+down_revision = "0034"
 branch_labels = None
 depends_on = None
 

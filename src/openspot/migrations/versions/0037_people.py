@@ -8,8 +8,8 @@ from alembic import op
 
 from openspot.migrations.indexes import create_index
 
-revision = "0032"
-down_revision = "0031"
+revision = "0037"
+down_revision = "0036"
 branch_labels = None
 depends_on = None
 

@@ -4,7 +4,7 @@ from alembic import op
 
 from openspot.migrations.indexes import create_index
 
-revision = "0027"
+revision = "0034"
 down_revision = "0033"
 branch_labels = None
 depends_on = None
