@@ -374,7 +374,8 @@ def expiries_are_not_sent() -> Fault:
     """The router forgets to tell the engine when an order expires."""
     add_terms = engine_orders.add_terms
 
-    def lasting(request: Any, draft: Any, scaled_trigger: int) -> None:
-        add_terms(request, replace(draft, terms=replace(draft.terms, expires_ms=None)), scaled_trigger)
+    def lasting(request: Any, draft: Any, scaled_trigger: int, scaled_display: int) -> None:
+        without = replace(draft, terms=replace(draft.terms, expires_ms=None))
+        add_terms(request, without, scaled_trigger, scaled_display)
 
     return patch.object(engine_orders, "add_terms", lasting)

@@ -459,7 +459,7 @@ def test_payments_have_the_routes_of_the_file_of_the_setting(tmp_path: Path) -> 
     file.write_text(ROUTE)
     make: Callable[..., Any] = lambda name: make_product_services(  # noqa: E731
         RestEdgeSettings(payments_file=name, payment_callback_secret="p" * 32), pool=ANY, bus=ANY, engine=ANY,
-        transfers=ANY, fair_prices=ANY, configuration=load_markets(), clock=lambda: 0,
+        transfers=ANY, fair_prices=ANY, configuration=load_markets(), clock=lambda: 0, further={},
     )  # fmt: skip
     (route,) = make(str(file)).payment_routes
     assert (route.route_id, route.name, route.asset, route.minimum, route.maximum, route.fee(1)) == (

@@ -4,18 +4,9 @@
 //! of both, so the depth shows what is shown.
 //! Cost: O(log icebergs) for a change of one; nothing for other orders.
 
-use crate::order::Order;
+use crate::order::{Iceberg, Order};
 use crate::order_books::OrderBooks;
 use crate::types::NIL;
-
-/// What an iceberg shows at a time, and what it hides now. Scaled.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Iceberg {
-    /// The most that it shows.
-    pub display: i64,
-    /// What it does not show.
-    pub hidden: i64,
-}
 
 impl OrderBooks {
     /// What an iceberg shows and hides; zeros for any other order.

@@ -30,6 +30,15 @@ pub struct Order {
     pub timestamp: u64,
 }
 
+/// What an iceberg shows at a time, and what it hides now. Scaled.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Iceberg {
+    /// The most that it shows.
+    pub display: i64,
+    /// What it does not show.
+    pub hidden: i64,
+}
+
 /// Fees, type and terms of a resting order in 4 bytes, so that an order fits one cache line.
 ///
 /// Only GTC and `POST_ONLY` orders rest, and a taker fee is 0 to 1,000 basis points. So the upper bits beside it say

@@ -13,10 +13,9 @@
 use std::collections::BTreeMap;
 
 use crate::hash_index::HashIndex;
-use crate::icebergs::Iceberg;
 use crate::key_hash::{HashSeed, Key};
 use crate::level::Level;
-use crate::order::Order;
+use crate::order::{Iceberg, Order};
 use crate::order_book::OrderBook;
 use crate::slab::Slab;
 use crate::types::{NIL, Side};

@@ -18,7 +18,7 @@ from tests.unit.router.test_order_state_machine import after, only_order
 
 NOTHING = {
     "expires_at_ms": 0, "self_trade_prevention": 0, "trigger": 0, "trigger_source": 0, "trigger_direction": 0,
-    "trigger_value": 0,
+    "trigger_value": 0, "display_quantity": 0,
 }  # fmt: skip
 
 
@@ -28,10 +28,10 @@ def draft(order_type: str, side: str = "buy", **fields: Any) -> OrderDraft:
     return draft_of(SubmitOrder("alice", request))
 
 
-def sent(order: OrderDraft, scaled: int = 0) -> dict[str, int]:
+def sent(order: OrderDraft, scaled: int = 0, display: int = 0) -> dict[str, int]:
     """The fields of the request that the terms have set."""
     request = pb.PlaceOrderRequest()
-    add_terms(request, order, scaled)
+    add_terms(request, order, scaled, display)
     return {name: getattr(request, name) for name in NOTHING}
 
 
@@ -93,12 +93,12 @@ def test_a_row_and_the_engines_metadata_keep_all_terms() -> None:
     assert tracked_terms(full) == TERMS
     assert kept_terms(full) == {
         "stop_price": "105.5", "trigger_by": "last", "trailing_amount": None, "trailing_bps": None,
-        "expires_at_ms": 3_786_912_000_000, "self_trade_prevention": "cancel_both",
+        "expires_at_ms": 3_786_912_000_000, "self_trade_prevention": "cancel_both", "display_quantity": None,
     }  # fmt: skip
     trailing = draft("trailing_stop_limit", "sell", trailing_amount="2.50", trigger_by="mark")
     assert tracked_terms(trailing) == {
         "stop_price": None, "trigger_by": "mark", "trailing_amount": Decimal("2.50"), "trailing_bps": None,
-        "expires_ms": None, "self_trade_prevention": None,
+        "expires_ms": None, "self_trade_prevention": None, "display_quantity": None,
     }  # fmt: skip
     assert kept_terms(trailing)["trailing_amount"] == "2.5"
     by_points = draft("trailing_stop_market", "sell", trailing_bps=75)

@@ -12,7 +12,7 @@ from openspot.engine.intake.terms import TERMS_COMMAND, terms_of
 def request(**fields: Any) -> Any:
     nothing = {
         "trigger": 0, "trigger_source": 0, "trigger_direction": 0, "trigger_value": 0, "expires_at_ms": 0,
-        "self_trade_prevention": 0,
+        "self_trade_prevention": 0, "display_quantity": 0,
     }  # fmt: skip
     return SimpleNamespace(**nothing | fields)
 
