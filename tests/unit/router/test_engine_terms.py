@@ -78,7 +78,7 @@ def test_expiry_and_mode_are_sent_with_and_without_a_trigger(mode: SelfTradePrev
 
 TERMS = {
     "stop_price": Decimal("105.50"), "trigger_by": "last", "trailing_amount": None, "trailing_bps": None,
-    "expires_ms": 3_786_912_000_000, "self_trade_prevention": "cancel_both",
+    "expires_ms": 3_786_912_000_000, "self_trade_prevention": "cancel_both", "display_quantity": None,
 }  # fmt: skip
 
 
