@@ -2,21 +2,38 @@
 import { copyAndTell } from "#lib/components/CopyText.tsx";
 import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { t } from "#lib/language.ts";
 import type { Transaction } from "./queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 export const MOVEMENT_COLUMNS: Column<Transaction>[] = [
-  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
-  { id: "what", title: "What", cell: ({ entryType }) => words(entryType) },
+  {
+    id: "time",
+    get title() {
+      return t("Time");
+    },
+    cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
+  },
+  {
+    id: "what",
+    get title() {
+      return t("What");
+    },
+    cell: ({ entryType }) => words(entryType),
+  },
   {
     id: "amount",
-    title: "Amount",
+    get title() {
+      return t("Amount");
+    },
     align: "right",
     cell: ({ amount, asset }) => <AssetAmount value={amount} asset={asset} signed />,
   },
   {
     id: "balance",
-    title: "Balance after",
+    get title() {
+      return t("Balance after");
+    },
     align: "right",
     cell: ({ balance, asset }) => <AssetAmount value={balance} asset={asset} />,
   },
@@ -28,6 +45,6 @@ const words = (name: string) => {
 };
 
 export const movementActions = ({ transactionId, referenceId }: Transaction) => [
-  { label: "Copy id", onClick: () => copyAndTell(transactionId) },
-  { label: "Copy reference", onClick: () => copyAndTell(referenceId) },
+  { label: t("Copy id"), onClick: () => copyAndTell(transactionId) },
+  { label: t("Copy reference"), onClick: () => copyAndTell(referenceId) },
 ];

@@ -2,6 +2,7 @@
  * One connection to the WebSocket edge for the whole page: it connects again by itself, subscribes again, speaks for
  * the user who is logged in, and says how fresh it is.
  */
+import { t } from "#lib/language.ts";
 import { createStore, type Store } from "#lib/store.ts";
 import { createPace, type Pace } from "./pace.ts";
 
@@ -107,7 +108,7 @@ export function connectStream(environment: Environment): Stream {
       failures = 0;
       pingedAt = now();
       link.set({ ...link.get(), state: "live", heardAt: now(), epoch: link.get().epoch + 1 });
-      if (token !== null) send({ action: "authenticate", token });
+      if (token !== null) send({ action: t("authenticate"), token });
       for (const channel of followers.keys()) subscribe(channel);
     };
     current.onmessage = (event: MessageEvent<unknown>) => {
@@ -143,7 +144,7 @@ export function connectStream(environment: Environment): Stream {
   }
 
   const subscribe = (channel: string) => {
-    if (!USER_CHANNELS.has(channel)) send({ action: "subscribe", channel });
+    if (!USER_CHANNELS.has(channel)) send({ action: t("subscribe"), channel });
   };
 
   const watch = setInterval(() => {
@@ -157,7 +158,7 @@ export function connectStream(environment: Environment): Stream {
     } else if (quiet >= SILENT_MS) setState("silent");
     if (now() - pingedAt >= PING_MS) {
       pingedAt = now();
-      send({ action: "ping" });
+      send({ action: t("ping") });
     }
   }, CHECK_MS);
 
@@ -185,7 +186,7 @@ export function connectStream(environment: Environment): Stream {
         rest?.delete(follower);
         if (rest?.size !== 0) return;
         followers.delete(channel);
-        if (!USER_CHANNELS.has(channel)) send({ action: "unsubscribe", channel });
+        if (!USER_CHANNELS.has(channel)) send({ action: t("unsubscribe"), channel });
       };
     },
     refresh: subscribe,
@@ -195,7 +196,7 @@ export function connectStream(environment: Environment): Stream {
       token = next;
       // A connection speaks for one user: another one needs a new connection.
       if (isAnother) socket?.close(1000);
-      else if (next !== null) send({ action: "authenticate", token: next });
+      else if (next !== null) send({ action: t("authenticate"), token: next });
     },
     close() {
       isClosed = true;
