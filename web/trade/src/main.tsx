@@ -1,4 +1,3 @@
-import { t } from "#lib/language.ts";
 import "#lib/theme/styles.ts";
 import { QueryClient } from "@tanstack/react-query";
 import { startPage } from "#lib/components/startPage.tsx";
@@ -42,12 +41,8 @@ const catalogue = (load: () => Promise<{ default: unknown }>) => () =>
   load().then((loaded) => loaded.default as Catalogue);
 
 startPage({
-  get name() {
-    return t("The page");
-  },
-  get heading() {
-    return t("OpenSpot");
-  },
+  name: "The page",
+  heading: "OpenSpot",
   client,
   catalogues: {
     de: catalogue(() => import("../languages/de.json")),

@@ -1,6 +1,6 @@
 /** What a price alert shall be, as it is typed. Pure. */
 import { compareDecimals, isDecimal, isPositive } from "#lib/decimal.ts";
-import { t } from "#lib/language.ts";
+import { several, t } from "#lib/language.ts";
 import type { Schemas } from "../api/client.ts";
 
 export type PriceAlert = Schemas["PriceAlert"];
@@ -126,7 +126,10 @@ export function isThere({ direction, price }: Draft, last: string | null | undef
 
 /** How long an alert rests, in words. */
 export function restText(seconds: number): string {
-  return INTERVALS.find((one) => one.seconds === seconds)?.title ?? `${seconds} seconds`;
+  return (
+    INTERVALS.find((one) => one.seconds === seconds)?.title ??
+    several(seconds, "{count} second", "{count} seconds")
+  );
 }
 
 function isAbove0(text: string): boolean {

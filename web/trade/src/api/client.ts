@@ -7,7 +7,6 @@ import type {
   components as SubscriptionComponents,
   paths as SubscriptionPaths,
 } from "#gen/openapi/subscriptions.ts";
-import { t } from "#lib/language.ts";
 import { RefusedError, UnreachableError } from "./errors.ts";
 import {
   adoptSession,
@@ -96,14 +95,14 @@ export function connectExchange({ restUrl, positionsUrl, subscriptionsUrl }: Add
   async function send(request: Request): Promise<Response> {
     const again = request.clone();
     const token = await freshToken();
-    if (token !== null) request.headers.set(t("Authorization"), t("Bearer {token}", { token }));
+    if (token !== null) request.headers.set("Authorization", `Bearer ${token}`);
     const response = await ask(request);
     if (response.status !== 401 || token === null || (await codeOf(response)) !== "UNAUTHENTICATED")
       return response;
     // The session was ended elsewhere, or the clock of this computer is wrong.
     const renewed = await freshToken(token);
     if (renewed === null) return response;
-    again.headers.set(t("Authorization"), t("Bearer {renewed}", { renewed }));
+    again.headers.set("Authorization", `Bearer ${renewed}`);
     return ask(again);
   }
 
@@ -142,7 +141,7 @@ async function refusal(response: Response): Promise<RefusedError> {
 }
 
 function retryAfterOf(response: Response): number | null {
-  const text = response.headers.get(t("Retry-After"));
+  const text = response.headers.get("Retry-After");
   // eslint-disable-next-line openspot/decimal-text -- seconds
   return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : null;
 }
@@ -170,7 +169,7 @@ export interface Slice<Row> {
 export async function slice<Row>(call: Promise<Outcome<Row[]>>): Promise<Slice<Row>> {
   const { data, error, response } = await call;
   if (!response.ok) throw new RefusedError(response.status, error, retryAfterOf(response));
-  return { rows: data ?? [], next: response.headers.get(t("X-Next-Cursor")) };
+  return { rows: data ?? [], next: response.headers.get("X-Next-Cursor") };
 }
 
 /** A new idempotency key. The edge carries out requests with the same key once. */

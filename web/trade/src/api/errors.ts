@@ -1,5 +1,4 @@
 /** The ways in which a request to the REST edge fails. */
-import { t } from "#lib/language.ts";
 
 /** The edge understood the request and refused it. */
 export class RefusedError extends Error {
@@ -21,8 +20,8 @@ export class RefusedError extends Error {
     const reasons = (Array.isArray(message) ? message : [message]).filter(
       (reason): reason is string => typeof reason === "string" && reason !== "",
     );
-    super(reasons.join("; ") || t("the exchange returned {status}", { status }));
-    this.name = t("RefusedError");
+    super(reasons.join("; ") || `the exchange returned ${status}`);
+    this.name = "RefusedError";
     this.status = status;
     this.code = typeof code === "string" ? code : "";
     this.reasons = reasons;
@@ -45,8 +44,8 @@ export class UnreachableError extends Error {
   readonly address: string;
 
   constructor(address: string) {
-    super(t("no response from {address}", { address }));
-    this.name = t("UnreachableError");
+    super(`no response from ${address}`);
+    this.name = "UnreachableError";
     this.address = address;
   }
 }

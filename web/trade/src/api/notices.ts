@@ -1,6 +1,6 @@
 /** Notices that the exchange has sent to a user. Pure. */
 import { formatDecimal } from "#lib/decimal.ts";
-import { t } from "#lib/language.ts";
+import { texts } from "#lib/language.ts";
 
 export interface Notice {
   id: string;
@@ -55,7 +55,7 @@ export function withNotice(notices: readonly Notice[], added: Notice): Notice[] 
   return [...newer, added, ...notices.slice(newer.length)].slice(0, NOTICES_MAX);
 }
 
-/** The page that a notice links to, by the first word of its kind; null if there is none. */
+/** The page that a notice links to, with its English title, by the first word of its kind; null if there is none. */
 export function pageOf(kind: string): { path: string; title: string } | null {
   const [word = ""] = kind.split(/[._]/);
   return PAGES.get(word) ?? null;
@@ -68,122 +68,20 @@ export function isUrgent(kind: string): boolean {
 
 const URGENT: ReadonlySet<string> = new Set(["margin", "new", "security"]);
 
-const PAGES: ReadonlyMap<string, { path: string; title: string }> = new Map([
-  [
-    "order",
-    {
-      path: "/history",
-      get title() {
-        return t("Order history");
-      },
-    },
-  ],
-  [
-    "deposit",
-    {
-      path: "/wallet",
-      get title() {
-        return t("Wallet");
-      },
-    },
-  ],
-  [
-    "payment",
-    {
-      path: "/wallet",
-      get title() {
-        return t("Wallet");
-      },
-    },
-  ],
-  [
-    "withdrawal",
-    {
-      path: "/withdrawals",
-      get title() {
-        return t("Withdrawals");
-      },
-    },
-  ],
-  [
-    "conversion",
-    {
-      path: "/convert",
-      get title() {
-        return t("Conversions");
-      },
-    },
-  ],
-  [
-    "staking",
-    {
-      path: "/staking",
-      get title() {
-        return t("Staking");
-      },
-    },
-  ],
-  [
-    "margin",
-    {
-      path: "/margin",
-      get title() {
-        return t("Margin");
-      },
-    },
-  ],
-  [
-    "price",
-    {
-      path: "/alerts",
-      get title() {
-        return t("Price alerts");
-      },
-    },
-  ],
-  [
-    "new",
-    {
-      path: "/account/security",
-      get title() {
-        return t("Security");
-      },
-    },
-  ],
-  [
-    "password",
-    {
-      path: "/account/security",
-      get title() {
-        return t("Security");
-      },
-    },
-  ],
-  [
-    "mfa",
-    {
-      path: "/account/security",
-      get title() {
-        return t("Security");
-      },
-    },
-  ],
-  [
-    "security",
-    {
-      path: "/account/security",
-      get title() {
-        return t("Security");
-      },
-    },
-  ],
-  [
-    "api",
-    {
-      path: "/account/api-keys",
-      get title() {
-        return t("API keys");
-      },
-    },
-  ],
-]);
+const PAGES: ReadonlyMap<string, { path: string; title: string }> = new Map(
+  texts([
+    ["order", { path: "/history", title: "Order history" }],
+    ["deposit", { path: "/wallet", title: "Wallet" }],
+    ["payment", { path: "/wallet", title: "Wallet" }],
+    ["withdrawal", { path: "/withdrawals", title: "Withdrawals" }],
+    ["conversion", { path: "/convert", title: "Conversions" }],
+    ["staking", { path: "/staking", title: "Staking" }],
+    ["margin", { path: "/margin", title: "Margin" }],
+    ["price", { path: "/alerts", title: "Price alerts" }],
+    ["new", { path: "/account/security", title: "Security" }],
+    ["password", { path: "/account/security", title: "Security" }],
+    ["mfa", { path: "/account/security", title: "Security" }],
+    ["security", { path: "/account/security", title: "Security" }],
+    ["api", { path: "/account/api-keys", title: "API keys" }],
+  ]),
+);

@@ -7,7 +7,7 @@ import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { readScaled } from "#lib/scaled.ts";
-import { decimalForm } from "#lib/separators.ts";
+import { decimalForm } from "#lib/decimalForm.ts";
 import { useExchange } from "../api/client.ts";
 import { RefusedError, UnreachableError } from "../api/errors.ts";
 import { BALANCES } from "../api/live.ts";
@@ -30,7 +30,7 @@ export function SimulatedDeposit({ entry, minimum }: { entry: Network; minimum: 
         method: "POST",
         headers: {
           "Content-Type": "application/json",
-          Authorization: t("Bearer {token}", { token: token ?? "" }),
+          Authorization: `Bearer ${token ?? ""}`,
         },
         body: JSON.stringify({ asset, network, amount: amount.trim(), fiat }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -47,7 +47,12 @@ export function SimulatedDeposit({ entry, minimum }: { entry: Network; minimum: 
     onSuccess: () => {
       toastDone(
         fiat ? t("The transfer has arrived") : t("The deposit is on its way"),
-        `${formatDecimal(amount.trim())} ${asset}${fiat ? "" : "; the list of deposits shows when it counts"}`,
+        fiat
+          ? `${formatDecimal(amount.trim())} ${asset}`
+          : t("{amount} {asset}; the list of deposits shows when it counts", {
+              amount: formatDecimal(amount.trim()),
+              asset,
+            }),
       );
       setAmount("");
     },

@@ -141,7 +141,7 @@ function Item({ notice, isNew, onLeave }: { notice: Notice; isNew: boolean; onLe
       <p className={classes.text}>{withShownAmounts(notice.text)}</p>
       {page && (
         <PageLink href={page.path} onClick={onLeave}>
-          {page.title}
+          {t(page.title)}
         </PageLink>
       )}
     </li>

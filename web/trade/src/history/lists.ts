@@ -157,9 +157,7 @@ const ASSET = {
 
 export const ORDERS = list<Order>({
   ...MARKET,
-  get name() {
-    return t("orders");
-  },
+  name: "orders",
   get title() {
     return t("Orders");
   },
@@ -191,9 +189,7 @@ export const ORDERS = list<Order>({
 
 export const FILLS = list<Fill>({
   ...MARKET,
-  get name() {
-    return t("fills");
-  },
+  name: "fills",
   get title() {
     return t("Fills");
   },
@@ -218,9 +214,7 @@ export const FILLS = list<Fill>({
 
 export const DEPOSITS = list<Deposit>({
   ...ASSET,
-  get name() {
-    return t("deposits");
-  },
+  name: "deposits",
   get title() {
     return t("Deposits");
   },
@@ -242,9 +236,7 @@ export const DEPOSITS = list<Deposit>({
 
 export const WITHDRAWN = list<Withdrawal>({
   ...ASSET,
-  get name() {
-    return t("withdrawals");
-  },
+  name: "withdrawals",
   get title() {
     return t("Withdrawals");
   },
@@ -271,9 +263,7 @@ export const WITHDRAWN = list<Withdrawal>({
 
 export const CONVERTED = list<Conversion>({
   ...ASSET,
-  get name() {
-    return t("conversions");
-  },
+  name: "conversions",
   get title() {
     return t("Conversions");
   },
@@ -299,9 +289,7 @@ export const CONVERTED = list<Conversion>({
 
 export const STAKED = list<StakingEvent>({
   ...ASSET,
-  get name() {
-    return t("staking");
-  },
+  name: "staking",
   get title() {
     return t("Staking");
   },
@@ -314,9 +302,7 @@ export const STAKED = list<StakingEvent>({
 
 export const MOVEMENTS = list<Transaction>({
   ...ASSET,
-  get name() {
-    return t("movements");
-  },
+  name: "movements",
   get title() {
     return t("Movements");
   },

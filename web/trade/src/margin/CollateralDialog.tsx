@@ -62,7 +62,9 @@ export function CollateralDialog({
       const words = `${formatDecimal(text.trim())} ${asset}`;
       toastDone(
         isIn ? t("Collateral moved in") : t("Collateral moved out"),
-        `${words} ${isIn ? t("are in your margin account") : t("are in your wallet again")}.`,
+        isIn
+          ? t("{words} are in your margin account.", { words })
+          : t("{words} are in your wallet again.", { words }),
       );
       onClose();
     },

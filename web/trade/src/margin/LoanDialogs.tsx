@@ -82,8 +82,8 @@ export function BorrowDialog({ account, onClose }: { account: MarginAccount; onC
       onClose={onClose}
     >
       <p>
-        {rich("The loan runs until you repay it. Its interest is simple and grows every minute{value}.", {
-          value:
+        {rich("The loan runs until you repay it. Its interest is simple and grows every minute{rate}.", {
+          rate:
             rate === undefined
               ? t("; the list of loans shows the yearly rate")
               : t(". Your last loan: {percentOfRate} a year", { percentOfRate: percentOfRate(rate) }),

@@ -2,7 +2,7 @@
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { several, t } from "#lib/language.ts";
 import { ONE, readScaled, scaledText, toScaled } from "#lib/scaled.ts";
-import { decimalForm } from "#lib/separators.ts";
+import { decimalForm } from "#lib/decimalForm.ts";
 import {
   boundMargin,
   changed,
@@ -133,11 +133,10 @@ export function collateralFault(
   if (free === null) return t("wait for your balances");
   if (typeof free !== "bigint") return free.reason;
   if (amount <= free) return null;
-  return t("lower the amount: {cutTo} {asset} can be moved {direction}", {
-    cutTo: formatDecimal(cutTo(free, places)),
-    asset,
-    direction,
-  });
+  const words = { most: formatDecimal(cutTo(most, places)), asset };
+  return direction === "in"
+    ? t("lower the amount: {most} {asset} can be moved in", words)
+    : t("lower the amount: {most} {asset} can be moved out", words);
 }
 
 /** Why a loan cannot be taken, or null. */

@@ -248,7 +248,7 @@ function CandleChart({
       layout: {
         background: { type: ColorType.Solid, color: colours.surface },
         textColor: colours.dimmed,
-        fontFamily: t('"Inter Variable", system-ui, sans-serif'),
+        fontFamily: '"Inter Variable", system-ui, sans-serif',
         fontSize: 11,
       },
       grid: { vertLines: { color: colours.sunken }, horzLines: { color: colours.sunken } },

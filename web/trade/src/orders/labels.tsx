@@ -42,12 +42,12 @@ export function StatusBadge({ status }: { status: string }) {
 texts([
   "Limit",
   "Market",
-  "Stop",
+  "Stop market",
   "Stop limit",
-  "Take profit",
+  "Take profit market",
   "Take profit limit",
-  "Trailing stop",
-  "Iceberg",
+  "Trailing stop market",
+  "Trailing stop limit",
 ]);
 
 /** The name of a type of orders: "Stop limit". */

@@ -13,7 +13,8 @@ import {
   scaledText,
   toScaled,
 } from "#lib/scaled.ts";
-import { decimalForm, withDecimalSign } from "#lib/separators.ts";
+import { decimalForm } from "#lib/decimalForm.ts";
+import { withDecimalSign } from "#lib/separators.ts";
 import type { Schemas } from "../api/client.ts";
 import {
   hasLimit,

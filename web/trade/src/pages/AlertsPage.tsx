@@ -102,7 +102,7 @@ const COLUMNS: Column<PriceAlert>[] = [
 ];
 
 function again({ repeat, rearmDistance, minimumIntervalSeconds, symbol }: PriceAlert) {
-  if (!repeat) return "no";
+  if (!repeat) return t("no");
   return (
     <span>
       {rich("once in {restText}", { restText: restText(minimumIntervalSeconds ?? 60) })}

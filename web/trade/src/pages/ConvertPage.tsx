@@ -12,7 +12,7 @@ import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { several, t } from "#lib/language.ts";
 import { readScaled } from "#lib/scaled.ts";
-import { decimalForm } from "#lib/separators.ts";
+import { decimalForm } from "#lib/decimalForm.ts";
 import { useNow } from "#lib/useNow.ts";
 import { attemptKey, returned, type Schemas, slice, useExchange } from "../api/client.ts";
 import { isOutcomeUnknown } from "../api/errors.ts";

@@ -252,7 +252,7 @@ function Screen({ symbol }: { symbol: string }) {
               key={side}
               className={classes.side}
               data-side={side}
-              aria-label={t("Open the form to {side}", { side })}
+              aria-label={side === "buy" ? t("Open the form to buy") : t("Open the form to sell")}
               onClick={() => openForm(side)}
             >
               {side === "buy" ? t("Buy") : t("Sell")}

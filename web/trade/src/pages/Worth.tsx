@@ -42,7 +42,7 @@ export function useWorth() {
   ];
   const elsewhere = valueElsewhere(parts, prices.data ?? []);
   const missing = [
-    (stakes.data === undefined || unstakes.data === undefined) && "stakes",
+    (stakes.data === undefined || unstakes.data === undefined) && t("stakes"),
     (margin.data === undefined || (margin.data !== null && equity === null)) && t("the margin account"),
   ].filter((name) => name !== false);
   return { balances, prices, symbols, wallet, elsewhere, missing };

@@ -2,7 +2,7 @@
 import { copyAndTell } from "#lib/components/CopyText.tsx";
 import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
-import { t } from "#lib/language.ts";
+import { t, texts } from "#lib/language.ts";
 import type { Transaction } from "./queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
@@ -39,9 +39,27 @@ export const MOVEMENT_COLUMNS: Column<Transaction>[] = [
   },
 ];
 
+/** The kinds of movements, as `words` spells them. */
+texts([
+  "Trade",
+  "Fee",
+  "Rebate",
+  "Deposit",
+  "Withdrawal",
+  "Adjustment",
+  "Conversion",
+  "Staking",
+  "Unstaking",
+  "Reward",
+  "Payment",
+  "Loan",
+  "Subscription",
+  "Refund",
+]);
+
 const words = (name: string) => {
   const text = name.replace(/[_.]/g, " ").toLowerCase();
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return t(text.charAt(0).toUpperCase() + text.slice(1));
 };
 
 export const movementActions = ({ transactionId, referenceId }: Transaction) => [

@@ -2,7 +2,7 @@
 import { formatDecimal, isDecimal } from "#lib/decimal.ts";
 import { several, t } from "#lib/language.ts";
 import { readScaled } from "#lib/scaled.ts";
-import { decimalForm } from "#lib/separators.ts";
+import { decimalForm } from "#lib/decimalForm.ts";
 import type { Product, Stake } from "./queries.ts";
 import { amountText } from "../parts/assetPlaces.ts";
 

@@ -2,7 +2,6 @@
  * One connection to the WebSocket edge for the whole page: it connects again by itself, subscribes again, speaks for
  * the user who is logged in, and says how fresh it is.
  */
-import { t } from "#lib/language.ts";
 import { createStore, type Store } from "#lib/store.ts";
 import { createPace, type Pace } from "./pace.ts";
 
@@ -108,7 +107,7 @@ export function connectStream(environment: Environment): Stream {
       failures = 0;
       pingedAt = now();
       link.set({ ...link.get(), state: "live", heardAt: now(), epoch: link.get().epoch + 1 });
-      if (token !== null) send({ action: t("authenticate"), token });
+      if (token !== null) send({ action: "authenticate", token });
       for (const channel of followers.keys()) subscribe(channel);
     };
     current.onmessage = (event: MessageEvent<unknown>) => {
@@ -144,7 +143,7 @@ export function connectStream(environment: Environment): Stream {
   }
 
   const subscribe = (channel: string) => {
-    if (!USER_CHANNELS.has(channel)) send({ action: t("subscribe"), channel });
+    if (!USER_CHANNELS.has(channel)) send({ action: "subscribe", channel });
   };
 
   const watch = setInterval(() => {
@@ -158,7 +157,7 @@ export function connectStream(environment: Environment): Stream {
     } else if (quiet >= SILENT_MS) setState("silent");
     if (now() - pingedAt >= PING_MS) {
       pingedAt = now();
-      send({ action: t("ping") });
+      send({ action: "ping" });
     }
   }, CHECK_MS);
 
@@ -186,7 +185,7 @@ export function connectStream(environment: Environment): Stream {
         rest?.delete(follower);
         if (rest?.size !== 0) return;
         followers.delete(channel);
-        if (!USER_CHANNELS.has(channel)) send({ action: t("unsubscribe"), channel });
+        if (!USER_CHANNELS.has(channel)) send({ action: "unsubscribe", channel });
       };
     },
     refresh: subscribe,
@@ -196,7 +195,7 @@ export function connectStream(environment: Environment): Stream {
       token = next;
       // A connection speaks for one user: another one needs a new connection.
       if (isAnother) socket?.close(1000);
-      else if (next !== null) send({ action: t("authenticate"), token: next });
+      else if (next !== null) send({ action: "authenticate", token: next });
     },
     close() {
       isClosed = true;

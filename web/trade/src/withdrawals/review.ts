@@ -2,7 +2,7 @@
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { several, t } from "#lib/language.ts";
 import { readScaled, scaledText } from "#lib/scaled.ts";
-import { decimalForm } from "#lib/separators.ts";
+import { decimalForm } from "#lib/decimalForm.ts";
 import type { Verification } from "../account/queries.ts";
 import type { Network } from "../api/queries.ts";
 import type { SavedAddress } from "./queries.ts";

@@ -8,7 +8,7 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ErrorState, ProblemNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
-import { t } from "#lib/language.ts";
+import { pageLocale, t } from "#lib/language.ts";
 import { setZone } from "#lib/preferences.ts";
 import { allZones, localZone } from "#lib/time.ts";
 import { ACTIVITY, PROFILE, useProfile } from "../../account/queries.ts";
@@ -68,10 +68,13 @@ function ProfileForm({ profile }: { profile: Profile }) {
     },
   });
   const languages = useMemo(() => {
-    const names = new Intl.DisplayNames(["en"], { type: "language" });
+    const names = new Intl.DisplayNames([pageLocale()], { type: "language" });
     const tags = [...new Set([...LANGUAGES, ...(profile.language ? [profile.language] : [])])];
     const known = tags.map((tag) => ({ value: tag, label: names.of(tag) ?? tag }));
-    return [{ value: NONE, label: t("Not given") }, ...known.sort((a, b) => a.label.localeCompare(b.label))];
+    return [
+      { value: NONE, label: t("Not given") },
+      ...known.sort((a, b) => a.label.localeCompare(b.label, pageLocale())),
+    ];
   }, [profile.language]);
   const zones = useMemo(() => {
     const names = [...new Set([...allZones(), ...(profile.timeZone ? [profile.timeZone] : [])])];
@@ -106,7 +109,9 @@ function ProfileForm({ profile }: { profile: Profile }) {
           />
           <Select
             label={t("Language")}
-            description={t("Kept with your account. The pages are in English so far.")}
+            description={t(
+              "Mails, notices and pages are in it if it is English, German, Spanish or Portuguese. Otherwise they are in English, and the pages as each browser asks.",
+            )}
             searchable
             nothingFoundMessage={t("No language of that name")}
             data={languages}

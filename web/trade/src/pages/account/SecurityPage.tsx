@@ -232,7 +232,7 @@ function Sessions() {
       columns={SESSION_COLUMNS}
       rows={query.data}
       rowId={({ sessionId }) => sessionId}
-      rowName={({ userAgent }) => userAgent || "unknown"}
+      rowName={({ userAgent }) => userAgent || t("unknown")}
       actions={({ sessionId, current }) => [
         {
           label: t("End the session"),

@@ -22,9 +22,7 @@ export interface Section {
 
 export const SECTIONS: readonly Section[] = [
   {
-    get name() {
-      return t("profile");
-    },
+    name: "profile",
     get title() {
       return t("Profile");
     },
@@ -32,9 +30,7 @@ export const SECTIONS: readonly Section[] = [
     Page: lazy(() => import("./ProfilePage.tsx")),
   },
   {
-    get name() {
-      return t("security");
-    },
+    name: "security",
     get title() {
       return t("Security");
     },
@@ -42,9 +38,7 @@ export const SECTIONS: readonly Section[] = [
     Page: lazy(() => import("./SecurityPage.tsx")),
   },
   {
-    get name() {
-      return t("api-keys");
-    },
+    name: "api-keys",
     get title() {
       return t("API keys");
     },
@@ -52,9 +46,7 @@ export const SECTIONS: readonly Section[] = [
     Page: lazy(() => import("./ApiKeysPage.tsx")),
   },
   {
-    get name() {
-      return t("verification");
-    },
+    name: "verification",
     get title() {
       return t("Verification");
     },
@@ -62,9 +54,7 @@ export const SECTIONS: readonly Section[] = [
     Page: lazy(() => import("./VerificationPage.tsx")),
   },
   {
-    get name() {
-      return t("notifications");
-    },
+    name: "notifications",
     get title() {
       return t("Notifications");
     },
@@ -72,9 +62,7 @@ export const SECTIONS: readonly Section[] = [
     Page: lazy(() => import("./NotificationsPage.tsx")),
   },
   {
-    get name() {
-      return t("subscription");
-    },
+    name: "subscription",
     get title() {
       return t("Subscription");
     },
