@@ -133,7 +133,7 @@ export function collateralFault(
   if (free === null) return t("wait for your balances");
   if (typeof free !== "bigint") return free.reason;
   if (amount <= free) return null;
-  const words = { most: formatDecimal(cutTo(most, places)), asset };
+  const words = { most: formatDecimal(cutTo(free, places)), asset };
   return direction === "in"
     ? t("lower the amount: {most} {asset} can be moved in", words)
     : t("lower the amount: {most} {asset} can be moved out", words);
