@@ -97,7 +97,7 @@ it("a catalogue that cannot be loaded leaves the page as it is", async () => {
 });
 
 it("of two choices the last one is shown, also if its catalogue is there first", async () => {
-  let arrive = (_: Record<string, string>): void => undefined;
+  let arrive: (catalogue: Record<string, string>) => void = () => undefined;
   await startLanguage({ ...catalogues, de: () => new Promise((resolve) => (arrive = resolve)) });
   const slow = chooseLanguage("de");
   await chooseLanguage("es");

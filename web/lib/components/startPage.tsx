@@ -10,7 +10,7 @@ import { Providers } from "./Providers.tsx";
 import { ErrorState } from "./states.tsx";
 
 interface Start {
-  /** What is started, as a sentence begins with it: "The console". */
+  /** What is started, as an English sentence begins with it: "The console". */
   name: string;
   /** Its heading while nothing else can be shown. */
   heading: string;
@@ -28,8 +28,10 @@ export function startPage({ name, heading, client, application, catalogues }: St
   startFigures();
   const root = createRoot(element);
   const start = async () => {
+    const language = catalogues && startLanguage(catalogues);
     try {
-      const [config] = await Promise.all([loadPageConfig(), catalogues && startLanguage(catalogues)]);
+      const config = await loadPageConfig();
+      await language;
       setBrand(config.brand);
       root.render(
         <StrictMode>
@@ -37,8 +39,9 @@ export function startPage({ name, heading, client, application, catalogues }: St
         </StrictMode>,
       );
     } catch (error) {
+      await language;
       const problem = {
-        title: t("{name} has no configuration", { name }),
+        title: t("{name} has no configuration", { name: t(name) }),
         detail: error instanceof Error ? error.message : String(error),
         advice: t(
           "The web server tells it where the exchange is. See that the web server runs, then try again.",

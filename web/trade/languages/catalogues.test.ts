@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { messagesOf, placeholdersOf } from "../../eslint/messages.js";
+import { type Message, messagesOf, placeholdersOf } from "../../eslint/messages.js";
 import { type Catalogue, type Language, LANGUAGES, several, showLanguage, t } from "#lib/language.ts";
 
 const web = join(import.meta.dirname, "../..");
@@ -11,11 +11,6 @@ const OTHERS = Object.keys(LANGUAGES).filter((language) => language !== "en") as
 const catalogueOf = (language: string) =>
   JSON.parse(readFileSync(join(import.meta.dirname, `${language}.json`), "utf8")) as Catalogue;
 
-interface Message {
-  message: string;
-  one?: string;
-}
-
 /** Every text that the sources of the trading screen show, and of what it shares with the console. */
 const messages = new Map<string, Message>(
   ["lib", "trade/src"].flatMap((folder) =>
@@ -23,9 +18,7 @@ const messages = new Map<string, Message>(
       .filter((name) => /\.tsx?$/.test(name) && !name.includes(".test."))
       .flatMap((name) => {
         const path = join(web, folder, name);
-        return (messagesOf(path, readFileSync(path, "utf8")) as Message[]).map(
-          (found) => [found.message, found] as const,
-        );
+        return messagesOf(path, readFileSync(path, "utf8")).map((found) => [found.message, found] as const);
       }),
   ),
 );

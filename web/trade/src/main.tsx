@@ -1,7 +1,7 @@
 import "#lib/theme/styles.ts";
 import { QueryClient } from "@tanstack/react-query";
 import { startPage } from "#lib/components/startPage.tsx";
-import type { Catalogue } from "#lib/language.ts";
+import { type Catalogue, texts } from "#lib/language.ts";
 import { followProfile } from "./account/followProfile.ts";
 import { connectExchange, ExchangeContext } from "./api/client.ts";
 import { followAccount, StreamContext } from "./api/live.ts";
@@ -41,7 +41,7 @@ const catalogue = (load: () => Promise<{ default: unknown }>) => () =>
   load().then((loaded) => loaded.default as Catalogue);
 
 startPage({
-  name: "The page",
+  name: texts("The page"),
   heading: "OpenSpot",
   client,
   catalogues: {

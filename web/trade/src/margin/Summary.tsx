@@ -48,7 +48,7 @@ export function Summary({
     [
       t("Margin available"),
       worth(available),
-      "What new positions can use; collateral counts up to what its market can absorb",
+      t("What new positions can use; collateral counts up to what its market can absorb"),
     ],
   ];
   return (

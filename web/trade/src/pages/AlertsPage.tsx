@@ -24,17 +24,17 @@ import classes from "./PlainPage.module.css";
 type Shown = { kind: "new" } | { kind: "change" | "delete"; alert: PriceAlert };
 
 const STATES = {
-  armed: (
+  armed: () => (
     <Badge tone="accent" shape="●">
       {t("Armed")}
     </Badge>
   ),
-  waiting: (
+  waiting: () => (
     <Badge tone="neutral" shape="◐">
       {t("Waiting")}
     </Badge>
   ),
-  fired: (
+  fired: () => (
     <Badge tone="positive" shape="✓">
       {t("Fired")}
     </Badge>
@@ -66,7 +66,7 @@ const COLUMNS: Column<PriceAlert>[] = [
     get title() {
       return t("State");
     },
-    cell: ({ state }) => STATES[state],
+    cell: ({ state }) => STATES[state](),
   },
   {
     id: "again",
