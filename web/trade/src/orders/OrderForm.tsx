@@ -89,8 +89,8 @@ export const OrderForm = memo(function OrderForm({
   });
   const faults = useSame(found.faults);
   const isBuy = draft.side === "buy";
-  const word = isBuy ? t("Buy") : t("Sell");
-  const action = `${word} ${baseAsset}, ${inSentence(typeName(type))}`;
+  const named = { asset: baseAsset, type: inSentence(typeName(type)) };
+  const action = isBuy ? t("Buy {asset}, {type}", named) : t("Sell {asset}, {type}", named);
   const isOld = state.book !== null && (!state.isCurrent || link.state !== "live");
   const blocked = found.blocked ?? (available === null ? t("Your balances are on their way.") : null);
   const newest = useRef(facts);
