@@ -83,6 +83,8 @@ def test_a_trader_logs_in_places_an_order_with_a_comma_and_logs_out(
     expect(row).to_contain_text("2,5")
     [order] = exchange.call("GET", "orders", token=trader.tokens["accessToken"])
     assert (order["price"], order["quantity"]) == (price.replace(",", "."), "2.5")
+    # The market is other tests' too.
+    exchange.call("DELETE", "orders", token=trader.tokens["accessToken"])
     page.get_by_role("button", name=words("Account of {name}", name=trader.email)).click()
     page.get_by_role("menuitem", name=words("Log out")).click()
     expect(page.get_by_role("link", name=words("Log in to trade"))).to_be_visible()
