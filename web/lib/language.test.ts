@@ -13,6 +13,12 @@ describe("texts", () => {
     expect(several(1, "{count} row", "{count} rows")).toBe("1 row");
   });
 
+  it("may say which of two meanings they have", () => {
+    expect(t("To|asset")).toBe("To");
+    showLanguage("de", { To: "Bis", "To|asset": "In" });
+    expect([t("To"), t("To|asset")]).toEqual(["Bis", "In"]);
+  });
+
   it("have a value for each name, which is not read as a text with names", () => {
     expect(t("{amount} of {asset}", { amount: "{asset}", asset: "BTC" })).toBe("{asset} of BTC");
   });

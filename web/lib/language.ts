@@ -47,6 +47,8 @@ const ENGLISH: State = {
 };
 
 const PLACEHOLDER = /\{(\w+)\}/;
+/** Behind a bar stands what is meant, where one English text has two meanings: "To|asset". */
+const MEANING = /\|\w+$/;
 
 const store = createStore(ENGLISH);
 
@@ -63,7 +65,7 @@ export function showLanguage(language: Language, catalogue: Catalogue): void {
 
 function found(message: string): string {
   const text = store.get().catalogue[message];
-  return typeof text === "string" ? text : message;
+  return typeof text === "string" ? text : message.replace(MEANING, "");
 }
 
 function filled(text: string, values: Readonly<Record<string, Shown>> = {}): string {

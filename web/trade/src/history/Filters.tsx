@@ -25,8 +25,8 @@ export function Filters({ about, filter, change }: FiltersProps) {
   // A market that is gone still has its history.
   const choices = new Set(filter.subject === "" ? known : [...known, filter.subject]);
   const days = [
-    { name: t("from"), label: t("From"), value: filter.fromDay, fault: filter.fromFault },
-    { name: t("to"), label: t("To"), value: filter.toDay, fault: filter.toFault },
+    { name: "from", label: t("From"), value: filter.fromDay, fault: filter.fromFault },
+    { name: "to", label: t("To"), value: filter.toDay, fault: filter.toFault },
   ];
   return (
     <>

@@ -87,7 +87,7 @@ function ConversionForm() {
         }}
       >
         <Select
-          label={t("From")}
+          label={t("From|asset")}
           searchable
           disabled={quote !== null}
           data={sources}
@@ -95,7 +95,7 @@ function ConversionForm() {
           onChange={(value) => value !== null && setFrom(value)}
         />
         <Select
-          label={t("To")}
+          label={t("To|asset")}
           searchable
           disabled={quote !== null}
           data={[...targets].sort()}

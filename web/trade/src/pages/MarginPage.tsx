@@ -100,7 +100,7 @@ function Lists({
   const isEnded = parameters.get("shown") === "ended";
   const change = (changes: Parameters<typeof withChanges>[1]) =>
     setParameters((before) => withChanges(before, changes), { replace: true });
-  const onEnded = (wantsEnded: boolean) => change({ shown: wantsEnded ? t("ended") : null });
+  const onEnded = (wantsEnded: boolean) => change({ shown: wantsEnded ? "ended" : null });
   const problem = query.error ? explainMargin(query.error) : null;
   const shared = { account, isEnded, state: query, problem };
   return (

@@ -98,7 +98,7 @@ export function WithdrawalDialog({
         <Stack gap="md">
           <dl className={classes.facts}>
             <div>
-              <dt>{t("To")}</dt>
+              <dt>{t("To|destination")}</dt>
               <dd>
                 <strong>{address.label}</strong>
               </dd>

@@ -34,7 +34,7 @@ export const WITHDRAWAL_COLUMNS: Column<Withdrawal>[] = [
   {
     id: "to",
     get title() {
-      return t("To");
+      return t("To|destination");
     },
     cell: ({ address }) => <span className={`figures ${classes.address ?? ""}`}>{address}</span>,
   },
