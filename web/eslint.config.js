@@ -2,6 +2,7 @@ import reactHooks from "eslint-plugin-react-hooks";
 import tseslint from "typescript-eslint";
 import { decimalText } from "./eslint/decimal-text.js";
 import { importDownwards } from "./eslint/layers.js";
+import { literalText } from "./eslint/literal-text.js";
 
 export default tseslint.config(
   { ignores: ["dist", "gen", "node_modules"] },
@@ -12,7 +13,15 @@ export default tseslint.config(
       ...tseslint.configs.stylisticTypeChecked,
       reactHooks.configs.flat.recommended,
     ],
-    plugins: { openspot: { rules: { "decimal-text": decimalText, "import-downwards": importDownwards } } },
+    plugins: {
+      openspot: {
+        rules: {
+          "decimal-text": decimalText,
+          "import-downwards": importDownwards,
+          "literal-text": literalText,
+        },
+      },
+    },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: "error" },
     rules: {
@@ -54,6 +63,12 @@ export default tseslint.config(
         },
       ],
     },
+  },
+  {
+    // The console is in English alone.
+    files: ["trade/src/**", "lib/components/**"],
+    ignores: ["**/*.test.ts"],
+    rules: { "openspot/literal-text": "error" },
   },
   { files: ["lib/decimal.ts"], rules: { "no-restricted-imports": "off" } },
 );

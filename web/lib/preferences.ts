@@ -1,7 +1,8 @@
 /**
  * The time zone: what a person has chosen for this browser, else that of the account. The separators of figures: what a
- * person has chosen for this browser, else the browser's own. (The theme is kept by Mantine.)
+ * person has chosen for this browser, else those of the page's language. (The theme is kept by Mantine.)
  */
+import { onLanguage, pageLocale } from "./language.ts";
 import { separatorsOf, setSeparators } from "./separators.ts";
 import { createStore, keep, readKept, useStore } from "./store.ts";
 import { isZone, LOCAL_ZONE } from "./time.ts";
@@ -62,20 +63,18 @@ function keptFigures(): Figures | null {
 
 const figuresStore = createStore<Figures | null>(null);
 
-/** The locale of the browser, as its user has set it. */
-export const browserLocale = () => navigator.language;
-
-/** Begin with the separators that were chosen for this browser, or with its own. */
+/** Begin with the separators that were chosen for this browser, or with those of the page's language. */
 export function startFigures(): void {
   showFigures(keptFigures());
+  onLanguage(() => showFigures(keptFigures()));
 }
 
-/** Whose separators figures have: those of a locale, or null for the browser's own. */
+/** Whose separators figures have: those of a locale, or null for those of the page's language. */
 export function useFigures(): Figures | null {
   return useStore(figuresStore);
 }
 
-/** Show figures with other separators, from now on and after a reload; null leaves them to the browser. */
+/** Show figures with other separators, from now on and after a reload; null leaves them to the page's language. */
 export function setFigures(figures: string | null): void {
   if (figures !== null && !isFigures(figures)) return;
   keep(() => localStorage, FIGURES_KEY, figures);
@@ -83,6 +82,6 @@ export function setFigures(figures: string | null): void {
 }
 
 function showFigures(figures: Figures | null): void {
-  setSeparators(separatorsOf(figures ?? browserLocale()));
+  setSeparators(separatorsOf(figures ?? pageLocale()));
   figuresStore.set(figures);
 }

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { formatCount, formatRate } from "./counts.ts";
 import { formatDecimal } from "./decimal.ts";
-import { decimalForm, separatorsOf, setSeparators, typedDecimal, withDecimalSign } from "./separators.ts";
+import { decimalForm } from "./decimalForm.ts";
+import { separatorsOf, setSeparators, typedDecimal, withDecimalSign } from "./separators.ts";
 
 // The test files share their modules: what follows sees the usual separators again.
 afterEach(() => setSeparators(separatorsOf("en")));

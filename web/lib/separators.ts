@@ -43,11 +43,6 @@ export function withDecimalSign(text: string): string {
   return text.replace(".", shown.decimal);
 }
 
-/** What a decimal is typed with, for a fault: "digits with a point". */
-export function decimalForm(): string {
-  return shown.decimal === "." ? "digits with a point" : "digits with a comma or a point";
-}
-
 /**
  * The decimal that a person has typed, with a point: the page's decimal sign and the point mean the same. Groups are
  * taken where they cannot be mistaken, before a decimal sign: "1.234,5" is 1234.5 on a page with commas. Any other text

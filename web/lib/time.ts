@@ -1,4 +1,5 @@
 /** Times as people read them. The platform sends milliseconds since 1970, in UTC. */
+import { shownLanguage, SOURCE_LANGUAGE } from "./language.ts";
 
 export const LOCAL_ZONE = "local";
 export const UTC_ZONE = "UTC";
@@ -6,10 +7,11 @@ export const UTC_ZONE = "UTC";
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function format(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = `${zone} ${JSON.stringify(options)}`;
+  const language = shownLanguage();
+  const key = `${language} ${zone} ${JSON.stringify(options)}`;
   let found = formats.get(key);
   if (!found) {
-    found = new Intl.DateTimeFormat("en-GB", {
+    found = new Intl.DateTimeFormat(language === SOURCE_LANGUAGE ? "en-GB" : language, {
       hourCycle: "h23",
       ...(zone === LOCAL_ZONE ? {} : { timeZone: zone }),
       ...options,
@@ -29,10 +31,13 @@ function fields(milliseconds: number, zone: string): Record<string, string> {
     second: "2-digit",
     fractionalSecondDigits: 3,
   }).formatToParts(milliseconds);
-  return Object.fromEntries(parts.map(({ type, value }) => [type, value]));
+  // Some languages write a point behind the month, but only where it stands in a sentence.
+  return Object.fromEntries(
+    parts.map(({ type, value }) => [type, type === "month" ? value.replace(".", "") : value]),
+  );
 }
 
-/** Date and time to the second: "22 Nov 2026 09:05:03". */
+/** Date and time to the second, with the month in the language of the page: "22 Nov 2026 09:05:03". */
 export function formatTime(milliseconds: number, zone: string): string {
   const part = fields(milliseconds, zone);
   return `${part.day} ${part.month} ${part.year} ${part.hour}:${part.minute}:${part.second}`;

@@ -96,6 +96,27 @@ async def mails(pool: asyncpg.Pool) -> list[tuple[str, str]]:
     return [(row["email"], row["detail"].partition("\n")[0]) for row in rows]
 
 
+async def test_a_user_is_told_in_the_language_of_the_profile_and_another_one_in_english(
+    pool: asyncpg.Pool, users: None
+) -> None:
+    await pool.execute("UPDATE users SET language = 'de-AT' WHERE user_id = 'ada'")
+    store = NotificationStore(pool, Outbox(pool, 100))
+    for user in ("ada", "bob"):
+        event = SendNotification(
+            f"d-{user}", user, "deposit.credited", "Deposit credited", "1 BTC arrived and can be used.", START_MS
+        )
+        async with pool.acquire() as connection, connection.transaction():
+            await store.add(event, connection)
+    assert [(one.title, one.text) for user in ("ada", "bob") for one in await store.page(user, 9, None)] == [
+        ("Einzahlung gutgeschrieben", "1 BTC sind angekommen und nutzbar."),
+        ("Deposit credited", "1 BTC arrived and can be used."),
+    ]
+    assert await mails(pool) == [
+        ("ada@example.org", "Einzahlung gutgeschrieben"),
+        ("bob@example.org", "Deposit credited"),
+    ]
+
+
 async def send(bus: Bus, event: SendNotification, message_id: str = "") -> None:
     await bus.publish(subjects.NOTIFICATIONS_SEND, event, message_id or event.id)
 

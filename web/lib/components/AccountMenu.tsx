@@ -1,6 +1,7 @@
 import { Button, Menu } from "@mantine/core";
 import { ChevronDownIcon, PersonIcon, SignOutIcon } from "@primer/octicons-react";
 import { type ReactNode, useState } from "react";
+import { t } from "../language.ts";
 import classes from "./AccountMenu.module.css";
 
 interface AccountMenuProps {
@@ -29,7 +30,7 @@ export function AccountMenu({ name, children, onLogout }: AccountMenuProps) {
           leftSection={<PersonIcon />}
           rightSection={<ChevronDownIcon size={12} />}
           className={classes.button}
-          aria-label={`Account of ${name}`}
+          aria-label={t("Account of {name}", { name })}
         >
           <span className={classes.name}>{name}</span>
         </Button>
@@ -38,7 +39,7 @@ export function AccountMenu({ name, children, onLogout }: AccountMenuProps) {
         <div className={classes.about}>{children}</div>
         <Menu.Divider />
         <Menu.Item leftSection={<SignOutIcon />} onClick={logout}>
-          Log out
+          {t("Log out")}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -1,5 +1,6 @@
 import { Button, Textarea, TextInput } from "@mantine/core";
 import { type ReactNode, useId, useState } from "react";
+import { rich, t } from "../language.ts";
 import { Dialog } from "./Dialog.tsx";
 import classes from "./ConfirmDialog.module.css";
 import { type Problem, ProblemNote } from "./states.tsx";
@@ -48,10 +49,10 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     typed,
     asksReason = false,
     reasonLengthMin = 1,
-    reasonStandsIn = "the engine's log",
+    reasonStandsIn = t("the engine's log"),
     operator,
     confirm,
-    dismiss = "Cancel",
+    dismiss = t("Cancel"),
     danger = false,
   } = props;
   const { isBusy, problem, onConfirm, onClose, missing = [] } = props;
@@ -61,9 +62,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const lacksReason = asksReason && reason.trim().length < reasonLengthMin;
   const lacksText = Boolean(typed) && text.trim() !== typed;
   const wanted =
-    [...missing, lacksReason && "give a reason", lacksText && `type ${typed ?? ""}`].find(Boolean) ?? "";
+    [
+      ...missing,
+      lacksReason && t("give a reason"),
+      lacksText && t("type {typed}", { typed: typed ?? "" }),
+    ].find(Boolean) ?? "";
   return (
-    <Dialog title={title} onClose={onClose} size="lg" closeButtonProps={{ "aria-label": "Close" }}>
+    <Dialog title={title} onClose={onClose} size="lg" closeButtonProps={{ "aria-label": t("Close") }}>
       <form
         className={classes.form}
         onSubmit={(event) => {
@@ -75,8 +80,11 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         {comparisons.length > 0 && <Comparisons rows={comparisons} />}
         {asksReason && (
           <Textarea
-            label="Reason"
-            description={`Stands in ${reasonStandsIn}, beside your name, ${operator}.`}
+            label={t("Reason")}
+            description={t("Stands in {reasonStandsIn}, beside your name, {operator}.", {
+              reasonStandsIn,
+              operator,
+            })}
             withAsterisk
             autosize
             minRows={2}
@@ -91,7 +99,9 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           <TextInput
             label={
               <>
-                Type <strong className={classes.typed}>{typed}</strong> to confirm
+                {rich("Type {typed} to confirm", {
+                  typed: <strong className={classes.typed}>{typed}</strong>,
+                })}
               </>
             }
             value={text}
@@ -103,7 +113,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         {problem && <ProblemNote problem={problem} />}
         <div className={classes.buttons}>
           <span id={hint} className={classes.missing}>
-            {wanted && `To go on, ${wanted}.`}
+            {wanted && t("To go on, {wanted}.", { wanted })}
           </span>
           <Button variant="default" onClick={onClose}>
             {dismiss}
@@ -126,12 +136,12 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
 /** Values before and after a change. */
 function Comparisons({ rows }: { rows: readonly Comparison[] }) {
   return (
-    <table className={classes.comparison} aria-label="Before and after">
+    <table className={classes.comparison} aria-label={t("Before and after")}>
       <thead>
         <tr>
           <td />
-          <th scope="col">Before</th>
-          <th scope="col">After</th>
+          <th scope="col">{t("Before")}</th>
+          <th scope="col">{t("After")}</th>
         </tr>
       </thead>
       <tbody>

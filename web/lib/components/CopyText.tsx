@@ -1,6 +1,7 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { CheckIcon, CopyIcon } from "@primer/octicons-react";
 import { type ReactNode, useEffect, useState } from "react";
+import { t } from "../language.ts";
 import classes from "./CopyText.module.css";
 import { toastDone, toastFailed } from "./toasts.tsx";
 
@@ -10,7 +11,10 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    toastFailed("Not copied", `The browser refused the clipboard. Select the text and copy it: ${text}`);
+    toastFailed(
+      t("Not copied"),
+      t("The browser refused the clipboard. Select the text and copy it: {text}", { text }),
+    );
     return false;
   }
 }
@@ -18,7 +22,7 @@ export async function copyText(text: string): Promise<boolean> {
 /** Copy a text and say so, for entries of menus. */
 export function copyAndTell(text: string): void {
   void copyText(text).then((isCopied) => {
-    if (isCopied) toastDone("Copied", text);
+    if (isCopied) toastDone(t("Copied"), text);
   });
 }
 
@@ -41,13 +45,13 @@ export function CopyText({ text, name, children }: CopyTextProps) {
   return (
     <span className={classes.copy}>
       <span className={`figures ${classes.text ?? ""}`}>{children ?? text}</span>
-      <Tooltip label={copied ? "Copied" : `Copy ${name}`}>
+      <Tooltip label={copied ? t("Copied") : t("Copy {name}", { name })}>
         <ActionIcon
           size="sm"
           variant="subtle"
           color="gray"
           className={classes.button}
-          aria-label={`Copy ${name} ${text}`}
+          aria-label={t("Copy {name} {text}", { name, text })}
           onClick={async () => setCopied(await copyText(text))}
         >
           {copied ? <CheckIcon size={14} /> : <CopyIcon size={14} />}

@@ -7,6 +7,7 @@ import {
   SyncIcon,
 } from "@primer/octicons-react";
 import type { ReactNode } from "react";
+import { inSentence, rich, t } from "../language.ts";
 import type { Sort } from "../paging.ts";
 import { useZone } from "../preferences.ts";
 import { formatClock } from "../time.ts";
@@ -97,7 +98,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       <div
         className={classes.scroll}
         role="region"
-        aria-label={`${label}, scrollable`}
+        aria-label={t("{label}, scrollable", { label })}
         tabIndex={0}
         data-whole={props.isWhole === true || undefined}
       >
@@ -115,7 +116,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               ))}
               {actions && (
                 <th scope="col" role="columnheader" className={classes.menu}>
-                  <VisuallyHidden>Actions</VisuallyHidden>
+                  <VisuallyHidden>{t("Actions")}</VisuallyHidden>
                 </th>
               )}
             </tr>
@@ -187,7 +188,9 @@ function Loading({ label, columns }: { label: string; columns: number }) {
     <tr key={row} role="row">
       {Array.from({ length: columns }, (_, column) => (
         <td key={column} role="cell">
-          {row === 0 && column === 0 && <VisuallyHidden>Loading {label.toLowerCase()}</VisuallyHidden>}
+          {row === 0 && column === 0 && (
+            <VisuallyHidden>{rich("Loading {label}", { label: inSentence(label) })}</VisuallyHidden>
+          )}
           <Skeleton height={12} width={`${60 + ((row * 7 + column * 13) % 35)}%`} />
         </td>
       ))}
@@ -199,7 +202,7 @@ function RowMenu({ name, actions }: { name: string; actions: readonly RowAction[
   return (
     <Menu>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="md" aria-label={`Actions for ${name}`}>
+        <ActionIcon variant="subtle" color="gray" size="md" aria-label={t("Actions for {name}", { name })}>
           <KebabHorizontalIcon />
         </ActionIcon>
       </Menu.Target>
@@ -232,17 +235,22 @@ function Freshness({ state, problem }: { state: ListState; problem: Problem | nu
     <div className={classes.freshness} data-stale={problem !== null || undefined}>
       {problem ? (
         <span role="alert" className={classes.stale}>
-          <AlertIcon /> {problem.title}. Shown as of {clock}. {problem.advice}
+          <AlertIcon />{" "}
+          {rich("{title}. Shown as of {clock}. {advice}", {
+            title: problem.title,
+            clock,
+            advice: problem.advice,
+          })}
         </span>
       ) : (
-        <span className="figures">Updated {clock}</span>
+        <span className="figures">{rich("Updated {clock}", { clock })}</span>
       )}
-      <Tooltip label="Refresh now (R)">
+      <Tooltip label={t("Refresh now (R)")}>
         <ActionIcon
           variant="subtle"
           color="gray"
           size="sm"
-          aria-label="Refresh"
+          aria-label={t("Refresh")}
           loading={state.isFetching && problem !== null}
           onClick={() => void state.refetch()}
         >

@@ -1,6 +1,7 @@
 import { ActionIcon, Popover, Tooltip } from "@mantine/core";
 import { SlidersIcon } from "@primer/octicons-react";
 import { lazy, Suspense, useState } from "react";
+import { t } from "../language.ts";
 
 const load = () => import("./DisplayChoices.tsx");
 /** A third of the scripts of a login page would be for these choices, so they are loaded when they are opened. */
@@ -17,13 +18,19 @@ export function DisplaySettings() {
   return (
     <Popover opened={isOpen} onChange={setOpen} position="bottom-end" shadow="md" trapFocus returnFocus>
       <Popover.Target>
-        <Tooltip label="Theme, time zone and figures">
-          <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Display settings" onClick={toggle}>
+        <Tooltip label={t("Theme, time zone and figures")}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            aria-label={t("Display settings")}
+            onClick={toggle}
+          >
             <SlidersIcon />
           </ActionIcon>
         </Tooltip>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Display settings">
+      <Popover.Dropdown aria-label={t("Display settings")}>
         <Suspense>
           <DisplayChoices />
         </Suspense>

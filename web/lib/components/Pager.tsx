@@ -1,5 +1,6 @@
 import { ActionIcon, Select } from "@mantine/core";
 import { ChevronLeftIcon, ChevronRightIcon, MoveToEndIcon, MoveToStartIcon } from "@primer/octicons-react";
+import { rich, t } from "../language.ts";
 import { formatCount, parseCount } from "../counts.ts";
 import { type Page, PAGE_SIZES, pageCount, pageRange } from "../paging.ts";
 import classes from "./Pager.module.css";
@@ -16,23 +17,27 @@ export function Pager({ page, total, onChange }: PagerProps) {
   const end = pageCount(total, page.size) - 1;
   const go = (index: number) => onChange({ ...page, index });
   const steps = [
-    { label: "First page", icon: <MoveToStartIcon />, index: 0, isOff: page.index === 0 },
-    { label: "Previous page", icon: <ChevronLeftIcon />, index: page.index - 1, isOff: page.index === 0 },
-    { label: "Next page", icon: <ChevronRightIcon />, index: page.index + 1, isOff: page.index >= end },
-    { label: "Last page", icon: <MoveToEndIcon />, index: end, isOff: page.index >= end },
+    { label: t("First page"), icon: <MoveToStartIcon />, index: 0, isOff: page.index === 0 },
+    { label: t("Previous page"), icon: <ChevronLeftIcon />, index: page.index - 1, isOff: page.index === 0 },
+    { label: t("Next page"), icon: <ChevronRightIcon />, index: page.index + 1, isOff: page.index >= end },
+    { label: t("Last page"), icon: <MoveToEndIcon />, index: end, isOff: page.index >= end },
   ];
   return (
-    <nav className={classes.pager} aria-label="Pages">
+    <nav className={classes.pager} aria-label={t("Pages")}>
       <Select
-        aria-label="Rows on a page"
+        aria-label={t("Rows on a page")}
         size="xs"
         w={112}
-        data={PAGE_SIZES.map((size) => ({ value: String(size), label: `${size} rows` }))}
+        data={PAGE_SIZES.map((size) => ({ value: String(size), label: t("{size} rows", { size }) }))}
         value={String(page.size)}
         onChange={(size) => onChange({ index: 0, size: parseCount(size) ?? page.size })}
       />
       <span className="figures" aria-live="polite">
-        {formatCount(first)}–{formatCount(last)} of {formatCount(total)}
+        {rich("{first}–{last} of {total}", {
+          first: formatCount(first),
+          last: formatCount(last),
+          total: formatCount(total),
+        })}
       </span>
       <span className={classes.steps}>
         {steps.map(({ label, icon, index, isOff }) => (

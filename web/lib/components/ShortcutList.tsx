@@ -1,4 +1,5 @@
 import { Kbd } from "@mantine/core";
+import { t } from "../language.ts";
 import { Dialog } from "./Dialog.tsx";
 import classes from "./Shortcuts.module.css";
 
@@ -13,7 +14,7 @@ export default function ShortcutList({
   onClose: () => void;
 }) {
   return (
-    <Dialog onClose={onClose} title={heading} closeButtonProps={{ "aria-label": "Close" }}>
+    <Dialog onClose={onClose} title={heading} closeButtonProps={{ "aria-label": t("Close") }}>
       <dl className={classes.list}>
         {shortcuts.map(({ keys, title }) => (
           <div key={keys}>

@@ -1,13 +1,12 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { QuestionIcon } from "@primer/octicons-react";
 import { lazy, Suspense, useState } from "react";
+import { t } from "../language.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import classes from "./Shortcuts.module.css";
 
 /** Dialogs are loaded when the first one is opened. */
 const ShortcutList = lazy(() => import("./ShortcutList.tsx"));
-
-const TITLE = "Keyboard shortcuts";
 
 interface ShortcutsProps {
   /** Every key that does something, wherever it is registered. */
@@ -17,16 +16,17 @@ interface ShortcutsProps {
 /** The list of all shortcuts, behind `?` and a button of the header. */
 export function Shortcuts({ shortcuts }: ShortcutsProps) {
   const [isOpen, setOpen] = useState(false);
-  const own = { keys: "?", title: "Show these shortcuts", run: () => setOpen(true) };
+  const title = t("Keyboard shortcuts");
+  const own = { keys: "?", title: t("Show these shortcuts"), run: () => setOpen(true) };
   useShortcuts([own]);
   return (
     <>
-      <Tooltip label={`${TITLE} (?)`}>
+      <Tooltip label={`${title} (?)`}>
         <ActionIcon
           variant="subtle"
           color="gray"
           size="lg"
-          aria-label={TITLE}
+          aria-label={title}
           className={classes.button}
           onClick={own.run}
         >
@@ -35,7 +35,7 @@ export function Shortcuts({ shortcuts }: ShortcutsProps) {
       </Tooltip>
       {isOpen && (
         <Suspense>
-          <ShortcutList title={TITLE} shortcuts={[own, ...shortcuts]} onClose={() => setOpen(false)} />
+          <ShortcutList title={title} shortcuts={[own, ...shortcuts]} onClose={() => setOpen(false)} />
         </Suspense>
       )}
     </>

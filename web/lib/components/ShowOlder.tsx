@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core";
+import { t } from "../language.ts";
 import classes from "./ShowOlder.module.css";
 
 interface ShowOlderProps {
@@ -17,7 +18,7 @@ export function ShowOlder({ query }: ShowOlderProps) {
         loading={query.isFetchingNextPage}
         onClick={() => void query.fetchNextPage()}
       >
-        Show older
+        {t("Show older")}
       </Button>
     </div>
   );

@@ -1,4 +1,5 @@
 import { Tooltip } from "@mantine/core";
+import { t } from "../language.ts";
 import classes from "./StatusPill.module.css";
 
 interface StatusPillProps {
@@ -16,7 +17,7 @@ export function StatusPill({ tone, word, meaning }: StatusPillProps) {
         className={classes.state}
         data-tone={tone}
         role="status"
-        aria-label={`Connection: ${word}`}
+        aria-label={t("Connection: {word}", { word })}
         tabIndex={0}
       >
         <span className={classes.dot} aria-hidden />

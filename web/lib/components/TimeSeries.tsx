@@ -1,5 +1,6 @@
 import { useElementSize } from "@mantine/hooks";
 import { type KeyboardEvent, type PointerEvent, useId, useState } from "react";
+import { t } from "../language.ts";
 import { useZone } from "../preferences.ts";
 import { axisTicks, nearestIndex, type Point } from "../series.ts";
 import { formatClock } from "../time.ts";
@@ -100,7 +101,15 @@ export function TimeSeries({
         aria-valuemin={0}
         aria-valuemax={Math.max(0, points.length - 1)}
         aria-valuenow={readIndex === -1 ? Math.max(0, points.length - 1) : readIndex}
-        aria-valuetext={read ? `${format(read.value)} ${unit} at ${formatAt(read.at, zone)}` : "no value yet"}
+        aria-valuetext={
+          read
+            ? t("{format} {unit} at {formatAt}", {
+                format: format(read.value),
+                unit,
+                formatAt: formatAt(read.at, zone),
+              })
+            : t("no value yet")
+        }
         onPointerMove={follow}
         onPointerLeave={() => setReadAt(null)}
         onBlur={() => setReadAt(null)}

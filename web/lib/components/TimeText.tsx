@@ -1,4 +1,5 @@
 import { Tooltip } from "@mantine/core";
+import { t } from "../language.ts";
 import { useZone } from "../preferences.ts";
 import { formatTime, formatUtc } from "../time.ts";
 
@@ -6,7 +7,7 @@ import { formatTime, formatUtc } from "../time.ts";
 export function TimeText({ milliseconds }: { milliseconds: number | bigint }) {
   const zone = useZone();
   const time = Number(milliseconds);
-  if (time === 0) return <span>at the start</span>;
+  if (time === 0) return <span>{t("at the start")}</span>;
   return (
     <Tooltip label={formatUtc(time)}>
       <time className="figures" dateTime={new Date(time).toISOString()}>

@@ -1,9 +1,10 @@
+import { t, texts } from "../language.ts";
 import { Badge, type Tone } from "./Badge.tsx";
 
 type Label = readonly [words: string, tone: Tone, shape: string];
 
-/** What traders and operators read of each state of a withdrawal. */
-export const WITHDRAWAL_LABELS = {
+/** What traders and operators read of each state of a withdrawal, in English. */
+export const WITHDRAWAL_LABELS = texts({
   pending_approval: ["Waiting for approval", "warning", "◔"],
   approved: ["Approved", "accent", "◑"],
   signing: ["Waiting for signatures", "warning", "◑"],
@@ -13,7 +14,7 @@ export const WITHDRAWAL_LABELS = {
   cancelled: ["Cancelled", "neutral", "–"],
   rejected: ["Rejected", "negative", "✕"],
   failed: ["Failed", "negative", "!"],
-} as const satisfies Readonly<Record<string, Label>>;
+} as const satisfies Readonly<Record<string, Label>>);
 
 export type WithdrawalState = keyof typeof WITHDRAWAL_LABELS;
 
@@ -22,7 +23,7 @@ export function WithdrawalBadge({ status }: { status: WithdrawalState }) {
   const [words, tone, shape] = WITHDRAWAL_LABELS[status];
   return (
     <Badge tone={tone} shape={shape}>
-      {words}
+      {t(words)}
     </Badge>
   );
 }

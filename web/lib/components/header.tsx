@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
+import { t } from "../language.ts";
 import { useBrand } from "../brand.ts";
 import classes from "./header.module.css";
 import { Logo } from "./Logo.tsx";
@@ -11,7 +12,7 @@ export const CONTENT_ID = "content";
 export function SkipLink() {
   return (
     <a className={classes.skip} href={`#${CONTENT_ID}`}>
-      Skip to the content
+      {t("Skip to the content")}
     </a>
   );
 }

@@ -1,31 +1,37 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { t } from "../language.ts";
 import { setBrand } from "../brand.ts";
+import { type Catalogues, startLanguage } from "../languageChoice.ts";
 import { loadPageConfig, type PageConfig } from "../pageConfig.ts";
 import { startFigures } from "../preferences.ts";
 import { Providers } from "./Providers.tsx";
 import { ErrorState } from "./states.tsx";
 
 interface Start {
-  /** What is started, as a sentence begins with it: "The console". */
+  /** What is started, as an English sentence begins with it: "The console". */
   name: string;
   /** Its heading while nothing else can be shown. */
   heading: string;
   client: QueryClient;
   /** Everything of the application, once the addresses of its services are known. */
   application: (config: PageConfig) => ReactNode;
+  /** How the catalogues of other languages than English are loaded; without them there is no choice. */
+  catalogues?: Catalogues;
 }
 
 /** Show an application in #root. Without its configuration it says so, and tries again when asked. */
-export function startPage({ name, heading, client, application }: Start): void {
+export function startPage({ name, heading, client, application, catalogues }: Start): void {
   const element = document.getElementById("root");
   if (!element) throw new Error("index.html has no #root");
   startFigures();
   const root = createRoot(element);
   const start = async () => {
+    const language = catalogues && startLanguage(catalogues);
     try {
       const config = await loadPageConfig();
+      await language;
       setBrand(config.brand);
       root.render(
         <StrictMode>
@@ -33,11 +39,13 @@ export function startPage({ name, heading, client, application }: Start): void {
         </StrictMode>,
       );
     } catch (error) {
+      await language;
       const problem = {
-        title: `${name} has no configuration`,
+        title: t("{name} has no configuration", { name: t(name) }),
         detail: error instanceof Error ? error.message : String(error),
-        advice:
+        advice: t(
           "The web server tells it where the exchange is. See that the web server runs, then try again.",
+        ),
       };
       root.render(
         <Providers client={client}>

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { AlertIcon, InboxIcon, SyncIcon } from "@primer/octicons-react";
 import type { ReactNode } from "react";
+import { t } from "../language.ts";
 import classes from "./states.module.css";
 
 /** What went wrong, and what to do next. */
@@ -44,7 +45,7 @@ export function ErrorState({ problem, onRetry }: { problem: Problem; onRetry?: (
       <p className={classes.text}>{problem.advice}</p>
       {onRetry && (
         <Button variant="default" leftSection={<SyncIcon />} onClick={onRetry}>
-          Try again
+          {t("Try again")}
         </Button>
       )}
     </div>

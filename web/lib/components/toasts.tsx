@@ -1,6 +1,7 @@
 import { AlertIcon, BellIcon, CheckIcon } from "@primer/octicons-react";
 import { notifications } from "@mantine/notifications";
 import type { ReactNode } from "react";
+import { t } from "../language.ts";
 
 /** Say that something was done. It leaves by itself. */
 export function toastDone(title: string, message?: ReactNode): void {
@@ -11,7 +12,7 @@ export function toastDone(title: string, message?: ReactNode): void {
     icon: <CheckIcon />,
     autoClose: 6000,
     withBorder: true,
-    closeButtonProps: { "aria-label": "Dismiss" },
+    closeButtonProps: { "aria-label": t("Dismiss") },
   });
 }
 
@@ -25,7 +26,7 @@ export function toastFailed(title: string, message: ReactNode): void {
     autoClose: false,
     withBorder: true,
     role: "alert",
-    closeButtonProps: { "aria-label": "Dismiss" },
+    closeButtonProps: { "aria-label": t("Dismiss") },
   });
 }
 
@@ -39,6 +40,6 @@ export function toastNews(title: string, message: ReactNode, { stays }: { stays:
     autoClose: stays ? false : 6000,
     withBorder: true,
     role: stays ? "alert" : "status",
-    closeButtonProps: { "aria-label": "Dismiss" },
+    closeButtonProps: { "aria-label": t("Dismiss") },
   });
 }

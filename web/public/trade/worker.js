@@ -4,7 +4,7 @@
  */
 const OFFLINE_PAGE = "/trade/offline.html";
 /** A new name when the page changes: the old one is then deleted. */
-const KEPT = "offline-1";
+const KEPT = "offline-2";
 
 self.addEventListener("install", (event) => {
   event.waitUntil(

@@ -1,7 +1,8 @@
 import "#lib/theme/styles.ts";
 import { QueryClient } from "@tanstack/react-query";
 import { startPage } from "#lib/components/startPage.tsx";
-import { followZone } from "./account/zone.ts";
+import { type Catalogue, texts } from "#lib/language.ts";
+import { followProfile } from "./account/followProfile.ts";
 import { connectExchange, ExchangeContext } from "./api/client.ts";
 import { followAccount, StreamContext } from "./api/live.ts";
 import { OF_ONE_USER } from "./api/queries.ts";
@@ -35,10 +36,19 @@ onSessionChange(() => {
   client.removeQueries(OF_ONE_USER);
 });
 
+/** The other languages: each is a file that is loaded when it is wanted. */
+const catalogue = (load: () => Promise<{ default: unknown }>) => () =>
+  load().then((loaded) => loaded.default as Catalogue);
+
 startPage({
-  name: "The page",
+  name: texts("The page"),
   heading: "OpenSpot",
   client,
+  catalogues: {
+    de: catalogue(() => import("../languages/de.json")),
+    es: catalogue(() => import("../languages/es.json")),
+    "pt-BR": catalogue(() => import("../languages/pt-BR.json")),
+  },
   application: ({ wsUrl, ...addresses }) => {
     const exchange = connectExchange(addresses);
     const stream = connectStream({
@@ -51,7 +61,7 @@ startPage({
       },
     });
     followAccount(stream, client);
-    followZone(exchange, client);
+    followProfile(exchange, client);
     return (
       <ExchangeContext value={exchange}>
         <StreamContext value={stream}>

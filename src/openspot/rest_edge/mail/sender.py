@@ -16,6 +16,7 @@ from openspot.kit.database import TRANSIENT_ERRORS, Pool
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import is_set_within
 from openspot.kit.token_hash import new_token, token_hash
+from openspot.rest_edge.languages.catalogue import language_of
 from openspot.rest_edge.mail.message import BadMailError, Mail, message_of
 from openspot.rest_edge.mail.outbox import Outbox, QueuedMail
 from openspot.rest_edge.mail.texts import TOKEN_OF, MailFacts, MailKind, compose
@@ -104,8 +105,12 @@ class MailSender:
     async def _written(self, queued: QueuedMail) -> Mail | None:
         """The mail for a row. None if it has no recipient, or if TOKEN_GAP is not over since the last one."""
         if queued.kind is MailKind.ACCOUNT_DELETED:
-            return compose(queued.kind, queued.email, MailFacts(), self._signature)
-        user = await self._pool.fetchrow("SELECT user_id, anti_phishing_code FROM users WHERE email = $1", queued.email)
+            # The user is gone, so the row has the language.
+            facts = MailFacts(language=language_of(queued.detail))
+            return compose(queued.kind, queued.email, facts, self._signature)
+        user = await self._pool.fetchrow(
+            "SELECT user_id, anti_phishing_code, language FROM users WHERE email = $1", queued.email
+        )
         if user is None:
             return None
         token = ""
@@ -117,5 +122,6 @@ class MailSender:
                 return None
             token = new_token()
             await self._tokens.issue(kind, user["user_id"], token_hash(token), self._now())
-        facts = MailFacts(user["anti_phishing_code"], token, queued.detail, self._link_base)
+        language = language_of(user["language"])
+        facts = MailFacts(user["anti_phishing_code"], token, queued.detail, self._link_base, language)
         return compose(queued.kind, queued.email, facts, self._signature)

@@ -1,11 +1,13 @@
-"""The texts of the mails. Pure.
+"""The texts of the mails: in English here, in other languages in `rest_edge/languages`. Pure.
 
 Every mail shows the user's anti-phishing code, if there is one. So a user can tell a forged mail by its absence.
 """
 
+import textwrap
 from dataclasses import dataclass
 from enum import StrEnum
 
+from openspot.rest_edge.languages.catalogue import Language, translated
 from openspot.rest_edge.mail.message import Mail
 
 
@@ -35,14 +37,23 @@ TOKEN_OF = {
 """The kind of token that each kind of mail carries."""
 
 
+LINE_LENGTH = 112
+"""The letters of a line of a translated mail; a longer word, such as a link, has a line of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class MailFacts:
-    """The facts that a mail may mention. `link_base` is the address of the web pages, empty if there are none."""
+    """The facts that a mail may mention, and its language.
+
+    `link_base` is the address of the web pages, empty if there are none. The detail of a notification is in the user's
+    language already.
+    """
 
     anti_phishing_code: str | None = None
     token: str = ""
     detail: str = ""
     link_base: str = ""
+    language: Language = Language.ENGLISH
 
 
 def notification_detail(title: str, text: str) -> str:
@@ -53,9 +64,22 @@ def notification_detail(title: str, text: str) -> str:
 def compose(kind: MailKind, recipient: str, facts: MailFacts, signature: str) -> Mail:
     """Compose a mail that ends with `signature`."""
     subject, lines = _content(kind, facts)
+    if facts.language is not Language.ENGLISH and kind is not MailKind.NOTIFICATION:
+        subject, lines = translated(subject, facts.language), _translated_lines(lines, facts.language)
     if facts.anti_phishing_code:
-        lines = [f"Your anti-phishing code: {facts.anti_phishing_code}", "", *lines]
+        code = translated(f"Your anti-phishing code: {facts.anti_phishing_code}", facts.language)
+        lines = [code, "", *lines]
     return Mail(recipient, subject, "\n".join([*lines, "", signature, ""]))
+
+
+def _translated_lines(lines: list[str], language: Language) -> list[str]:
+    """The lines in another language: each paragraph is translated as a whole, and divided into lines again."""
+    paragraphs = "\n".join(lines).split("\n\n")
+    found: list[str] = []
+    for paragraph in paragraphs:
+        text = translated(paragraph.replace("\n", " "), language)
+        found += ["", *textwrap.wrap(text, LINE_LENGTH, break_long_words=False, break_on_hyphens=False)]
+    return found[1:]
 
 
 def _content(kind: MailKind, facts: MailFacts) -> tuple[str, list[str]]:

@@ -17,6 +17,7 @@ from openspot.contracts.streams import NOTIFICATIONS
 from openspot.kit.clock import DateClock, datetime_from_ms, ms_from_datetime, utc_now
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
+from openspot.rest_edge.languages.catalogue import language_of, translated
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.texts import MailKind, notification_detail
 from openspot.rest_edge.notifications.preferences import NotificationEvent, default_preference, event_of_kind
@@ -59,13 +60,16 @@ class NotificationStore:
     async def add(self, event: SendNotification, connection: Connection, *, may_mail: bool = True) -> None:
         """Store a notification if it is new, and queue its mail, in the transaction of `connection`.
 
+        Its texts are those of the user's language at this moment; what has no translation stays English.
+
         Without `may_mail` it goes to the screen only. Raises OutboxFullError if it is stored but its mail cannot be
         queued.
         """
         default = default_preference(event_of_kind(event.kind))
         user = await connection.fetchrow(
             """
-            SELECT users.email, coalesce(chosen.email, $3) AS by_mail, coalesce(chosen.websocket, $4) AS by_websocket
+            SELECT users.email, users.language, coalesce(chosen.email, $3) AS by_mail,
+                coalesce(chosen.websocket, $4) AS by_websocket
             FROM users LEFT JOIN notification_settings AS chosen
                 ON chosen.user_id = users.user_id AND chosen.event = $2
             WHERE users.user_id = $1 FOR SHARE OF users
@@ -78,6 +82,8 @@ class NotificationStore:
         if user is None:
             TAKEN.labels("unknown_user").inc()
             return
+        language = language_of(user["language"])
+        title, text = translated(event.title, language), translated(event.text, language)
         added = await connection.fetchval(
             """
             INSERT INTO notifications
@@ -87,8 +93,8 @@ class NotificationStore:
             event.id,
             event.user_id,
             event.kind,
-            event.title,
-            event.text,
+            title,
+            text,
             user["by_websocket"],
             datetime_from_ms(event.timestamp),
             self._now(),
@@ -97,7 +103,7 @@ class NotificationStore:
             TAKEN.labels("repeated").inc()
             return
         TAKEN.labels("new").inc()
-        detail = notification_detail(event.title, event.text)
+        detail = notification_detail(title, text)
         is_mailed = user["by_mail"] and may_mail
         if is_mailed and not await self._outbox.add(MailKind.NOTIFICATION, user["email"], detail, connection):
             raise OutboxFullError("the outbox is full")

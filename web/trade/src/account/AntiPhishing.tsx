@@ -6,6 +6,7 @@ import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { rich, t } from "#lib/language.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import classes from "./AntiPhishing.module.css";
@@ -24,8 +25,8 @@ function useChange(onDone: () => void) {
     mutationFn: (code: string | null) =>
       returned(rest.PUT("/api/v1/users/me/anti-phishing-code", { body: { code } })),
     onSuccess: ({ code }) => {
-      if (code === null) toastDone("The code is removed", "Our mails show none from now on.");
-      else toastDone("The code is set", "Every mail of ours shows it from now on.");
+      if (code === null) toastDone(t("The code is removed"), t("Our mails show none from now on."));
+      else toastDone(t("The code is set"), t("Every mail of ours shows it from now on."));
       onDone();
     },
     onSettled: () => {
@@ -40,24 +41,24 @@ export function AntiPhishingCard({ profile }: { profile: Schemas["ProfileRespons
   const close = () => setDialog(null);
   const code = profile?.antiPhishingCode ?? null;
   return (
-    <Card title="Anti-phishing code">
+    <Card title={t("Anti-phishing code")}>
       <p className={classes.text}>
         {code === null
-          ? "Words that you choose. Every mail of ours begins with them, so you know a forged one."
-          : "Every mail of ours begins with this line. Trust no mail without it:"}
+          ? t("Words that you choose. Every mail of ours begins with them, so you know a forged one.")
+          : t("Every mail of ours begins with this line. Trust no mail without it:")}
       </p>
       {code !== null && (
         <p className={classes.code}>
-          Your anti-phishing code: <strong>{code}</strong>
+          {rich("Your anti-phishing code: {code}", { code: <strong>{code}</strong> })}
         </p>
       )}
       <div className={classes.buttons}>
         <Button variant="default" disabled={!profile} onClick={() => setDialog("set")}>
-          {code === null ? "Set a code" : "Change the code"}
+          {code === null ? t("Set a code") : t("Change the code")}
         </Button>
         {code !== null && (
           <Button variant="default" onClick={() => setDialog("remove")}>
-            Remove it
+            {t("Remove it")}
           </Button>
         )}
       </div>
@@ -74,13 +75,16 @@ function SetDialog({ isChange, onClose }: { isChange: boolean; onClose: () => vo
   const text = code.trim();
   const fault =
     text.length < LENGTH_MIN || text.length > LENGTH_MAX
-      ? `${LENGTH_MIN} to ${LENGTH_MAX} characters are needed.`
+      ? t("{lengthMin} to {lengthMax} characters are needed.", {
+          lengthMin: LENGTH_MIN,
+          lengthMax: LENGTH_MAX,
+        })
       : null;
   return (
     <Dialog
       onClose={onClose}
-      title={isChange ? "Change the anti-phishing code" : "Set an anti-phishing code"}
-      closeButtonProps={{ "aria-label": "Close" }}
+      title={isChange ? t("Change the anti-phishing code") : t("Set an anti-phishing code")}
+      closeButtonProps={{ "aria-label": t("Close") }}
     >
       <form
         onSubmit={(event) => {
@@ -92,9 +96,9 @@ function SetDialog({ isChange, onClose }: { isChange: boolean; onClose: () => vo
         <Stack gap="md">
           {change.error && <ProblemNote problem={explain(change.error)} />}
           <TextInput
-            label="Code"
-            description="Something that nobody guesses, and never your password."
-            placeholder="blue heron"
+            label={t("Code")}
+            description={t("Something that nobody guesses, and never your password.")}
+            placeholder={t("blue heron")}
             value={code}
             error={showsFaults ? fault : null}
             maxLength={LENGTH_MAX}
@@ -103,7 +107,7 @@ function SetDialog({ isChange, onClose }: { isChange: boolean; onClose: () => vo
             onChange={(event) => setCode(event.currentTarget.value)}
           />
           <Button type="submit" loading={change.isPending}>
-            Set the code
+            {t("Set the code")}
           </Button>
         </Stack>
       </form>
@@ -115,16 +119,16 @@ function RemoveDialog({ onClose }: { onClose: () => void }) {
   const change = useChange(onClose);
   return (
     <ConfirmDialog
-      title="Remove the anti-phishing code?"
+      title={t("Remove the anti-phishing code?")}
       operator=""
-      confirm="Remove the code"
+      confirm={t("Remove the code")}
       danger
       isBusy={change.isPending}
       problem={explainIfAny(change.error)}
       onConfirm={() => change.mutate(null)}
       onClose={onClose}
     >
-      <p>Our mails will show no code. A forged mail is then harder to tell from a real one.</p>
+      <p>{t("Our mails will show no code. A forged mail is then harder to tell from a real one.")}</p>
     </ConfirmDialog>
   );
 }

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { WarningNote } from "#lib/components/states.tsx";
+import { t } from "#lib/language.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
 import { OF_ONE_USER } from "../api/queries.ts";
@@ -25,23 +26,24 @@ export function DeleteAccountDialog({ email, onClose }: { email: string; onClose
   const factor = useSecondFactor(deletion.error);
   return (
     <ConfirmDialog
-      title="Delete your account?"
+      title={t("Delete your account?")}
       typed={email}
       operator=""
-      confirm="Delete the account"
+      confirm={t("Delete the account")}
       danger
       isBusy={deletion.isPending}
       problem={deletion.error ? explain(deletion.error) : null}
-      missing={[password === "" && "enter your password", factor.isMissing && "enter the code"]}
+      missing={[password === "" && t("enter your password"), factor.isMissing && t("enter the code")]}
       onConfirm={() => deletion.mutate()}
       onClose={onClose}
     >
       <WarningNote>
-        It cannot be undone. Cancel your orders and withdraw your balances first. Orders and bookings stay in
-        the exchange&apos;s records, without your name.
+        {t(
+          "It cannot be undone. Cancel your orders and withdraw your balances first. Orders and bookings stay in the exchange's records, without your name.",
+        )}
       </WarningNote>
       <PasswordInput
-        label="Your password"
+        label={t("Your password")}
         value={password}
         autoComplete="current-password"
         data-autofocus

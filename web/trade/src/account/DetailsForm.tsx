@@ -4,6 +4,7 @@ import { useMemo, useState } from "react";
 import { Card } from "#lib/components/Card.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { t } from "#lib/language.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
 import classes from "./Verification.module.css";
@@ -24,13 +25,55 @@ const NOTHING: Details = {
 };
 
 const FIELDS: readonly { name: keyof Details; label: string; autoComplete: string }[] = [
-  { name: "firstName", label: "First name", autoComplete: "given-name" },
-  { name: "lastName", label: "Last name", autoComplete: "family-name" },
-  { name: "dateOfBirth", label: "Date of birth", autoComplete: "bday" },
-  { name: "country", label: "Country", autoComplete: "off" },
-  { name: "street", label: "Street and number", autoComplete: "street-address" },
-  { name: "postalCode", label: "Postal code", autoComplete: "postal-code" },
-  { name: "city", label: "City", autoComplete: "address-level2" },
+  {
+    name: "firstName",
+    get label() {
+      return t("First name");
+    },
+    autoComplete: "given-name",
+  },
+  {
+    name: "lastName",
+    get label() {
+      return t("Last name");
+    },
+    autoComplete: "family-name",
+  },
+  {
+    name: "dateOfBirth",
+    get label() {
+      return t("Date of birth");
+    },
+    autoComplete: "bday",
+  },
+  {
+    name: "country",
+    get label() {
+      return t("Country");
+    },
+    autoComplete: "off",
+  },
+  {
+    name: "street",
+    get label() {
+      return t("Street and number");
+    },
+    autoComplete: "street-address",
+  },
+  {
+    name: "postalCode",
+    get label() {
+      return t("Postal code");
+    },
+    autoComplete: "postal-code",
+  },
+  {
+    name: "city",
+    get label() {
+      return t("City");
+    },
+    autoComplete: "address-level2",
+  },
 ];
 
 /** Name, birthday and address, which lead to the level Basic. */
@@ -48,7 +91,7 @@ export function DetailsForm({ title, isCorrection = false }: { title: string; is
     },
     onSuccess: (status) => {
       client.setQueryData(VERIFICATION, status);
-      toastDone("Your details are kept", "Your limit for withdrawals is on this page.");
+      toastDone(t("Your details are kept"), t("Your limit for withdrawals is on this page."));
       setDetails(NOTHING);
       setShowsFaults(false);
       setOpen(false);
@@ -56,24 +99,24 @@ export function DetailsForm({ title, isCorrection = false }: { title: string; is
   });
   const isComplete = FIELDS.every(({ name }) => details[name].trim() !== "");
   const fault = (name: keyof Details, label: string) =>
-    showsFaults && details[name].trim() === "" ? `${label} is needed.` : null;
+    showsFaults && details[name].trim() === "" ? t("{label} is needed.", { label }) : null;
   const change = (name: keyof Details, value: string) =>
     setDetails((before) => ({ ...before, [name]: value }));
   if (!isOpen)
     return (
       <Card title={title}>
         <p className={classes.text}>
-          The exchange has your details. If they are wrong or old, give them again.
+          {t("The exchange has your details. If they are wrong or old, give them again.")}
         </p>
         <Button variant="default" onClick={() => setOpen(true)}>
-          Give them again
+          {t("Give them again")}
         </Button>
       </Card>
     );
   return (
     <Card title={title}>
       <p className={classes.text}>
-        As they stand in your passport or identity card. You must be 18 or older.
+        {t("As they stand in your passport or identity card. You must be 18 or older.")}
       </p>
       <form
         noValidate
@@ -89,9 +132,9 @@ export function DetailsForm({ title, isCorrection = false }: { title: string; is
               <Select
                 key={name}
                 label={label}
-                placeholder="Choose a country"
+                placeholder={t("Choose a country")}
                 searchable
-                nothingFoundMessage="No country of that name"
+                nothingFoundMessage={t("No country of that name")}
                 limit={60}
                 data={data}
                 value={details.country === "" ? null : details.country}
@@ -115,7 +158,7 @@ export function DetailsForm({ title, isCorrection = false }: { title: string; is
         <div className={classes.stack}>
           {submit.error && <ProblemNote problem={explain(submit.error)} />}
           <Button type="submit" variant={isCorrection ? "default" : "filled"} loading={submit.isPending}>
-            Send the details
+            {t("Send the details")}
           </Button>
         </div>
       </form>

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Card } from "#lib/components/Card.tsx";
 import { CopyText } from "#lib/components/CopyText.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
+import { rich, t } from "#lib/language.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
 import classes from "./Verification.module.css";
@@ -25,16 +26,22 @@ export function DocumentCheck({ status }: { status: Status }) {
   return (
     <Card
       title={
-        isOpen(status) ? "Your documents are being checked" : "Next: your documents, for the level Verified"
+        isOpen(status)
+          ? t("Your documents are being checked")
+          : t("Next: your documents, for the level Verified")
       }
     >
       <div className={classes.stack}>
         <p className={classes.text}>
           {status === "on_hold"
-            ? "The check waits for something: see what is asked for, or wait. This page shows the outcome by itself."
+            ? t(
+                "The check waits for something: see what is asked for, or wait. This page shows the outcome by itself.",
+              )
             : status === "pending"
-              ? "It may take a while. This page shows the outcome by itself."
-              : "Keep your passport or identity card at hand. Your name must be written as in your details."}
+              ? t("It may take a while. This page shows the outcome by itself.")
+              : t(
+                  "Keep your passport or identity card at hand. Your name must be written as in your details.",
+                )}
         </p>
         {session && isOpen(status) && (
           <>
@@ -42,11 +49,13 @@ export function DocumentCheck({ status }: { status: Status }) {
               {session.instructions.charAt(0).toUpperCase() + session.instructions.slice(1)}
             </p>
             <div>
-              Reference: <CopyText text={session.reference} name="reference" />
+              {rich("Reference: {copyText}", {
+                copyText: <CopyText text={session.reference} name={t("reference")} />,
+              })}
             </div>
             {session.url !== null && /^https?:\/\//.test(session.url) && (
               <Button component="a" href={session.url} target="_blank" rel="noopener noreferrer">
-                Go on at {session.provider}
+                {rich("Go on at {provider}", { provider: session.provider })}
               </Button>
             )}
           </>
@@ -59,10 +68,10 @@ export function DocumentCheck({ status }: { status: Status }) {
             onClick={() => start.mutate()}
           >
             {isOpen(status)
-              ? "Show how it goes on"
+              ? t("Show how it goes on")
               : status === "retry"
-                ? "Start the check again"
-                : "Start the check"}
+                ? t("Start the check again")
+                : t("Start the check")}
           </Button>
         )}
       </div>

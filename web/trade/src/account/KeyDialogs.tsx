@@ -6,6 +6,7 @@ import { CopyText } from "#lib/components/CopyText.tsx";
 import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { t } from "#lib/language.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import classes from "./KeyDialogs.module.css";
@@ -46,19 +47,19 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
   const networks = networksOf(addresses);
   const faults = {
     name: nameFault(name),
-    scopes: scopes.length === 0 ? "Choose at least one permission." : null,
+    scopes: scopes.length === 0 ? t("Choose at least one permission.") : null,
     networks: networksFault(networks, scopes),
-    publicKey: algorithm === "ed25519" && publicKey.trim() === "" ? "Paste the public key." : null,
+    publicKey: algorithm === "ed25519" && publicKey.trim() === "" ? t("Paste the public key.") : null,
   };
   const hasFault = Object.values(faults).some((fault) => fault !== null);
-  if (made) return <SecretDialog made={made} title="The key is made" onClose={onClose} />;
+  if (made) return <SecretDialog made={made} title={t("The key is made")} onClose={onClose} />;
   return (
     <Dialog
       onClose={onClose}
       size="lg"
-      title="Create an API key"
+      title={t("Create an API key")}
       closeOnClickOutside={false}
-      closeButtonProps={{ "aria-label": "Close" }}
+      closeButtonProps={{ "aria-label": t("Close") }}
     >
       <form
         noValidate
@@ -78,8 +79,8 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
       >
         <Stack gap="md">
           <TextInput
-            label="Name"
-            description="What will use it, such as “trading bot”."
+            label={t("Name")}
+            description={t("What will use it, such as “trading bot”.")}
             value={name}
             error={showsFaults ? faults.name : null}
             maxLength={NAME_LENGTH_MAX}
@@ -87,7 +88,7 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
             onChange={(event) => setName(event.currentTarget.value)}
           />
           <Checkbox.Group
-            label="Permissions"
+            label={t("Permissions")}
             value={[...scopes]}
             error={showsFaults ? faults.scopes : null}
             onChange={(chosen) =>
@@ -101,11 +102,15 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
             </div>
           </Checkbox.Group>
           {scopes.includes("withdraw") && (
-            <WarningNote>Whoever has this key can send your funds to your saved addresses.</WarningNote>
+            <WarningNote>
+              {t("Whoever has this key can send your funds to your saved addresses.")}
+            </WarningNote>
           )}
           <Textarea
-            label="Allowed addresses"
-            description="Addresses or networks such as 203.0.113.0/24, one a line. Empty: from everywhere."
+            label={t("Allowed addresses")}
+            description={t(
+              "Addresses or networks such as 203.0.113.0/24, one a line. Empty: from everywhere.",
+            )}
             value={addresses}
             error={showsFaults ? faults.networks : null}
             autosize
@@ -116,20 +121,20 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
             onChange={(event) => setAddresses(event.currentTarget.value)}
           />
           <Radio.Group
-            label="Signature"
+            label={t("Signature")}
             value={algorithm}
             onChange={(value) => setAlgorithm(value === "ed25519" ? "ed25519" : "hmac-sha256")}
           >
             <div className={classes.scopes}>
               <Radio
                 value="hmac-sha256"
-                label="HMAC-SHA256"
-                description="The exchange makes a secret and shows it once."
+                label={t("HMAC-SHA256")}
+                description={t("The exchange makes a secret and shows it once.")}
               />
               <Radio
                 value="ed25519"
-                label="Ed25519"
-                description="You keep the private key; the exchange has the public one."
+                label={t("Ed25519")}
+                description={t("You keep the private key; the exchange has the public one.")}
               />
             </div>
           </Radio.Group>
@@ -143,7 +148,7 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
           {factor.field}
           {create.error && <ProblemNote problem={explain(create.error)} />}
           <Button type="submit" loading={create.isPending} disabled={factor.isMissing}>
-            Create the key
+            {t("Create the key")}
           </Button>
         </Stack>
       </form>
@@ -162,8 +167,8 @@ function PublicKeyField({
 }) {
   return (
     <Textarea
-      label="Public key"
-      description="PEM, or base64: what “openssl pkey -in key.pem -pubout” prints."
+      label={t("Public key")}
+      description={t("PEM, or base64: what “openssl pkey -in key.pem -pubout” prints.")}
       value={value}
       error={error}
       autosize
@@ -197,7 +202,7 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
     return (
       <SecretDialog
         made={made}
-        title={isEd25519 ? "The key is replaced" : "The new secret"}
+        title={isEd25519 ? t("The key is replaced") : t("The new secret")}
         onClose={onClose}
       />
     );
@@ -205,9 +210,11 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
     <Dialog
       onClose={onClose}
       title={
-        isEd25519 ? `Replace the public key of ${apiKey.name}?` : `Make a new secret for ${apiKey.name}?`
+        isEd25519
+          ? t("Replace the public key of {name}?", { name: apiKey.name })
+          : t("Make a new secret for {name}?", { name: apiKey.name })
       }
-      closeButtonProps={{ "aria-label": "Close" }}
+      closeButtonProps={{ "aria-label": t("Close") }}
     >
       <form
         onSubmit={(event) => {
@@ -218,13 +225,13 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
       >
         <Stack gap="md">
           <WarningNote>
-            The old one stops at once: programs that use it are refused until they have the new one.
+            {t("The old one stops at once: programs that use it are refused until they have the new one.")}
           </WarningNote>
           {isEd25519 && <PublicKeyField value={publicKey} error={null} onChange={setPublicKey} />}
           {factor.field}
           {rotate.error && <ProblemNote problem={explain(rotate.error)} />}
           <Button type="submit" loading={rotate.isPending} disabled={isMissing}>
-            {isEd25519 ? "Replace the public key" : "Make a new secret"}
+            {isEd25519 ? t("Replace the public key") : t("Make a new secret")}
           </Button>
         </Stack>
       </form>
@@ -245,29 +252,33 @@ function SecretDialog({ made, title, onClose }: { made: MadeKey; title: string; 
     >
       <Stack gap="md">
         {made.secret === null ? (
-          <p className={classes.text}>Sign with your private key. The exchange has the public one alone.</p>
+          <p className={classes.text}>
+            {t("Sign with your private key. The exchange has the public one alone.")}
+          </p>
         ) : (
           <WarningNote>
-            The secret is shown this once. Keep it where you keep passwords; if it is lost, make a new one.
+            {t(
+              "The secret is shown this once. Keep it where you keep passwords; if it is lost, make a new one.",
+            )}
           </WarningNote>
         )}
         <dl className={classes.facts}>
           <div>
-            <dt>Key, sent as X-API-Key</dt>
+            <dt>{t("Key, sent as X-API-Key")}</dt>
             <dd>
-              <CopyText text={made.id} name="key" />
+              <CopyText text={made.id} name={t("key")} />
             </dd>
           </div>
           {made.secret !== null && (
             <div>
-              <dt>Secret, which signs requests</dt>
+              <dt>{t("Secret, which signs requests")}</dt>
               <dd>
-                <CopyText text={made.secret} name="secret" />
+                <CopyText text={made.secret} name={t("secret")} />
               </dd>
             </div>
           )}
         </dl>
-        <Button onClick={onClose}>{made.secret === null ? "Done" : "I have kept the secret"}</Button>
+        <Button onClick={onClose}>{made.secret === null ? t("Done") : t("I have kept the secret")}</Button>
       </Stack>
     </Dialog>
   );
@@ -280,16 +291,16 @@ export function RevokeKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
   const revoke = useMutation({
     mutationFn: () => returned(rest.DELETE("/api/v1/api-keys/{id}", { params: { path: { id: apiKey.id } } })),
     onSuccess: () => {
-      toastDone(`${apiKey.name} is revoked`, "No process takes it any more.");
+      toastDone(t("{name} is revoked", { name: apiKey.name }), t("No process takes it any more."));
       onClose();
     },
     onSettled: refresh,
   });
   return (
     <ConfirmDialog
-      title={`Revoke ${apiKey.name}?`}
+      title={t("Revoke {name}?", { name: apiKey.name })}
       operator=""
-      confirm="Revoke the key"
+      confirm={t("Revoke the key")}
       danger
       isBusy={revoke.isPending}
       problem={explainIfAny(revoke.error)}
@@ -297,8 +308,9 @@ export function RevokeKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
       onClose={onClose}
     >
       <p>
-        Programs that use it are refused at once, and their streams end. Orders that they placed stay in the
-        book. This cannot be undone.
+        {t(
+          "Programs that use it are refused at once, and their streams end. Orders that they placed stay in the book. This cannot be undone.",
+        )}
       </p>
     </ConfirmDialog>
   );

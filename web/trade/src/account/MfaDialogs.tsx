@@ -5,6 +5,7 @@ import { CopyText } from "#lib/components/CopyText.tsx";
 import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { t } from "#lib/language.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
 import classes from "./MfaDialogs.module.css";
@@ -42,13 +43,13 @@ export function EnableMfaDialog({ onClose }: { onClose: () => void }) {
     },
     onError: () => setCode(""),
   });
-  const title = codes ? "Keep your recovery codes" : "Set up two-factor authentication";
+  const title = codes ? t("Keep your recovery codes") : t("Set up two-factor authentication");
   return (
     <Dialog
       onClose={codes ? () => setAsks(true) : onClose}
       title={title}
       closeOnClickOutside={codes === null}
-      closeButtonProps={{ "aria-label": "Close" }}
+      closeButtonProps={{ "aria-label": t("Close") }}
     >
       {codes ? (
         <RecoveryCodes codes={codes} asks={asks} onBack={() => setAsks(false)} onClose={onClose} />
@@ -60,16 +61,18 @@ export function EnableMfaDialog({ onClose }: { onClose: () => void }) {
           }}
         >
           <Stack gap="md">
-            <p className={classes.text}>Scan this with your authenticator app, or type the secret into it.</p>
+            <p className={classes.text}>
+              {t("Scan this with your authenticator app, or type the secret into it.")}
+            </p>
             <div className={classes.scan}>
               <Suspense fallback={<Skeleton width={168} height={168} />}>
-                <QrCode text={setup.otpauthUri} label="QR code for your authenticator app" />
+                <QrCode text={setup.otpauthUri} label={t("QR code for your authenticator app")} />
               </Suspense>
-              <CopyText text={setup.secret} name="secret" />
+              <CopyText text={setup.secret} name={t("secret")} />
             </div>
             {enable.error && <ProblemNote problem={explain(enable.error)} />}
             <TextInput
-              label="Code of the app"
+              label={t("Code of the app")}
               value={code}
               inputMode="numeric"
               autoComplete="one-time-code"
@@ -78,7 +81,7 @@ export function EnableMfaDialog({ onClose }: { onClose: () => void }) {
               onChange={(event) => setCode(event.currentTarget.value)}
             />
             <Button type="submit" loading={enable.isPending} disabled={code.trim().length < 6}>
-              Switch it on
+              {t("Switch it on")}
             </Button>
           </Stack>
         </form>
@@ -92,14 +95,14 @@ export function EnableMfaDialog({ onClose }: { onClose: () => void }) {
           <Stack gap="md">
             {begin.error && <ProblemNote problem={explain(begin.error)} />}
             <PasswordInput
-              label="Your password"
+              label={t("Your password")}
               value={password}
               autoComplete="current-password"
               data-autofocus
               onChange={(event) => setPassword(event.currentTarget.value)}
             />
             <Button type="submit" loading={begin.isPending} disabled={password === ""}>
-              Go on
+              {t("Go on")}
             </Button>
           </Stack>
         </form>
@@ -119,7 +122,7 @@ export function DisableMfaDialog({ onClose }: { onClose: () => void }) {
       returned(rest.POST("/api/v1/users/me/mfa/disable", { body: { password, code: code.trim() } })),
     onSuccess: () => {
       refresh();
-      toastDone("Two-factor authentication is off");
+      toastDone(t("Two-factor authentication is off"));
       onClose();
     },
   });
@@ -127,8 +130,8 @@ export function DisableMfaDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog
       onClose={onClose}
-      title="Switch two-factor authentication off?"
-      closeButtonProps={{ "aria-label": "Close" }}
+      title={t("Switch two-factor authentication off?")}
+      closeButtonProps={{ "aria-label": t("Close") }}
     >
       <form
         onSubmit={(event) => {
@@ -137,25 +140,25 @@ export function DisableMfaDialog({ onClose }: { onClose: () => void }) {
         }}
       >
         <Stack gap="md">
-          <WarningNote>Your password alone will open the account then.</WarningNote>
+          <WarningNote>{t("Your password alone will open the account then.")}</WarningNote>
           {disable.error && <ProblemNote problem={explain(disable.error)} />}
           <PasswordInput
-            label="Your password"
+            label={t("Your password")}
             value={password}
             autoComplete="current-password"
             data-autofocus
             onChange={(event) => setPassword(event.currentTarget.value)}
           />
           <TextInput
-            label="Two-factor authentication code"
-            description="Of your app, or one of your recovery codes."
+            label={t("Two-factor authentication code")}
+            description={t("Of your app, or one of your recovery codes.")}
             value={code}
             autoComplete="one-time-code"
             maxLength={40}
             onChange={(event) => setCode(event.currentTarget.value)}
           />
           <Button type="submit" color="red" loading={disable.isPending} disabled={!isReady}>
-            Switch it off
+            {t("Switch it off")}
           </Button>
         </Stack>
       </form>
@@ -183,9 +186,9 @@ export function RenewCodesDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog
       onClose={codes ? () => setAsks(true) : onClose}
-      title={codes ? "Keep your recovery codes" : "New recovery codes"}
+      title={codes ? t("Keep your recovery codes") : t("New recovery codes")}
       closeOnClickOutside={codes === null}
-      closeButtonProps={{ "aria-label": "Close" }}
+      closeButtonProps={{ "aria-label": t("Close") }}
     >
       {codes ? (
         <RecoveryCodes codes={codes} asks={asks} onBack={() => setAsks(false)} onClose={onClose} />
@@ -197,11 +200,11 @@ export function RenewCodesDialog({ onClose }: { onClose: () => void }) {
           }}
         >
           <Stack gap="md">
-            <WarningNote>The codes that you have now stop working.</WarningNote>
+            <WarningNote>{t("The codes that you have now stop working.")}</WarningNote>
             {renew.error && <ProblemNote problem={explain(renew.error)} />}
             <TextInput
-              label="Two-factor authentication code"
-              description="Of your app, or one of your recovery codes."
+              label={t("Two-factor authentication code")}
+              description={t("Of your app, or one of your recovery codes.")}
               value={code}
               autoComplete="one-time-code"
               maxLength={40}
@@ -209,7 +212,7 @@ export function RenewCodesDialog({ onClose }: { onClose: () => void }) {
               onChange={(event) => setCode(event.currentTarget.value)}
             />
             <Button type="submit" loading={renew.isPending} disabled={!isReady}>
-              Make new codes
+              {t("Make new codes")}
             </Button>
           </Stack>
         </form>

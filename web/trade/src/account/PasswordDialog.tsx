@@ -4,9 +4,10 @@ import { useState } from "react";
 import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { t } from "#lib/language.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
-import { PASSWORD_RULE, passwordFault } from "../parts/credentials.ts";
+import { passwordFault, passwordRule } from "../parts/credentials.ts";
 import { ACTIVITY, SESSIONS } from "./queries.ts";
 
 /** The old password, the new one, and a code where the account has two-factor authentication. */
@@ -31,13 +32,17 @@ export function PasswordDialog({ asksCode, onClose }: { asksCode: boolean; onClo
       ),
     onSuccess: () => {
       for (const queryKey of [SESSIONS, ACTIVITY]) void client.invalidateQueries({ queryKey });
-      toastDone("The new password is set", "Your other sessions have ended.");
+      toastDone(t("The new password is set"), t("Your other sessions have ended."));
       onClose();
     },
   });
   const isReady = current !== "" && (!asksCode || code.trim().length >= 6);
   return (
-    <Dialog onClose={onClose} title="Change the password" closeButtonProps={{ "aria-label": "Close" }}>
+    <Dialog
+      onClose={onClose}
+      title={t("Change the password")}
+      closeButtonProps={{ "aria-label": t("Close") }}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -48,15 +53,15 @@ export function PasswordDialog({ asksCode, onClose }: { asksCode: boolean; onClo
         <Stack gap="md">
           {change.error && <ProblemNote problem={explain(change.error)} />}
           <PasswordInput
-            label="Present password"
+            label={t("Present password")}
             value={current}
             autoComplete="current-password"
             data-autofocus
             onChange={(event) => setCurrent(event.currentTarget.value)}
           />
           <PasswordInput
-            label="New password"
-            description={PASSWORD_RULE}
+            label={t("New password")}
+            description={passwordRule()}
             value={next}
             error={showsFaults ? fault : null}
             autoComplete="new-password"
@@ -65,8 +70,8 @@ export function PasswordDialog({ asksCode, onClose }: { asksCode: boolean; onClo
           />
           {asksCode && (
             <TextInput
-              label="Two-factor authentication code"
-              description="Of your app, or one of your recovery codes."
+              label={t("Two-factor authentication code")}
+              description={t("Of your app, or one of your recovery codes.")}
               value={code}
               autoComplete="one-time-code"
               maxLength={40}
@@ -74,7 +79,7 @@ export function PasswordDialog({ asksCode, onClose }: { asksCode: boolean; onClo
             />
           )}
           <Button type="submit" loading={change.isPending} disabled={!isReady}>
-            Change it
+            {t("Change it")}
           </Button>
         </Stack>
       </form>

@@ -1,6 +1,7 @@
 import { Button, Group, Stack } from "@mantine/core";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
 import { WarningNote } from "#lib/components/states.tsx";
+import { t } from "#lib/language.ts";
 import { saveFile } from "#lib/saveFile.ts";
 import classes from "./MfaDialogs.module.css";
 
@@ -21,13 +22,13 @@ export function RecoveryCodes({
     return (
       <Stack gap="md">
         <WarningNote>
-          The codes are never shown again. Without them and without your phone you cannot log in.
+          {t("The codes are never shown again. Without them and without your phone you cannot log in.")}
         </WarningNote>
         <Button onClick={onBack} data-autofocus>
-          Back to the codes
+          {t("Back to the codes")}
         </Button>
         <Button variant="default" onClick={onClose}>
-          Close without keeping them
+          {t("Close without keeping them")}
         </Button>
       </Stack>
     );
@@ -36,16 +37,16 @@ export function RecoveryCodes({
   return (
     <Stack gap="md">
       <WarningNote>
-        These are shown once. Each logs you in once if you lose your phone: keep them somewhere else.
+        {t("These are shown once. Each logs you in once if you lose your phone: keep them somewhere else.")}
       </WarningNote>
-      <ul className={classes.codes} aria-label="Recovery codes">
+      <ul className={classes.codes} aria-label={t("Recovery codes")}>
         {codes.map((one) => (
           <li key={one}>{one}</li>
         ))}
       </ul>
       <Group grow>
         <Button variant="default" onClick={() => copyAndTell(text)}>
-          Copy all
+          {t("Copy all")}
         </Button>
         <Button
           variant="default"
@@ -53,10 +54,10 @@ export function RecoveryCodes({
             saveFile(new Blob([`${text}\n`], { type: "text/plain" }), "openspot-recovery-codes.txt")
           }
         >
-          Download
+          {t("Download")}
         </Button>
       </Group>
-      <Button onClick={onClose}>I have kept them</Button>
+      <Button onClick={onClose}>{t("I have kept them")}</Button>
     </Stack>
   );
 }

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { rich, t } from "#lib/language.ts";
 import { floorTo, scaledText } from "#lib/scaled.ts";
 import { attemptKey, returned, type SubscriptionClient } from "../api/client.ts";
 import { RefusedError } from "../api/errors.ts";
@@ -54,7 +55,7 @@ export function SubscribeDialog({
   const subscribe = useMutation({
     mutationFn: () => returned(service.POST("/api/subscribe", { params, body: { planId: plan.id, asset } })),
     onSuccess: () => {
-      toastDone(`You have ${plan.name}`, "Its limits are yours from now on.");
+      toastDone(t("You have {name}", { name: plan.name }), t("Its limits are yours from now on."));
       onClose();
     },
     onError,
@@ -63,17 +64,19 @@ export function SubscribeDialog({
   const price = priceOf(plan, asset, discount);
   return (
     <ConfirmDialog
-      title={`Subscribe to ${plan.name}?`}
+      title={t("Subscribe to {name}?", { name: plan.name })}
       operator=""
-      confirm="Subscribe and pay"
+      confirm={t("Subscribe and pay")}
       isBusy={subscribe.isPending}
       problem={explainIfAny(subscribe.error)}
       onConfirm={() => subscribe.mutate()}
       onClose={onClose}
     >
       <p>
-        You pay {price !== null && <Price value={price} asset={asset} />} now for the first period, and for
-        each that follows until you cancel. It is taken from the {asset} balance of your spot account.
+        {rich(
+          "You pay {price} now for the first period, and for each that follows until you cancel. It is taken from the {asset} balance of your spot account.",
+          { price: price !== null && <Price value={price} asset={asset} />, asset },
+        )}
       </p>
     </ConfirmDialog>
   );
@@ -94,7 +97,7 @@ export function UpgradeDialog({
   const upgrade = useMutation({
     mutationFn: () => returned(service.POST("/api/upgrade", { params, body: { planId: plan.id } })),
     onSuccess: () => {
-      toastDone(`You have ${plan.name}`, "A new period begins today.");
+      toastDone(t("You have {name}", { name: plan.name }), t("A new period begins today."));
       onClose();
     },
     onError,
@@ -104,26 +107,28 @@ export function UpgradeDialog({
   const { asset } = subscription;
   return (
     <ConfirmDialog
-      title={`Upgrade to ${plan.name}?`}
+      title={t("Upgrade to {name}?", { name: plan.name })}
       operator=""
-      confirm="Upgrade and pay"
-      missing={[cost === null && `ask the operator: ${asset} does not pay for ${plan.name}`]}
+      confirm={t("Upgrade and pay")}
+      missing={[
+        cost === null && t("ask the operator: {asset} does not pay for {name}", { asset, name: plan.name }),
+      ]}
       comparisons={[
-        { name: "Plan", before: current, after: plan.name },
+        { name: t("Plan"), before: current, after: plan.name },
         ...(cost === null
           ? []
           : [
               {
-                name: "Price of a period",
+                name: t("Price of a period"),
                 before: <Amount value={subscription.price} unit={asset} places={2} />,
                 after: <Price value={cost.price} asset={asset} />,
               },
-              { name: "Credit, about", before: "", after: <Price value={cost.credit} asset={asset} /> },
-              { name: "To pay now, about", before: "", after: <Price value={cost.due} asset={asset} /> },
+              { name: t("Credit, about"), before: "", after: <Price value={cost.credit} asset={asset} /> },
+              { name: t("To pay now, about"), before: "", after: <Price value={cost.due} asset={asset} /> },
               ...(cost.kept > 0n
                 ? [
                     {
-                      name: "Credit kept, about",
+                      name: t("Credit kept, about"),
                       before: "",
                       after: <Price value={cost.kept} asset={asset} />,
                     },
@@ -137,10 +142,12 @@ export function UpgradeDialog({
       onClose={onClose}
     >
       <p>
-        A new period begins today. What is left of the paid one is credited against its price, and the rest is
-        taken from the {asset} balance of your spot account.
+        {rich(
+          "A new period begins today. What is left of the paid one is credited against its price, and the rest is taken from the {asset} balance of your spot account.",
+          { asset },
+        )}
       </p>
-      {subscription.cancelAtPeriodEnd && <p>The upgrade withdraws your cancellation.</p>}
+      {subscription.cancelAtPeriodEnd && <p>{t("The upgrade withdraws your cancellation.")}</p>}
     </ConfirmDialog>
   );
 }
@@ -162,7 +169,10 @@ export function CancelDialog({
   const cancel = useMutation({
     mutationFn: () => returned(service.POST("/api/cancel", { params })),
     onSuccess: ({ accessUntil }) => {
-      toastDone(`${name} is cancelled`, accessUntil === null ? undefined : `It lasts until ${accessUntil}.`);
+      toastDone(
+        t("{name} is cancelled", { name }),
+        accessUntil === null ? undefined : t("It lasts until {accessUntil}.", { accessUntil }),
+      );
       onClose();
     },
     onError,
@@ -170,17 +180,19 @@ export function CancelDialog({
   });
   return (
     <ConfirmDialog
-      title={`Cancel ${name}?`}
+      title={t("Cancel {name}?", { name })}
       operator=""
-      confirm="Cancel the subscription"
-      dismiss="Keep it"
+      confirm={t("Cancel the subscription")}
+      dismiss={t("Keep it")}
       danger
       isBusy={cancel.isPending}
       problem={explainIfAny(cancel.error)}
       onConfirm={() => cancel.mutate()}
       onClose={onClose}
     >
-      <p>It lasts until {periodEnd} (UTC), which is paid, and is not charged again.</p>
+      <p>
+        {rich("It lasts until {periodEnd} (UTC), which is paid, and is not charged again.", { periodEnd })}
+      </p>
     </ConfirmDialog>
   );
 }

@@ -1,5 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
+import { t } from "#lib/language.ts";
 import { RefusedError } from "../api/errors.ts";
 import { useMfa } from "./queries.ts";
 
@@ -26,8 +27,8 @@ export function useSecondFactor(error: unknown): SecondFactor {
   return {
     field: isWanted ? (
       <TextInput
-        label="Two-factor authentication code"
-        description="Of your authenticator app, or one of your recovery codes."
+        label={t("Two-factor authentication code")}
+        description={t("Of your authenticator app, or one of your recovery codes.")}
         value={code}
         autoComplete="one-time-code"
         maxLength={40}

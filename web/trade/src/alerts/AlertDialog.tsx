@@ -6,6 +6,7 @@ import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
+import { inSentence, t } from "#lib/language.ts";
 import { attemptKey, returned, useExchange } from "../api/client.ts";
 import { RefusedError } from "../api/errors.ts";
 import { explain } from "../api/messages.ts";
@@ -52,14 +53,14 @@ export default function AlertDialog({ alert, symbol = null, onClose }: AlertDial
   const missing = lackOf(draft);
   const refused = (field: string) => {
     const reason = save.error instanceof RefusedError ? save.error.reasonFor(field) : null;
-    return reason === null ? undefined : `It ${reason}.`;
+    return reason === null ? undefined : t("It {reason}.", { reason });
   };
   const symbols = (markets.data ?? []).filter(({ active }) => active).map((market) => market.symbol);
   return (
     <Dialog
       onClose={onClose}
-      title={alert ? `Change the alert of ${alert.symbol}` : "Alert me"}
-      closeButtonProps={{ "aria-label": "Close" }}
+      title={alert ? t("Change the alert of {symbol}", { symbol: alert.symbol }) : t("Alert me")}
+      closeButtonProps={{ "aria-label": t("Close") }}
     >
       <form
         onSubmit={(event) => {
@@ -70,51 +71,51 @@ export default function AlertDialog({ alert, symbol = null, onClose }: AlertDial
         <Stack gap="md">
           {!alert && (
             <Select
-              label="Market"
+              label={t("Market")}
               searchable
-              nothingFoundMessage="No market of that name"
+              nothingFoundMessage={t("No market of that name")}
               data={symbols}
               value={draft.symbol}
               onChange={(chosen) => set({ symbol: chosen })}
             />
           )}
           <Choice
-            label="Price of"
+            label={t("Price of")}
             choices={SOURCES}
             value={draft.source}
             onChange={(source: Source) => set({ source })}
           />
           <Choice
-            label="Direction"
+            label={t("Direction")}
             choices={DIRECTIONS}
             value={draft.direction}
             onChange={(direction: Direction) => set({ direction })}
           />
           <DecimalField
-            label={quote ? `Price in ${quote}` : "Price"}
-            description={last ? `The last trade was at ${formatDecimal(last)}.` : undefined}
+            label={quote ? t("Price in {quote}", { quote }) : t("Price")}
+            description={last ? t("The last trade was at {last}.", { last: formatDecimal(last) }) : undefined}
             value={draft.price}
             data-autofocus
             error={refused("price")}
             onValue={(price) => set({ price })}
           />
           <Checkbox
-            label="Tell me again"
+            label={t("Tell me again")}
             checked={draft.repeat}
             onChange={(event) => set({ repeat: event.currentTarget.checked })}
           />
           {draft.repeat && (
             <>
               <Select
-                label="At most once in"
+                label={t("At most once in")}
                 allowDeselect={false}
                 data={restChoices(draft.interval)}
                 value={String(draft.interval)}
                 onChange={(chosen) => set({ interval: restOf(chosen) ?? draft.interval })}
               />
               <DecimalField
-                label={`Only after the price was back by (${quote || "optional"})`}
-                description="Empty: it need not go back."
+                label={t("Only after the price was back by ({unit})", { unit: quote || t("optional") })}
+                description={t("Empty: it need not go back.")}
                 value={draft.distance}
                 error={refused("rearmDistance")}
                 onValue={(distance) => set({ distance })}
@@ -122,8 +123,8 @@ export default function AlertDialog({ alert, symbol = null, onClose }: AlertDial
             </>
           )}
           <TextInput
-            label="Note"
-            description="The alert repeats it."
+            label={t("Note")}
+            description={t("The alert repeats it.")}
             value={draft.note}
             maxLength={NOTE_LENGTH_MAX}
             autoComplete="off"
@@ -137,14 +138,14 @@ export default function AlertDialog({ alert, symbol = null, onClose }: AlertDial
             disabled={missing !== null}
             aria-describedby="alert-hint"
           >
-            {alert ? "Save and arm it" : "Alert me"}
+            {alert ? t("Save and arm it") : t("Alert me")}
           </Button>
           <p id="alert-hint" role="status" className={fields.hint}>
-            {missing !== null && `Missing: ${missing}.`}
+            {missing !== null && t("Missing: {missing}.", { missing })}
             {missing === null &&
               draft.source === "last_trade" &&
               isThere(draft, last) &&
-              "The price is there already: the next trade may fire the alert."}
+              t("The price is there already: the next trade may fire the alert.")}
           </p>
         </Stack>
       </form>
@@ -175,8 +176,8 @@ function useSave(draft: Draft, alert: PriceAlert | undefined, onDone: () => void
     onSettled: () => void client.invalidateQueries({ queryKey: ALERTS }),
     onSuccess: ({ symbol, direction, price }) => {
       toastDone(
-        "The alert is armed",
-        `${symbol}, ${DIRECTIONS[direction].toLowerCase()} ${formatDecimal(price)}`,
+        t("The alert is armed"),
+        `${symbol}, ${inSentence(DIRECTIONS[direction])} ${formatDecimal(price)}`,
       );
       onDone();
     },

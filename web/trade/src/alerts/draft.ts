@@ -1,5 +1,6 @@
 /** What a price alert shall be, as it is typed. Pure. */
 import { compareDecimals, isDecimal, isPositive } from "#lib/decimal.ts";
+import { several, t } from "#lib/language.ts";
 import type { Schemas } from "../api/client.ts";
 
 export type PriceAlert = Schemas["PriceAlert"];
@@ -22,16 +23,47 @@ export interface Draft {
 export const NOTE_LENGTH_MAX = 200;
 /** How long a repeating alert rests, in seconds. */
 export const INTERVALS: readonly { seconds: number; title: string }[] = [
-  { seconds: 60, title: "1 minute" },
-  { seconds: 300, title: "5 minutes" },
-  { seconds: 3_600, title: "1 hour" },
-  { seconds: 86_400, title: "1 day" },
+  {
+    seconds: 60,
+    get title() {
+      return t("1 minute");
+    },
+  },
+  {
+    seconds: 300,
+    get title() {
+      return t("5 minutes");
+    },
+  },
+  {
+    seconds: 3_600,
+    get title() {
+      return t("1 hour");
+    },
+  },
+  {
+    seconds: 86_400,
+    get title() {
+      return t("1 day");
+    },
+  },
 ];
 
-export const DIRECTIONS: Readonly<Record<Direction, string>> = { above: "At or above", below: "At or below" };
+export const DIRECTIONS: Readonly<Record<Direction, string>> = {
+  get above() {
+    return t("At or above");
+  },
+  get below() {
+    return t("At or below");
+  },
+};
 export const SOURCES: Readonly<Record<Source, string>> = {
-  last_trade: "Last trade",
-  fair_price: "Fair price",
+  get last_trade() {
+    return t("Last trade");
+  },
+  get fair_price() {
+    return t("Fair price");
+  },
 };
 
 /** The draft of a new alert. */
@@ -64,11 +96,11 @@ export function draftOf(alert: PriceAlert): Draft {
 
 /** What the draft lacks first, as "a price above 0"; null if it is complete. */
 export function lackOf({ symbol, direction, price, repeat, distance }: Draft): string | null {
-  if (symbol === null) return "a market";
-  if (!isAbove0(price)) return "a price above 0";
+  if (symbol === null) return t("a market");
+  if (!isAbove0(price)) return t("a price above 0");
   if (!repeat || distance === "") return null;
-  if (!isAbove0(distance)) return "a distance above 0, or none";
-  if (direction === "above" && compareDecimals(distance, price) >= 0) return "a distance below the price";
+  if (!isAbove0(distance)) return t("a distance above 0, or none");
+  if (direction === "above" && compareDecimals(distance, price) >= 0) return t("a distance below the price");
   return null;
 }
 
@@ -94,7 +126,10 @@ export function isThere({ direction, price }: Draft, last: string | null | undef
 
 /** How long an alert rests, in words. */
 export function restText(seconds: number): string {
-  return INTERVALS.find((one) => one.seconds === seconds)?.title ?? `${seconds} seconds`;
+  return (
+    INTERVALS.find((one) => one.seconds === seconds)?.title ??
+    several(seconds, "{count} second", "{count} seconds")
+  );
 }
 
 function isAbove0(text: string): boolean {

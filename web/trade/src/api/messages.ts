@@ -1,9 +1,10 @@
 /** Every failure that a trader can meet: what happened, the exchange's own words, and what to do next. */
 import type { Problem } from "#lib/components/states.tsx";
-import { plural } from "#lib/counts.ts";
+import { several, t, texts } from "#lib/language.ts";
 import { isOffline } from "#lib/network.ts";
 import { RefusedError, UnreachableError } from "./errors.ts";
 
+/** In English: `explain` shows them in the language of the page. */
 type Words = readonly [title: string, advice: string];
 
 /** Explanations of one page, loaded with it. They come before the common ones below. */
@@ -13,7 +14,7 @@ export interface OwnWords {
 }
 
 /** By the code of the refusal. */
-const CODES: Readonly<Record<string, Words>> = {
+const CODES: Readonly<Record<string, Words>> = texts({
   INVALID_CREDENTIALS: [
     "Not logged in",
     "Check the email address and the password. After five wrong ones you have to wait.",
@@ -202,10 +203,10 @@ const CODES: Readonly<Record<string, Words>> = {
   ],
   OVERLOADED: ["The exchange is busy", "Nothing was done. Try again in a few seconds."],
   BUS_UNAVAILABLE: ["The exchange is not ready", "It may be restarting: try again in a few seconds."],
-};
+});
 
 /** Explanations by the text of the reason, for codes with several reasons. */
-const REASONS: OwnWords["reasons"] = [
+const REASONS: OwnWords["reasons"] = texts([
   [
     /insufficient \S+ balance/,
     ["Not enough funds", "Lower the amount, cancel an open order that holds funds, or deposit more."],
@@ -228,9 +229,9 @@ const REASONS: OwnWords["reasons"] = [
     /wait|try again (in|after)/i,
     ["Please wait", "Wait as long as the reason says. Each further try may lengthen it."],
   ],
-];
+]);
 
-const STATUSES: Readonly<Record<number, Words>> = {
+const STATUSES: Readonly<Record<number, Words>> = texts({
   400: ["The exchange did not accept this", "Correct what the reason names, and try again."],
   401: ["You are not logged in", "Log in and try again."],
   403: ["That is not allowed", "Your account or key lacks the right for it."],
@@ -239,41 +240,51 @@ const STATUSES: Readonly<Record<number, Words>> = {
   429: ["Too many requests", "Wait a moment. Nothing was done."],
   503: ["The exchange is not ready", "It may be starting. The page tries again by itself."],
   504: ["The outcome is not known", "Look at your orders and balances before you try again."],
-};
+});
+
+const UNKNOWN: Words = texts([
+  "The exchange failed",
+  "Try again. If it stays, tell the operator the reason.",
+]);
 
 /** Explains any error to the user. */
 export function explain(error: unknown, own?: OwnWords): Problem {
   if (error instanceof UnreachableError) {
     return isOffline(error.address)
       ? {
-          title: "This computer is offline",
+          title: t("This computer is offline"),
           detail: error.message,
-          advice: "Check its network. The page goes on by itself; orders that rest in the book stay there.",
+          advice: t(
+            "Check its network. The page goes on by itself; orders that rest in the book stay there.",
+          ),
         }
       : {
-          title: "The exchange does not respond",
+          title: t("The exchange does not respond"),
           detail: error.message,
-          advice: "It may be restarting. The page tries again by itself; what you see may be old until then.",
+          advice: t(
+            "It may be restarting. The page tries again by itself; what you see may be old until then.",
+          ),
         };
   }
   if (error instanceof RefusedError) {
     const wordsFor = (reasons: OwnWords["reasons"] = []) =>
       reasons.find(([pattern]) => pattern.test(error.message))?.[1];
-    const [title, advice] = wordsFor(own?.reasons) ??
+    const [title, advice] =
+      wordsFor(own?.reasons) ??
       own?.codes[error.code] ??
       wordsFor(REASONS) ??
       CODES[error.code] ??
-      STATUSES[error.status] ?? [
-        "The exchange failed",
-        "Try again. If it stays, tell the operator the reason.",
-      ];
-    const wait = error.retryAfter ? ` It takes the next one in ${plural(error.retryAfter, "second")}.` : "";
-    return { title, detail: error.message, advice: advice + wait };
+      STATUSES[error.status] ??
+      UNKNOWN;
+    const wait = error.retryAfter
+      ? ` ${several(error.retryAfter, "It takes the next one in {count} second.", "It takes the next one in {count} seconds.")}`
+      : "";
+    return { title: t(title), detail: error.message, advice: t(advice) + wait };
   }
   return {
-    title: "The page failed",
+    title: t("The page failed"),
     detail: error instanceof Error ? error.message : String(error),
-    advice: "Reload the page. If it happens again, report it with this message.",
+    advice: t("Reload the page. If it happens again, report it with this message."),
   };
 }
 

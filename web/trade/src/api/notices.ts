@@ -1,5 +1,6 @@
 /** Notices that the exchange has sent to a user. Pure. */
 import { formatDecimal } from "#lib/decimal.ts";
+import { texts } from "#lib/language.ts";
 
 export interface Notice {
   id: string;
@@ -54,7 +55,7 @@ export function withNotice(notices: readonly Notice[], added: Notice): Notice[] 
   return [...newer, added, ...notices.slice(newer.length)].slice(0, NOTICES_MAX);
 }
 
-/** The page that a notice links to, by the first word of its kind; null if there is none. */
+/** The page that a notice links to, with its English title, by the first word of its kind; null if there is none. */
 export function pageOf(kind: string): { path: string; title: string } | null {
   const [word = ""] = kind.split(/[._]/);
   return PAGES.get(word) ?? null;
@@ -67,18 +68,20 @@ export function isUrgent(kind: string): boolean {
 
 const URGENT: ReadonlySet<string> = new Set(["margin", "new", "security"]);
 
-const PAGES: ReadonlyMap<string, { path: string; title: string }> = new Map([
-  ["order", { path: "/history", title: "Order history" }],
-  ["deposit", { path: "/wallet", title: "Wallet" }],
-  ["payment", { path: "/wallet", title: "Wallet" }],
-  ["withdrawal", { path: "/withdrawals", title: "Withdrawals" }],
-  ["conversion", { path: "/convert", title: "Conversions" }],
-  ["staking", { path: "/staking", title: "Staking" }],
-  ["margin", { path: "/margin", title: "Margin" }],
-  ["price", { path: "/alerts", title: "Price alerts" }],
-  ["new", { path: "/account/security", title: "Security" }],
-  ["password", { path: "/account/security", title: "Security" }],
-  ["mfa", { path: "/account/security", title: "Security" }],
-  ["security", { path: "/account/security", title: "Security" }],
-  ["api", { path: "/account/api-keys", title: "API keys" }],
-]);
+const PAGES: ReadonlyMap<string, { path: string; title: string }> = new Map(
+  texts([
+    ["order", { path: "/history", title: "Order history" }],
+    ["deposit", { path: "/wallet", title: "Wallet" }],
+    ["payment", { path: "/wallet", title: "Wallet" }],
+    ["withdrawal", { path: "/withdrawals", title: "Withdrawals" }],
+    ["conversion", { path: "/convert", title: "Conversions" }],
+    ["staking", { path: "/staking", title: "Staking" }],
+    ["margin", { path: "/margin", title: "Margin" }],
+    ["price", { path: "/alerts", title: "Price alerts" }],
+    ["new", { path: "/account/security", title: "Security" }],
+    ["password", { path: "/account/security", title: "Security" }],
+    ["mfa", { path: "/account/security", title: "Security" }],
+    ["security", { path: "/account/security", title: "Security" }],
+    ["api", { path: "/account/api-keys", title: "API keys" }],
+  ]),
+);

@@ -2,42 +2,55 @@
 import { Badge } from "#lib/components/Badge.tsx";
 import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { rich, t } from "#lib/language.ts";
 import type { Conversion } from "./queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 export const CONVERSION_COLUMNS: Column<Conversion>[] = [
-  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
+  {
+    id: "time",
+    get title() {
+      return t("Time");
+    },
+    cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
+  },
   {
     id: "from",
-    title: "Given",
+    get title() {
+      return t("Given");
+    },
     align: "right",
     cell: ({ fromAmount, fromAsset }) => <AssetAmount value={fromAmount} asset={fromAsset} />,
   },
   {
     id: "to",
-    title: "Got",
+    get title() {
+      return t("Got");
+    },
     align: "right",
     cell: ({ toAmount, toAsset }) => <AssetAmount value={toAmount} asset={toAsset} />,
   },
   {
     id: "state",
-    title: "State",
+    get title() {
+      return t("State");
+    },
     cell: ({ status, failureCode }) =>
       status === "completed" ? (
         <Badge tone="positive" shape="●">
-          Done
+          {t("Done")}
         </Badge>
       ) : status === "failed" ? (
         <Badge tone="negative" shape="!">
-          Failed: {failureCode ?? "no reason given"}
+          {rich("Failed: {failureCode}", { failureCode: failureCode ?? t("no reason given") })}
         </Badge>
       ) : (
         <Badge tone="warning" shape="◐">
-          Under way
+          {t("Under way")}
         </Badge>
       ),
   },
 ];
 
 export const conversionName = ({ fromAmount, fromAsset, toAsset }: Conversion) =>
-  `${fromAmount} ${fromAsset} into ${toAsset}`;
+  t("{fromAmount} {fromAsset} into {toAsset}", { fromAmount, fromAsset, toAsset });

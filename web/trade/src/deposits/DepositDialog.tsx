@@ -3,7 +3,7 @@ import { lazy, type ReactNode, Suspense, useState } from "react";
 import { CopyText } from "#lib/components/CopyText.tsx";
 import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
-import { plural } from "#lib/counts.ts";
+import { rich, several, t } from "#lib/language.ts";
 import { explain } from "../api/messages.ts";
 import classes from "./DepositDialog.module.css";
 import { type Network, useNetworks } from "../api/queries.ts";
@@ -22,14 +22,14 @@ export function DepositDialog({ first, onClose }: { first: string; onClose: () =
   const offered = (networks.data ?? []).filter((entry) => entry.asset === asset);
   const chosen = offered.find((entry) => entry.network === network) ?? offered[0];
   return (
-    <Dialog onClose={onClose} title="Deposit" closeButtonProps={{ "aria-label": "Close" }}>
+    <Dialog onClose={onClose} title={t("Deposit")} closeButtonProps={{ "aria-label": t("Close") }}>
       <Stack gap="md">
         {networks.error && <ProblemNote problem={explain(networks.error)} />}
         <Select
-          label="Asset"
-          placeholder="Choose what you deposit"
+          label={t("Asset")}
+          placeholder={t("Choose what you deposit")}
           searchable
-          nothingFoundMessage="No asset of that name"
+          nothingFoundMessage={t("No asset of that name")}
           data={assets}
           value={assets.includes(asset) ? asset : null}
           onChange={(value) => {
@@ -39,7 +39,7 @@ export function DepositDialog({ first, onClose }: { first: string; onClose: () =
         />
         {offered.length > 1 && (
           <Select
-            label="Network"
+            label={t("Network")}
             data={offered.map((entry) => entry.network)}
             value={chosen?.network ?? null}
             onChange={setNetwork}
@@ -56,29 +56,32 @@ function Address({ entry }: { entry: Network }) {
   const simulates = useSimulatesDeposits();
   const { data, error } = useDepositAddress(asset, network);
   if (error && !data) return <ProblemNote problem={explain(error)} />;
-  if (!data) return <Skeleton height={240} role="progressbar" aria-label="Loading the address" />;
+  if (!data) return <Skeleton height={240} role="progressbar" aria-label={t("Loading the address")} />;
   return (
     <div className={classes.address}>
       <Suspense fallback={<Skeleton width={168} height={168} />}>
-        <QrCode text={data.address} label={`QR code of your ${asset} address`} />
+        <QrCode text={data.address} label={t("QR code of your {asset} address", { asset })} />
       </Suspense>
-      <CopyText text={data.address} name="address" />
+      <CopyText text={data.address} name={t("address")} />
       {data.tag && (
         <WarningNote>
-          Send it with the tag <CopyText text={data.tag} name="tag" />: without it the deposit cannot be
-          found.
+          {rich("Send it with the tag {copyText}: without it the deposit cannot be found.", {
+            copyText: <CopyText text={data.tag} name={t("tag")} />,
+          })}
         </WarningNote>
       )}
       <dl className={classes.facts}>
-        <Fact name="Network">{data.network}</Fact>
-        <Fact name="At least">
+        <Fact name={t("Network")}>{data.network}</Fact>
+        <Fact name={t("At least")}>
           <AssetAmount value={data.minimum} asset={asset} />
         </Fact>
-        <Fact name="Credited after">{plural(data.confirmations, "confirmation")}</Fact>
+        <Fact name={t("Credited after")}>
+          {several(data.confirmations, "{count} confirmation", "{count} confirmations")}
+        </Fact>
       </dl>
       <WarningNote>
-        Send {asset} by {data.network} alone. Anything else is lost.
-        {data.simulated && " This exchange simulates its chains: real coins sent here are lost too."}
+        {rich("Send {asset} by {network} alone. Anything else is lost.", { asset, network: data.network })}
+        {data.simulated && " " + t("This exchange simulates its chains: real coins sent here are lost too.")}
       </WarningNote>
       {simulates && (
         <SimulatedDeposit key={`${asset} ${entry.network}`} entry={entry} minimum={data.minimum} />
@@ -92,25 +95,25 @@ function BankDetails({ entry }: { entry: Network }) {
   const simulates = useSimulatesDeposits();
   const { data, error } = useBankDetails(asset);
   if (error && !data) return <ProblemNote problem={explain(error)} />;
-  if (!data) return <Skeleton height={160} role="progressbar" aria-label="Loading the bank details" />;
+  if (!data) return <Skeleton height={160} role="progressbar" aria-label={t("Loading the bank details")} />;
   return (
     <div className={classes.address}>
       <dl className={classes.facts}>
-        <Fact name="Bank">{data.bankName}</Fact>
-        <Fact name="Account holder">{data.accountName}</Fact>
-        <Fact name="Account">
-          <CopyText text={data.account} name="account" />
+        <Fact name={t("Bank")}>{data.bankName}</Fact>
+        <Fact name={t("Account holder")}>{data.accountName}</Fact>
+        <Fact name={t("Account")}>
+          <CopyText text={data.account} name={t("account")} />
         </Fact>
-        <Fact name="Reference">
-          <CopyText text={data.reference} name="reference" />
+        <Fact name={t("Reference")}>
+          <CopyText text={data.reference} name={t("reference")} />
         </Fact>
-        <Fact name="At least">
+        <Fact name={t("At least")}>
           <AssetAmount value={data.minimum} asset={asset} />
         </Fact>
       </dl>
       <WarningNote>
-        Give the reference: it says that the money is yours.
-        {data.simulated && " This exchange simulates its bank: send no real money."}
+        {t("Give the reference: it says that the money is yours.")}
+        {data.simulated && " " + t("This exchange simulates its bank: send no real money.")}
       </WarningNote>
       {simulates && (
         <SimulatedDeposit key={`${asset} ${entry.network}`} entry={entry} minimum={data.minimum} />

@@ -5,8 +5,9 @@ import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { readScaled } from "#lib/scaled.ts";
-import { decimalForm } from "#lib/separators.ts";
+import { decimalForm } from "#lib/decimalForm.ts";
 import { useExchange } from "../api/client.ts";
 import { RefusedError, UnreachableError } from "../api/errors.ts";
 import { BALANCES } from "../api/live.ts";
@@ -27,7 +28,10 @@ export function SimulatedDeposit({ entry, minimum }: { entry: Network; minimum: 
       const token = await freshToken();
       const response = await fetch("/simulated-deposits", {
         method: "POST",
-        headers: { "Content-Type": "application/json", Authorization: `Bearer ${token ?? ""}` },
+        headers: {
+          "Content-Type": "application/json",
+          Authorization: `Bearer ${token ?? ""}`,
+        },
         body: JSON.stringify({ asset, network, amount: amount.trim(), fiat }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       }).catch(() => {
@@ -42,8 +46,13 @@ export function SimulatedDeposit({ entry, minimum }: { entry: Network; minimum: 
     },
     onSuccess: () => {
       toastDone(
-        fiat ? "The transfer has arrived" : "The deposit is on its way",
-        `${formatDecimal(amount.trim())} ${asset}${fiat ? "" : "; the list of deposits shows when it counts"}`,
+        fiat ? t("The transfer has arrived") : t("The deposit is on its way"),
+        fiat
+          ? `${formatDecimal(amount.trim())} ${asset}`
+          : t("{amount} {asset}; the list of deposits shows when it counts", {
+              amount: formatDecimal(amount.trim()),
+              asset,
+            }),
       );
       setAmount("");
     },
@@ -52,7 +61,7 @@ export function SimulatedDeposit({ entry, minimum }: { entry: Network; minimum: 
   return (
     <form
       className={classes.fields}
-      aria-label="Simulated deposit"
+      aria-label={t("Simulated deposit")}
       onSubmit={(event) => {
         event.preventDefault();
         if (fault === null && !simulate.isPending) simulate.mutate();
@@ -60,7 +69,7 @@ export function SimulatedDeposit({ entry, minimum }: { entry: Network; minimum: 
     >
       <div className={classes.row}>
         <DecimalField
-          label={`Simulate a deposit in ${asset}`}
+          label={t("Simulate a deposit in {asset}", { asset })}
           value={amount}
           onValue={(text) => {
             setAmount(text);
@@ -73,22 +82,23 @@ export function SimulatedDeposit({ entry, minimum }: { entry: Network; minimum: 
           disabled={fault !== null}
           aria-describedby="simulated-deposit-hint"
         >
-          Simulate
+          {t("Simulate")}
         </Button>
       </div>
       {simulate.error && <ProblemNote problem={explain(simulate.error)} />}
       <p id="simulated-deposit-hint" className={classes.hint} role="status">
-        {fault ?? "This platform runs on your computer alone, so it can simulate deposits."}
+        {fault ?? t("This platform runs on your computer alone, so it can simulate deposits.")}
       </p>
     </form>
   );
 }
 
 function faultOf(amount: string, minimum: string, asset: string): string | null {
-  if (amount === "") return "Enter an amount: nothing real is sent.";
+  if (amount === "") return t("Enter an amount: nothing real is sent.");
   const value = readScaled(amount);
-  if (value === null || value <= 0n) return `An amount is ${decimalForm()}, more than zero.`;
+  if (value === null || value <= 0n)
+    return t("An amount is {decimalForm}, more than zero.", { decimalForm: decimalForm() });
   return value < (readScaled(minimum) ?? 0n)
-    ? `The least amount is ${formatDecimal(minimum)} ${asset}.`
+    ? t("The least amount is {minimum} {asset}.", { minimum: formatDecimal(minimum), asset })
     : null;
 }

@@ -3,30 +3,50 @@ import { Badge } from "#lib/components/Badge.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
 import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
-import { plural } from "#lib/counts.ts";
+import { several, t } from "#lib/language.ts";
 import type { Deposit } from "./queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 export const DEPOSIT_COLUMNS: Column<Deposit>[] = [
-  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
+  {
+    id: "time",
+    get title() {
+      return t("Time");
+    },
+    cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
+  },
   {
     id: "amount",
-    title: "Amount",
+    get title() {
+      return t("Amount");
+    },
     align: "right",
     cell: ({ amount, asset }) => <AssetAmount value={amount} asset={asset} />,
   },
-  { id: "network", title: "Network", cell: ({ network }) => network || "Booked by the exchange" },
+  {
+    id: "network",
+    get title() {
+      return t("Network");
+    },
+    cell: ({ network }) => network || t("Booked by the exchange"),
+  },
   {
     id: "state",
-    title: "State",
+    get title() {
+      return t("State");
+    },
     cell: ({ status, requiredConfirmations }) =>
       status === "confirmed" ? (
         <Badge tone="positive" shape="●">
-          Credited
+          {t("Credited")}
         </Badge>
       ) : (
         <Badge tone="warning" shape="◐">
-          Waits for {plural(requiredConfirmations, "confirmation")}
+          {several(
+            requiredConfirmations,
+            "Waits for {count} confirmation",
+            "Waits for {count} confirmations",
+          )}
         </Badge>
       ),
   },
@@ -36,6 +56,6 @@ export const DEPOSIT_COLUMNS: Column<Deposit>[] = [
 export const depositId = ({ txHash, asset }: Deposit) => `${txHash} ${asset}`;
 
 export const depositActions = ({ txHash, address }: Deposit) => [
-  { label: "Copy transaction", onClick: () => copyAndTell(txHash) },
-  ...(address === "" ? [] : [{ label: "Copy address", onClick: () => copyAndTell(address) }]),
+  { label: t("Copy transaction"), onClick: () => copyAndTell(txHash) },
+  ...(address === "" ? [] : [{ label: t("Copy address"), onClick: () => copyAndTell(address) }]),
 ];

@@ -5,6 +5,7 @@ import { useBrand } from "#lib/brand.ts";
 import { DisplaySettings } from "#lib/components/DisplaySettings.tsx";
 import { Brand, CONTENT_ID, HeaderTools, SkipLink } from "#lib/components/header.tsx";
 import { Shortcuts } from "#lib/components/Shortcuts.tsx";
+import { t } from "#lib/language.ts";
 import { useSession } from "../api/session.ts";
 import { AccountMenu } from "./AccountMenu.tsx";
 import classes from "./Frame.module.css";
@@ -28,8 +29,8 @@ export function Frame({ children }: { children: ReactNode }) {
     <>
       <SkipLink />
       <header className={classes.header}>
-        <Brand label="markets" />
-        <nav className={classes.navigation} aria-label="Pages">
+        <Brand label={t("markets")} />
+        <nav className={classes.navigation} aria-label={t("Pages")}>
           {NAVIGATION.map(({ path, title, isAt }) => (
             <Link
               key={path}
@@ -56,7 +57,7 @@ export function Frame({ children }: { children: ReactNode }) {
           ) : (
             <>
               <Button component={Link} href={`/login?next=${location}`} variant="default" size="xs">
-                Log in
+                {t("Log in")}
               </Button>
               <Button
                 component={Link}
@@ -64,7 +65,7 @@ export function Frame({ children }: { children: ReactNode }) {
                 size="xs"
                 className={classes.register}
               >
-                Register
+                {t("Register")}
               </Button>
             </>
           )}
@@ -76,8 +77,8 @@ export function Frame({ children }: { children: ReactNode }) {
       </main>
       {!MARKET_PAGE.isAt(location) && (
         <footer className={classes.footer}>
-          <Link href="/fees">Fees</Link>
-          <Link href="/status">Status</Link>
+          <Link href="/fees">{t("Fees")}</Link>
+          <Link href="/status">{t("Status")}</Link>
           {[...brand.legal, ...brand.links].map(({ title, url }) => (
             <a key={url} href={url}>
               {title}

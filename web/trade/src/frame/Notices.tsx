@@ -5,6 +5,7 @@ import { useLocation } from "wouter";
 import { Badge } from "#lib/components/Badge.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { t } from "#lib/language.ts";
 import { useTold } from "../account/queries.ts";
 import { learn, markNoticesRead, useNotices } from "../api/keptNotices.ts";
 import { type Notice, pageOf, withShownAmounts } from "../api/notices.ts";
@@ -47,13 +48,15 @@ export default function Notices({ userId }: { userId: string }) {
       returnFocus
     >
       <Popover.Target>
-        <Tooltip label="Notices" disabled={isOpen}>
+        <Tooltip label={t("Notices")} disabled={isOpen}>
           <ActionIcon
             variant="subtle"
             color="gray"
             size="lg"
             className={classes.bell}
-            aria-label={unread.length === 0 ? "Notices" : `Notices, ${unread.length} unread`}
+            aria-label={
+              unread.length === 0 ? t("Notices") : t("Notices, {count} unread", { count: unread.length })
+            }
             onClick={() => show(!isOpen)}
           >
             <BellIcon />
@@ -67,13 +70,15 @@ export default function Notices({ userId }: { userId: string }) {
       </Popover.Target>
       <Popover.Dropdown className={classes.dropdown} aria-labelledby={headingId}>
         <Title order={2} id={headingId} className={classes.title}>
-          Notices
+          {t("Notices")}
         </Title>
         {notices.length === 0 ? (
-          <EmptyState title="No notices">What the exchange tells you appears here, and stays.</EmptyState>
+          <EmptyState title={t("No notices")}>
+            {t("What the exchange tells you appears here, and stays.")}
+          </EmptyState>
         ) : (
-          <div className={classes.scroll} role="region" aria-label="Notices, scrollable" tabIndex={0}>
-            <ul className={classes.list} aria-label="Notices">
+          <div className={classes.scroll} role="region" aria-label={t("Notices, scrollable")} tabIndex={0}>
+            <ul className={classes.list} aria-label={t("Notices")}>
               {notices.map((notice) => (
                 <Item
                   key={notice.id}
@@ -87,10 +92,10 @@ export default function Notices({ userId }: { userId: string }) {
         )}
         <p className={classes.foot}>
           <PageLink href="/account/notifications" onClick={close}>
-            Choose what you are told
+            {t("Choose what you are told")}
           </PageLink>
           <PageLink href="/alerts" onClick={close}>
-            Price alerts
+            {t("Price alerts")}
           </PageLink>
           <Button
             variant="default"
@@ -100,7 +105,7 @@ export default function Notices({ userId }: { userId: string }) {
               setAlerting(true);
             }}
           >
-            Alert me…
+            {t("Alert me…")}
           </Button>
         </p>
       </Popover.Dropdown>
@@ -126,7 +131,7 @@ function Item({ notice, isNew, onLeave }: { notice: Notice; isNew: boolean; onLe
         <strong>{withShownAmounts(notice.title)}</strong>
         {isNew && (
           <Badge tone="accent" shape="●">
-            New
+            {t("New")}
           </Badge>
         )}
       </p>
@@ -136,7 +141,7 @@ function Item({ notice, isNew, onLeave }: { notice: Notice; isNew: boolean; onLe
       <p className={classes.text}>{withShownAmounts(notice.text)}</p>
       {page && (
         <PageLink href={page.path} onClick={onLeave}>
-          {page.title}
+          {t(page.title)}
         </PageLink>
       )}
     </li>

@@ -1,6 +1,7 @@
 import { Button, Menu } from "@mantine/core";
 import { ChevronDownIcon } from "@primer/octicons-react";
 import { Link } from "wouter";
+import { t } from "#lib/language.ts";
 import classes from "./Frame.module.css";
 import { NAVIGATION } from "./navigation.ts";
 
@@ -14,9 +15,11 @@ export function PageMenu({ location }: { location: string }) {
           <Button
             variant="default"
             rightSection={<ChevronDownIcon />}
-            aria-label={current ? `Page: ${current.title}, choose another` : "Choose a page"}
+            aria-label={
+              current ? t("Page: {title}, choose another", { title: current.title }) : t("Choose a page")
+            }
           >
-            {current?.title ?? "Pages"}
+            {current?.title ?? t("Pages")}
           </Button>
         </Menu.Target>
         <Menu.Dropdown>

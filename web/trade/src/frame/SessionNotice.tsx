@@ -1,6 +1,7 @@
 import { AlertIcon } from "@primer/octicons-react";
 import { Link, useLocation } from "wouter";
 import { NoticeBar } from "#lib/components/NoticeBar.tsx";
+import { t } from "#lib/language.ts";
 import { useSession } from "../api/session.ts";
 
 /** Says that the session has ended by itself: public prices go on, so nothing else would show it. */
@@ -11,8 +12,10 @@ export function SessionNotice() {
   return (
     <NoticeBar icon={AlertIcon}>
       <p role="alert">
-        {ending === "expired" ? "Your session has ended." : "You logged out in another tab."} Your orders stay
-        in the book. <Link href={`/login?next=${location}`}>Log in again</Link>
+        {ending === "expired"
+          ? t("Your session has ended. Your orders stay in the book.")
+          : t("You logged out in another tab. Your orders stay in the book.")}{" "}
+        <Link href={`/login?next=${location}`}>{t("Log in again")}</Link>
       </p>
     </NoticeBar>
   );

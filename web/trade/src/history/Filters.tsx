@@ -1,4 +1,5 @@
 import { Button, Select, TextInput } from "@mantine/core";
+import { t } from "#lib/language.ts";
 import type { UrlState } from "#lib/urlState.ts";
 import { useMarkets, useNetworks } from "../api/queries.ts";
 import type { Filter } from "./filter.ts";
@@ -24,19 +25,19 @@ export function Filters({ about, filter, change }: FiltersProps) {
   // A market that is gone still has its history.
   const choices = new Set(filter.subject === "" ? known : [...known, filter.subject]);
   const days = [
-    { name: "from", label: "From", value: filter.fromDay, fault: filter.fromFault },
-    { name: "to", label: "To", value: filter.toDay, fault: filter.toFault },
+    { name: "from", label: t("From"), value: filter.fromDay, fault: filter.fromFault },
+    { name: "to", label: t("To"), value: filter.toDay, fault: filter.toFault },
   ];
   return (
     <>
       <Select
         size="xs"
         className={classes.subject}
-        aria-label={about === "market" ? "Market shown" : "Asset shown"}
-        placeholder={about === "market" ? "All markets" : "All assets"}
+        aria-label={about === "market" ? t("Market shown") : t("Asset shown")}
+        placeholder={about === "market" ? t("All markets") : t("All assets")}
         searchable
         clearable
-        nothingFoundMessage="None of that name"
+        nothingFoundMessage={t("None of that name")}
         data={[...choices].sort()}
         value={filter.subject || null}
         onChange={(value) => change({ [about]: value })}
@@ -59,7 +60,7 @@ export function Filters({ about, filter, change }: FiltersProps) {
       ))}
       {filter.isSet && (
         <Button size="xs" variant="subtle" onClick={() => change({ [about]: null, from: null, to: null })}>
-          Clear filters
+          {t("Clear filters")}
         </Button>
       )}
     </>

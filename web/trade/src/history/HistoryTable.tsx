@@ -4,6 +4,7 @@ import { type Column, DataTable, type RowAction } from "#lib/components/DataTabl
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { rich, t } from "#lib/language.ts";
 import type { UrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../api/messages.ts";
 import type { Filter } from "./filter.ts";
@@ -35,7 +36,7 @@ export function HistoryTable<Row>({ view, list, empty, actions, ...table }: Hist
   const last = query.data?.pages.at(-1)?.last ?? null;
   const showAll = (
     <Button variant="default" onClick={() => change({ [list.subject]: null, from: null, to: null })}>
-      Show all
+      {t("Show all")}
     </Button>
   );
   return (
@@ -49,15 +50,16 @@ export function HistoryTable<Row>({ view, list, empty, actions, ...table }: Hist
       problem={explainIfAny(query.error)}
       empty={
         !filter.isSet ? (
-          <EmptyState title="Nothing here yet">{empty}</EmptyState>
+          <EmptyState title={t("Nothing here yet")}>{empty}</EmptyState>
         ) : query.hasNextPage && last !== null ? (
-          <EmptyState title="Nothing found so far">
-            Looked back to <TimeText milliseconds={Date.parse(list.timeOf(last))} />. “Show older” looks
-            further.
+          <EmptyState title={t("Nothing found so far")}>
+            {rich("Looked back to {time}. “Show older” looks further.", {
+              time: <TimeText milliseconds={Date.parse(list.timeOf(last))} />,
+            })}
           </EmptyState>
         ) : (
-          <EmptyState title="Nothing matches" action={showAll}>
-            Nothing of yours in this list fits the filter.
+          <EmptyState title={t("Nothing matches")} action={showAll}>
+            {t("Nothing of yours in this list fits the filter.")}
           </EmptyState>
         )
       }

@@ -5,7 +5,8 @@ import { useEffect, useRef, useState } from "react";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
-import { formatCount, plural } from "#lib/counts.ts";
+import { formatCount } from "#lib/counts.ts";
+import { inSentence, rich, several, t } from "#lib/language.ts";
 import { saveFile } from "#lib/saveFile.ts";
 import { useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
@@ -34,7 +35,11 @@ export function useDownload() {
       return { ...file, name };
     },
     onSuccess: ({ rows: count, name }) => {
-      if (count > 0) toastDone("Downloaded", `${plural(count, "row")} in ${name}`);
+      if (count > 0)
+        toastDone(
+          t("Downloaded"),
+          several(count, "{count} row in {name}", "{count} rows in {name}", { name }),
+        );
     },
   });
   useEffect(() => () => running.current?.abort(), []);
@@ -57,7 +62,7 @@ export function DownloadButton({ download, list, filter }: { download: Download[
       disabled={download.isPending || filter.fromFault !== null || filter.toFault !== null}
       onClick={() => download.mutate({ list, filter })}
     >
-      Download CSV
+      {t("Download CSV")}
     </Button>
   );
 }
@@ -70,22 +75,32 @@ export function DownloadState({ download: { download, rows, stop } }: { download
     <div className={classes.download}>
       <div role="status" className={classes.progress}>
         {isPending &&
-          `Reading ${variables.list.title.toLowerCase()} for the file: ${plural(rows, "row")} so far.`}
-        {data?.rows === 0 && "Nothing matches the filter, so there is no file."}
+          several(
+            rows,
+            "Reading {title} for the file: {count} row so far.",
+            "Reading {title} for the file: {count} rows so far.",
+            { title: inSentence(variables.list.title) },
+          )}
+        {data?.rows === 0 && t("Nothing matches the filter, so there is no file.")}
       </div>
       {isPending && (
         <Button size="xs" variant="default" onClick={stop}>
-          Stop
+          {t("Stop")}
         </Button>
       )}
       {error && <ProblemNote problem={explain(error)} />}
       {cutAt !== null && (
         <WarningNote>
           <p className={classes.cut}>
-            <strong>{data?.name} is not complete.</strong> A file has at most{" "}
-            {formatCount(FILE_BOUNDS.rowsMax)} rows, out of at most {formatCount(FILE_ENTRIES_MAX)} entries.
-            It reaches back to <TimeText milliseconds={Date.parse(cutAt)} />. Choose that day as the last one,
-            and download the rest.
+            {rich(
+              "{strong} A file has at most {rowsMax} rows, out of at most {fileEntriesMax} entries. It reaches back to {time}. Choose that day as the last one, and download the rest.",
+              {
+                strong: <strong>{rich("{name} is not complete.", { name: data?.name })}</strong>,
+                rowsMax: formatCount(FILE_BOUNDS.rowsMax),
+                fileEntriesMax: formatCount(FILE_ENTRIES_MAX),
+                time: <TimeText milliseconds={Date.parse(cutAt)} />,
+              },
+            )}
           </p>
         </WarningNote>
       )}

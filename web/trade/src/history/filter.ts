@@ -1,5 +1,6 @@
 /** The filter of the history as the address has it. Pure. */
 import { endOfDay, isDay, startOfDay } from "#lib/days.ts";
+import { t } from "#lib/language.ts";
 import type { Wanted } from "./lists.ts";
 
 /** A filter as it was entered, and what it means. */
@@ -16,7 +17,7 @@ export interface Filter {
 }
 
 const SUBJECT = /^[A-Z0-9]{2,10}(-[A-Z0-9]{2,10})?$/;
-const NO_DAY = "Choose a day between 2000 and 2100.";
+const noDay = () => t("Choose a day between 2000 and 2100.");
 
 /** Read a filter; days are those of the zone. What cannot be read filters nothing, and says so. */
 export function readFilter(
@@ -34,8 +35,8 @@ export function readFilter(
     subject,
     fromDay,
     toDay,
-    fromFault: fromDay === "" || from !== null ? null : NO_DAY,
-    toFault: isTurned ? "This day is before the first." : toDay === "" || to !== null ? null : NO_DAY,
+    fromFault: fromDay === "" || from !== null ? null : noDay(),
+    toFault: isTurned ? t("This day is before the first.") : toDay === "" || to !== null ? null : noDay(),
     wanted: { subject, from, to },
     isSet: subject !== "" || fromDay !== "" || toDay !== "",
   };

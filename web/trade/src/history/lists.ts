@@ -1,5 +1,6 @@
 /** The lists of the history: what the exchange filters of each, what the page does, and the columns of its file. */
 import { csvFile } from "#lib/csv.ts";
+import { t } from "#lib/language.ts";
 import { type Client, type Slice, slice } from "../api/client.ts";
 import type { Fill, Order } from "../api/queries.ts";
 import { type Conversion, CONVERSIONS } from "../conversions/queries.ts";
@@ -157,7 +158,9 @@ const ASSET = {
 export const ORDERS = list<Order>({
   ...MARKET,
   name: "orders",
-  title: "Orders",
+  get title() {
+    return t("Orders");
+  },
   key: ["orders", "history"],
   read: (rest, wanted, position, signal) =>
     slice(rest.GET("/api/v1/orders/history", { params: { query: ofMarket(wanted, position) }, signal })),
@@ -187,7 +190,9 @@ export const ORDERS = list<Order>({
 export const FILLS = list<Fill>({
   ...MARKET,
   name: "fills",
-  title: "Fills",
+  get title() {
+    return t("Fills");
+  },
   key: ["orders", "fills"],
   read: (rest, wanted, position, signal) =>
     slice(rest.GET("/api/v1/orders/trades", { params: { query: ofMarket(wanted, position) }, signal })),
@@ -210,7 +215,9 @@ export const FILLS = list<Fill>({
 export const DEPOSITS = list<Deposit>({
   ...ASSET,
   name: "deposits",
-  title: "Deposits",
+  get title() {
+    return t("Deposits");
+  },
   key: ["funds", "deposits"],
   read: (rest, wanted, position, signal) =>
     slice(rest.GET("/api/v1/accounts/deposits", { params: { query: ofAsset(wanted, position) }, signal })),
@@ -230,7 +237,9 @@ export const DEPOSITS = list<Deposit>({
 export const WITHDRAWN = list<Withdrawal>({
   ...ASSET,
   name: "withdrawals",
-  title: "Withdrawals",
+  get title() {
+    return t("Withdrawals");
+  },
   key: WITHDRAWALS,
   read: (rest, wanted, position, signal) =>
     slice(rest.GET("/api/v1/accounts/withdrawals", { params: { query: ofAsset(wanted, position) }, signal })),
@@ -255,7 +264,9 @@ export const WITHDRAWN = list<Withdrawal>({
 export const CONVERTED = list<Conversion>({
   ...ASSET,
   name: "conversions",
-  title: "Conversions",
+  get title() {
+    return t("Conversions");
+  },
   key: CONVERSIONS,
   routeFilters: { subject: false, period: false },
   read: (rest, _, position, signal) =>
@@ -279,7 +290,9 @@ export const CONVERTED = list<Conversion>({
 export const STAKED = list<StakingEvent>({
   ...ASSET,
   name: "staking",
-  title: "Staking",
+  get title() {
+    return t("Staking");
+  },
   key: STAKING,
   routeFilters: { subject: false, period: false },
   read: (rest, _, position, signal) =>
@@ -290,7 +303,9 @@ export const STAKED = list<StakingEvent>({
 export const MOVEMENTS = list<Transaction>({
   ...ASSET,
   name: "movements",
-  title: "Movements",
+  get title() {
+    return t("Movements");
+  },
   key: ["funds", "transactions"],
   read: (rest, wanted, position, signal) =>
     slice(

@@ -1,6 +1,7 @@
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { parseCount } from "#lib/counts.ts";
+import { t } from "#lib/language.ts";
 import {
   choose,
   type Indicator,
@@ -27,7 +28,7 @@ export default function IndicatorChoices() {
         <Row key={indicator.id} indicator={indicator} />
       ))}
       <Button size="compact-sm" variant="default" className={classes.reset} onClick={reset}>
-        Hide all and reset
+        {t("Hide all and reset")}
       </Button>
     </div>
   );
@@ -85,7 +86,7 @@ function Field({
       autoComplete="off"
       maxLength={3}
       value={typed}
-      error={isRight ? null : `${String(least)} to ${String(most)}`}
+      error={isRight ? null : t("{least} to {most}", { least: String(least), most: String(most) })}
       onChange={({ currentTarget }) => {
         setTyped(currentTarget.value);
         const next = parseCount(currentTarget.value);

@@ -1,5 +1,6 @@
 import { Button, Popover } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
+import { t } from "#lib/language.ts";
 import { useStore } from "#lib/store.ts";
 import { shown } from "./shown.ts";
 
@@ -32,10 +33,10 @@ export function IndicatorMenu({
     >
       <Popover.Target>
         <Button size="compact-xs" variant="default" onClick={toggle}>
-          {count === 0 ? "Indicators" : `Indicators (${String(count)})`}
+          {count === 0 ? t("Indicators") : t("Indicators ({count})", { count: String(count) })}
         </Button>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Indicators of the chart" p={0}>
+      <Popover.Dropdown aria-label={t("Indicators of the chart")} p={0}>
         <Suspense>
           <IndicatorChoices />
         </Suspense>

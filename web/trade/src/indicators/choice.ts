@@ -1,4 +1,5 @@
 /** Which indicators the chart shows, and with which periods: kept in this browser. */
+import { t } from "#lib/language.ts";
 import { createStore, keep, readKept, useStore } from "#lib/store.ts";
 import { KEY, shown } from "./shown.ts";
 
@@ -23,7 +24,13 @@ export interface Indicator {
   hasPane: boolean;
 }
 
-const PERIOD: Parameter = { name: "Period", least: 1, most: 500 };
+const PERIOD: Parameter = {
+  get name() {
+    return t("Period");
+  },
+  least: 1,
+  most: 500,
+};
 /** Shorter ones have nothing to average. */
 const LONGER: Parameter = { ...PERIOD, least: 2 };
 
@@ -31,11 +38,11 @@ function average(id: string, kind: "sma" | "ema", period: number): Indicator {
   return {
     id,
     kind,
-    name: kind === "sma" ? "SMA" : "EMA",
+    name: kind === "sma" ? t("SMA") : t("EMA"),
     meaning:
       kind === "sma"
-        ? "Simple moving average: the mean of the last closes."
-        : "Exponential moving average: later closes count more.",
+        ? t("Simple moving average: the mean of the last closes.")
+        : t("Exponential moving average: later closes count more."),
     parameters: [PERIOD],
     defaults: [period],
     hasPane: false,
@@ -51,17 +58,34 @@ export const INDICATORS: readonly Indicator[] = [
   {
     id: "bollinger",
     kind: "bollinger",
-    name: "Bollinger bands",
-    meaning: "The moving average, and standard deviations above and below it.",
-    parameters: [LONGER, { name: "Deviations", least: 1, most: 10 }],
+    get name() {
+      return t("Bollinger bands");
+    },
+    get meaning() {
+      return t("The moving average, and standard deviations above and below it.");
+    },
+    parameters: [
+      LONGER,
+      {
+        get name() {
+          return t("Deviations");
+        },
+        least: 1,
+        most: 10,
+      },
+    ],
     defaults: [20, 2],
     hasPane: false,
   },
   {
     id: "vwap",
     kind: "vwap",
-    name: "VWAP",
-    meaning: "Mean price of the day, each bar weighed with its volume. The day begins at 00:00 UTC.",
+    get name() {
+      return t("VWAP");
+    },
+    get meaning() {
+      return t("Mean price of the day, each bar weighed with its volume. The day begins at 00:00 UTC.");
+    },
     parameters: [],
     defaults: [],
     hasPane: false,
@@ -69,17 +93,33 @@ export const INDICATORS: readonly Indicator[] = [
   {
     id: "profile",
     kind: "profile",
-    name: "Volume profile",
-    meaning: "How much was traded at which price, of the bars on the screen.",
-    parameters: [{ name: "Rows", least: 4, most: 100 }],
+    get name() {
+      return t("Volume profile");
+    },
+    get meaning() {
+      return t("How much was traded at which price, of the bars on the screen.");
+    },
+    parameters: [
+      {
+        get name() {
+          return t("Rows");
+        },
+        least: 4,
+        most: 100,
+      },
+    ],
     defaults: [24],
     hasPane: false,
   },
   {
     id: "rsi",
     kind: "rsi",
-    name: "RSI",
-    meaning: "Relative strength index: gains among all changes, from 0 to 100.",
+    get name() {
+      return t("RSI");
+    },
+    get meaning() {
+      return t("Relative strength index: gains among all changes, from 0 to 100.");
+    },
     parameters: [LONGER],
     defaults: [14],
     hasPane: true,
@@ -87,12 +127,31 @@ export const INDICATORS: readonly Indicator[] = [
   {
     id: "macd",
     kind: "macd",
-    name: "MACD",
-    meaning: "A quick average less a slow one, and the average of that.",
+    get name() {
+      return t("MACD");
+    },
+    get meaning() {
+      return t("A quick average less a slow one, and the average of that.");
+    },
     parameters: [
-      { ...LONGER, name: "Fast" },
-      { ...LONGER, name: "Slow" },
-      { ...PERIOD, name: "Signal" },
+      {
+        ...LONGER,
+        get name() {
+          return t("Fast");
+        },
+      },
+      {
+        ...LONGER,
+        get name() {
+          return t("Slow");
+        },
+      },
+      {
+        ...PERIOD,
+        get name() {
+          return t("Signal");
+        },
+      },
     ],
     defaults: [12, 26, 9],
     hasPane: true,
@@ -100,8 +159,12 @@ export const INDICATORS: readonly Indicator[] = [
   {
     id: "atr",
     kind: "atr",
-    name: "ATR",
-    meaning: "Average true range: how far the price moves in a bar.",
+    get name() {
+      return t("ATR");
+    },
+    get meaning() {
+      return t("Average true range: how far the price moves in a bar.");
+    },
     parameters: [PERIOD],
     defaults: [14],
     hasPane: true,

@@ -1,6 +1,7 @@
 import { Title } from "@mantine/core";
 import { type Column, DataTable, type ListState } from "#lib/components/DataTable.tsx";
 import { EmptyState, type Problem } from "#lib/components/states.tsx";
+import { t } from "#lib/language.ts";
 import { scaledText } from "#lib/scaled.ts";
 import { countedOf, holdingsOf, marksOf } from "./figures.ts";
 import type { Move } from "./CollateralDialog.tsx";
@@ -9,28 +10,42 @@ import type { MarginAccount, MarginBalance } from "./queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const COLUMNS: Column<MarginBalance>[] = [
-  { id: "asset", title: "Asset", cell: ({ asset }) => <strong>{asset}</strong> },
+  {
+    id: "asset",
+    get title() {
+      return t("Asset");
+    },
+    cell: ({ asset }) => <strong>{asset}</strong>,
+  },
   {
     id: "total",
-    title: "Total",
+    get title() {
+      return t("Total");
+    },
     align: "right",
     cell: ({ total, asset }) => <AssetAmount value={total} asset={asset} hasUnit={false} />,
   },
   {
     id: "available",
-    title: "Available",
+    get title() {
+      return t("Available");
+    },
     align: "right",
     cell: ({ available, asset }) => <AssetAmount value={available} asset={asset} hasUnit={false} />,
   },
   {
     id: "borrowed",
-    title: "Borrowed",
+    get title() {
+      return t("Borrowed");
+    },
     align: "right",
     cell: ({ borrowed, asset }) => <AssetAmount value={borrowed} asset={asset} hasUnit={false} />,
   },
   {
     id: "interest",
-    title: "Interest owed",
+    get title() {
+      return t("Interest owed");
+    },
     align: "right",
     cell: ({ interest, asset }) => <AssetAmount value={interest} asset={asset} hasUnit={false} />,
   },
@@ -41,12 +56,12 @@ const countsColumn = (account: MarginAccount): Column<MarginBalance> => {
   const [marks, holdings] = [marksOf(account), holdingsOf(account.balances)];
   return {
     id: "counts",
-    title: "Counts as collateral",
+    title: t("Counts as collateral"),
     align: "right",
     cell: ({ asset }) => {
       const [price, holding] = [marks.get(asset), holdings.get(asset)];
-      if (price === undefined || holding === undefined) return "no price";
-      if (price.unsure !== null) return <span title={price.unsure}>price not sure</span>;
+      if (price === undefined || holding === undefined) return t("no price");
+      if (price.unsure !== null) return <span title={price.unsure}>{t("price not sure")}</span>;
       return <AssetAmount value={scaledText(countedOf(holding, price))} asset={asset} hasUnit={false} />;
     },
   };
@@ -66,10 +81,10 @@ export function Balances({
 }) {
   return (
     <DataTable
-      label="Margin balances"
+      label={t("Margin balances")}
       toolbar={
         <Title order={2} className={classes.title}>
-          Balances
+          {t("Balances")}
         </Title>
       }
       columns={[...COLUMNS, countsColumn(account)]}
@@ -77,18 +92,18 @@ export function Balances({
       rowId={({ asset }) => asset}
       rowName={({ asset }) => asset}
       actions={({ asset }) => [
-        { label: "Move in…", onClick: () => onMove({ direction: "in", asset }) },
+        { label: t("Move in…"), onClick: () => onMove({ direction: "in", asset }) },
         {
-          label: "Move out…",
+          label: t("Move out…"),
           onClick: () => onMove({ direction: "out", asset }),
-          disabledReason: account.status === "active" ? undefined : "The account is being liquidated",
+          disabledReason: account.status === "active" ? undefined : t("The account is being liquidated"),
         },
       ]}
       state={state}
       problem={problem}
       empty={
-        <EmptyState title="Nothing is in the account">
-          Move collateral in: it pays for positions and secures what you borrow.
+        <EmptyState title={t("Nothing is in the account")}>
+          {t("Move collateral in: it pays for positions and secures what you borrow.")}
         </EmptyState>
       }
     />

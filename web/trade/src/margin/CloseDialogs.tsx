@@ -4,6 +4,7 @@ import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { rich, t } from "#lib/language.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { Result } from "../positions/Result.tsx";
 import { inCents, unrealised } from "./figures.ts";
@@ -12,7 +13,7 @@ import { closeFault } from "./moves.ts";
 import { type MarginAccount, type MarginLoan, type MarginPosition, useMarginRequest } from "./queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
-const ASK_AGAIN = "Ask again what became of it";
+const askAgain = () => t("Ask again what became of it");
 
 /** Closes a position by an order at the market price. */
 export function ClosePositionDialog({
@@ -35,30 +36,42 @@ export function ClosePositionDialog({
     ({ account }) => {
       const after = account.positions.find((known) => known.positionId === positionId);
       if (after?.status === "open") {
-        toastDone("Only a part was traded", "The rest of the position is still open. Its row says why.");
+        toastDone(
+          t("Only a part was traded"),
+          t("The rest of the position is still open. Its row says why."),
+        );
       } else
-        toastDone("Position closed", `Your ${side === "buy" ? "long" : "short"} of ${symbol} has ended.`);
+        toastDone(
+          t("Position closed"),
+          side === "buy"
+            ? t("Your long of {symbol} has ended.", { symbol })
+            : t("Your short of {symbol} has ended.", { symbol }),
+        );
       onClose();
     },
   );
   return (
     <ConfirmDialog
-      title={`Close the ${side === "buy" ? "long" : "short"} of ${symbol}?`}
+      title={
+        side === "buy"
+          ? t("Close the long of {symbol}?", { symbol })
+          : t("Close the short of {symbol}?", { symbol })
+      }
       operator=""
-      confirm={request.isUnknown ? ASK_AGAIN : "Close the position"}
+      confirm={request.isUnknown ? askAgain() : t("Close the position")}
       danger
       isBusy={request.isPending}
       problem={request.problem}
       comparisons={[
         {
-          name: "Quantity",
+          name: t("Quantity"),
           before: <AssetAmount value={quantity} asset={base} />,
           after: <Amount value="0" unit={base} />,
         },
         ...(loan
           ? [
               {
-                name: "Its loan",
+                name: t("Its loan"),
                 before: <AssetAmount value={loan.outstanding} asset={loan.asset} />,
                 after: <Amount value="0" unit={loan.asset} />,
               },
@@ -69,17 +82,17 @@ export function ClosePositionDialog({
       onClose={onClose}
     >
       <p>
-        This {side === "buy" ? "sells" : "buys"} the whole quantity at the market and repays the loan from
-        what the account holds.{" "}
-        {result === null ? (
-          "There is no price that tells the result."
-        ) : (
-          <>
-            At the fair price the result is <Result value={inCents(result)} unit={quote} />, before fees and
-            interest.
-          </>
-        )}{" "}
-        A thin market gives a worse price; what finds nobody to trade with stays open.
+        {side === "buy"
+          ? t("This sells the whole quantity at the market and repays the loan from what the account holds.")
+          : t(
+              "This buys the whole quantity at the market and repays the loan from what the account holds.",
+            )}{" "}
+        {result === null
+          ? t("There is no price that tells the result.")
+          : rich("At the fair price the result is {result}, before fees and interest.", {
+              result: <Result value={inCents(result)} unit={quote} />,
+            })}{" "}
+        {t("A thin market gives a worse price; what finds nobody to trade with stays open.")}
       </p>
     </ConfirmDialog>
   );
@@ -97,15 +110,15 @@ export function CloseAccount({ account }: { account: MarginAccount }) {
       returned(
         rest.POST("/api/v1/margin/account/close", { params: { header: { "Idempotency-Key": requestId } } }),
       ),
-    () => toastDone("Margin account closed", "The next collateral that you move in opens a new one."),
+    () => toastDone(t("Margin account closed"), t("The next collateral that you move in opens a new one.")),
   );
   return (
-    <Card title="Close the account">
+    <Card title={t("Close the account")}>
       <div className={classes.closing}>
         <p id={hint} className={classes.text}>
           {fault === null
-            ? "It is empty, so it can be closed. You can open another one at any time."
-            : `Only an empty account can be closed: ${fault}.`}
+            ? t("It is empty, so it can be closed. You can open another one at any time.")
+            : t("Only an empty account can be closed: {fault}.", { fault })}
         </p>
         <Button
           size="xs"
@@ -114,21 +127,21 @@ export function CloseAccount({ account }: { account: MarginAccount }) {
           aria-describedby={hint}
           onClick={() => setAsks(true)}
         >
-          Close the account…
+          {t("Close the account…")}
         </Button>
       </div>
       {asks && (
         <ConfirmDialog
-          title="Close your margin account?"
+          title={t("Close your margin account?")}
           operator=""
-          confirm={request.isUnknown ? ASK_AGAIN : "Close the account"}
+          confirm={request.isUnknown ? askAgain() : t("Close the account")}
           danger
           isBusy={request.isPending}
           problem={request.problem}
           onConfirm={() => request.mutate()}
           onClose={() => setAsks(false)}
         >
-          <p>Past positions and ended loans of this account are then no longer shown here.</p>
+          <p>{t("Past positions and ended loans of this account are then no longer shown here.")}</p>
         </ConfirmDialog>
       )}
     </Card>

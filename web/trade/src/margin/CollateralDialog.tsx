@@ -4,6 +4,7 @@ import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { scaledText, toScaled } from "#lib/scaled.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { useBalances } from "../api/queries.ts";
@@ -60,8 +61,10 @@ export function CollateralDialog({
     () => {
       const words = `${formatDecimal(text.trim())} ${asset}`;
       toastDone(
-        isIn ? "Collateral moved in" : "Collateral moved out",
-        `${words} ${isIn ? "are in your margin account" : "are in your wallet again"}.`,
+        isIn ? t("Collateral moved in") : t("Collateral moved out"),
+        isIn
+          ? t("{words} are in your margin account.", { words })
+          : t("{words} are in your wallet again.", { words }),
       );
       onClose();
     },
@@ -73,9 +76,11 @@ export function CollateralDialog({
   const after = levelAfter(account, marks, asset, { held: moved });
   return (
     <ConfirmDialog
-      title={account ? "Move collateral" : "Open a margin account"}
+      title={account ? t("Move collateral") : t("Open a margin account")}
       operator=""
-      confirm={request.isUnknown ? "Ask again what became of it" : isIn ? "Move it in" : "Move it out"}
+      confirm={
+        request.isUnknown ? t("Ask again what became of it") : isIn ? t("Move it in") : t("Move it out")
+      }
       isBusy={request.isPending}
       problem={request.problem}
       missing={request.isUnknown ? [] : [fault ?? false]}
@@ -85,7 +90,7 @@ export function CollateralDialog({
           ? []
           : [
               {
-                name: "Free in the wallet",
+                name: t("Free in the wallet"),
                 before: spot === null ? "–" : <AssetAmount value={scaledText(spot)} asset={asset} />,
                 after:
                   spot === null || !isMoved ? (
@@ -95,7 +100,7 @@ export function CollateralDialog({
                   ),
               },
               {
-                name: "In the margin account",
+                name: t("In the margin account"),
                 before: <AssetAmount value={scaledText(held)} asset={asset} />,
                 after: isMoved ? <AssetAmount value={scaledText(held + moved)} asset={asset} /> : "–",
               },
@@ -103,7 +108,7 @@ export function CollateralDialog({
                 ? []
                 : [
                     {
-                      name: "Level, about",
+                      name: t("Level, about"),
                       before: <LevelText level={level} />,
                       after: isMoved ? <LevelText level={after} /> : "–",
                     },
@@ -116,11 +121,11 @@ export function CollateralDialog({
       {account && (
         <SegmentedControl
           fullWidth
-          aria-label="Direction"
+          aria-label={t("Direction")}
           disabled={request.isUnknown}
           data={[
-            { value: "in", label: "In, from the wallet" },
-            { value: "out", label: "Out, to the wallet" },
+            { value: "in", label: t("In, from the wallet") },
+            { value: "out", label: t("Out, to the wallet") },
           ]}
           value={direction}
           onChange={(value) => {
@@ -130,10 +135,10 @@ export function CollateralDialog({
         />
       )}
       <Select
-        label="Asset"
+        label={t("Asset")}
         searchable
-        placeholder={owned.length > 0 || !balances.data ? "Choose an asset" : "Nothing is free there"}
-        nothingFoundMessage="No asset of that name"
+        placeholder={owned.length > 0 || !balances.data ? t("Choose an asset") : t("Nothing is free there")}
+        nothingFoundMessage={t("No asset of that name")}
         disabled={request.isUnknown}
         data={owned.includes(asset) || asset === "" ? owned : [asset, ...owned]}
         value={asset || null}
@@ -143,15 +148,15 @@ export function CollateralDialog({
         }}
       />
       <DecimalField
-        label="Amount"
+        label={t("Amount")}
         description={
           asset === ""
-            ? "Choose an asset first."
+            ? t("Choose an asset first.")
             : free === null
-              ? "What can be moved is not known yet."
+              ? t("What can be moved is not known yet.")
               : typeof free === "bigint"
-                ? `${formatDecimal(cutTo(free, places))} ${asset} can be moved`
-                : `Nothing can be moved out now: ${free.reason}`
+                ? t("{cutTo} {asset} can be moved", { cutTo: formatDecimal(cutTo(free, places)), asset })
+                : t("Nothing can be moved out now: {reason}", { reason: free.reason })
         }
         value={text}
         disabled={asset === "" || request.isUnknown}
@@ -162,7 +167,7 @@ export function CollateralDialog({
         onValue={setText}
       />
       <PercentButtons
-        of="what can be moved"
+        of={t("what can be moved")}
         disabled={asset === "" || typeof free !== "bigint" || request.isUnknown}
         onPercent={(percent) => typeof free === "bigint" && setText(cutTo((free * percent) / 100n, places))}
       />

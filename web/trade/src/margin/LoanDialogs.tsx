@@ -5,6 +5,7 @@ import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
+import { rich, t } from "#lib/language.ts";
 import { scaledText, toScaled } from "#lib/scaled.ts";
 import { percentOfRate } from "#lib/rates.ts";
 import { returned, useExchange } from "../api/client.ts";
@@ -17,7 +18,7 @@ import { type MarginAccount, type MarginLoan, useMarginRequest } from "./queries
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { amountText } from "../parts/assetPlaces.ts";
 
-const ASK_AGAIN = "Ask again what became of it";
+const askAgain = () => t("Ask again what became of it");
 
 /** Borrows from the lending pool, without a position. */
 export function BorrowDialog({ account, onClose }: { account: MarginAccount; onClose: () => void }) {
@@ -33,7 +34,10 @@ export function BorrowDialog({ account, onClose }: { account: MarginAccount; onC
     (requestId) =>
       returned(rest.POST("/api/v1/margin/loans", { body: { asset, amount: text.trim(), requestId } })),
     () => {
-      toastDone("Borrowed", `${formatDecimal(text.trim())} ${asset} are in your margin account.`);
+      toastDone(
+        t("Borrowed"),
+        t("{text} {asset} are in your margin account.", { text: formatDecimal(text.trim()), asset }),
+      );
       onClose();
     },
   );
@@ -44,9 +48,9 @@ export function BorrowDialog({ account, onClose }: { account: MarginAccount; onC
   const rate = account.loans[0]?.rate;
   return (
     <ConfirmDialog
-      title="Borrow"
+      title={t("Borrow")}
       operator=""
-      confirm={request.isUnknown ? ASK_AGAIN : "Borrow it"}
+      confirm={request.isUnknown ? askAgain() : t("Borrow it")}
       isBusy={request.isPending}
       problem={request.problem}
       missing={request.isUnknown ? [] : [fault ?? false]}
@@ -55,13 +59,13 @@ export function BorrowDialog({ account, onClose }: { account: MarginAccount; onC
           ? []
           : [
               {
-                name: `Owed of ${asset}`,
+                name: t("Owed of {asset}", { asset }),
                 before: <AssetAmount value={scaledText(owed)} asset={asset} />,
                 after:
                   borrowed === null ? "–" : <AssetAmount value={scaledText(owed + borrowed)} asset={asset} />,
               },
               {
-                name: "Level, about",
+                name: t("Level, about"),
                 before: <LevelText level={levelAfter(account, marks, asset, {})} />,
                 after:
                   borrowed === null ? (
@@ -78,17 +82,18 @@ export function BorrowDialog({ account, onClose }: { account: MarginAccount; onC
       onClose={onClose}
     >
       <p>
-        The loan runs until you repay it. Its interest is simple and grows every minute
-        {rate === undefined
-          ? "; the list of loans shows the yearly rate"
-          : `. Your last loan: ${percentOfRate(rate)} a year`}
-        .
+        {rich("The loan runs until you repay it. Its interest is simple and grows every minute{rate}.", {
+          rate:
+            rate === undefined
+              ? t("; the list of loans shows the yearly rate")
+              : t(". Your last loan: {percentOfRate} a year", { percentOfRate: percentOfRate(rate) }),
+        })}
       </p>
       <Select
-        label="Asset"
+        label={t("Asset")}
         searchable
-        placeholder="Choose an asset"
-        nothingFoundMessage="No asset of that name"
+        placeholder={t("Choose an asset")}
+        nothingFoundMessage={t("No asset of that name")}
         disabled={request.isUnknown}
         data={names}
         value={asset || null}
@@ -98,13 +103,16 @@ export function BorrowDialog({ account, onClose }: { account: MarginAccount; onC
         }}
       />
       <DecimalField
-        label="Amount"
+        label={t("Amount")}
         description={
           asset === ""
-            ? "Choose an asset first."
+            ? t("Choose an asset first.")
             : typeof most === "bigint"
-              ? `You can borrow ${formatDecimal(cutTo(most, places))} ${asset}, if the pool has it`
-              : `Nothing can be borrowed now: ${most.reason}`
+              ? t("You can borrow {cutTo} {asset}, if the pool has it", {
+                  cutTo: formatDecimal(cutTo(most, places)),
+                  asset,
+                })
+              : t("Nothing can be borrowed now: {reason}", { reason: most.reason })
         }
         value={text}
         disabled={asset === "" || request.isUnknown}
@@ -113,7 +121,7 @@ export function BorrowDialog({ account, onClose }: { account: MarginAccount; onC
         onValue={setText}
       />
       <PercentButtons
-        of="what you can borrow"
+        of={t("what you can borrow")}
         disabled={asset === "" || typeof most !== "bigint" || request.isUnknown}
         onPercent={(percent) => typeof most === "bigint" && setText(cutTo((most * percent) / 100n, places))}
       />
@@ -152,7 +160,10 @@ export function RepayDialog({
       ),
     ({ account: after }) => {
       const isRepaid = after.loans.find((known) => known.loanId === loanId)?.status === "repaid";
-      toastDone(isRepaid ? "Loan repaid" : "A part is repaid", "Interest is paid first, then the loan.");
+      toastDone(
+        isRepaid ? t("Loan repaid") : t("A part is repaid"),
+        t("Interest is paid first, then the loan."),
+      );
       onClose();
     },
   );
@@ -163,25 +174,28 @@ export function RepayDialog({
   const level = levelAfter(account, marks, asset, {});
   return (
     <ConfirmDialog
-      title={`Repay the loan of ${amountText(loan.principal, asset)} ${asset}`}
+      title={t("Repay the loan of {amountText} {asset}", {
+        amountText: amountText(loan.principal, asset),
+        asset,
+      })}
       operator=""
-      confirm={request.isUnknown ? ASK_AGAIN : isWhole ? "Repay all of it" : "Repay this part"}
+      confirm={request.isUnknown ? askAgain() : isWhole ? t("Repay all of it") : t("Repay this part")}
       isBusy={request.isPending}
       problem={request.problem}
       missing={request.isUnknown ? [] : [fault ?? false]}
       comparisons={[
         {
-          name: "Owed, with interest",
+          name: t("Owed, with interest"),
           before: <AssetAmount value={scaledText(owed)} asset={asset} />,
           after: paid === null ? "–" : <AssetAmount value={scaledText(owed - paid)} asset={asset} />,
         },
         {
-          name: "Free in the account, about",
+          name: t("Free in the account, about"),
           before: <AssetAmount value={scaledText(free)} asset={asset} />,
           after: paid === null ? "–" : <AssetAmount value={scaledText(free - paid)} asset={asset} />,
         },
         {
-          name: "Level, about",
+          name: t("Level, about"),
           before: <LevelText level={level} />,
           after:
             paid === null ? (
@@ -196,28 +210,33 @@ export function RepayDialog({
     >
       {position && (
         <WarningNote>
-          This loan pays for your {position.side === "buy" ? "long" : "short"} of {position.symbol}. Closing
-          the position repays it by itself.
+          {position.side === "buy"
+            ? t("This loan pays for your long of {symbol}. Closing the position repays it by itself.", {
+                symbol: position.symbol,
+              })
+            : t("This loan pays for your short of {symbol}. Closing the position repays it by itself.", {
+                symbol: position.symbol,
+              })}
         </WarningNote>
       )}
       <SegmentedControl
         fullWidth
-        aria-label="How much"
+        aria-label={t("How much")}
         disabled={request.isUnknown}
         data={[
-          { value: "whole", label: "All that is owed" },
-          { value: "part", label: "A part" },
+          { value: "whole", label: t("All that is owed") },
+          { value: "part", label: t("A part") },
         ]}
         value={isWhole ? "whole" : "part"}
         onChange={(value) => setWhole(value === "whole")}
       />
       {isWhole ? (
-        <p>The interest of the started minute is added.</p>
+        <p>{t("The interest of the started minute is added.")}</p>
       ) : (
         <>
           <DecimalField
-            label="Amount"
-            description={`${formatDecimal(cutTo(free, places))} ${asset} free`}
+            label={t("Amount")}
+            description={t("{cutTo} {asset} free", { cutTo: formatDecimal(cutTo(free, places)), asset })}
             value={text}
             disabled={request.isUnknown}
             rightSection={asset}
@@ -225,7 +244,7 @@ export function RepayDialog({
             onValue={setText}
           />
           <PercentButtons
-            of="what is owed"
+            of={t("what is owed")}
             disabled={request.isUnknown}
             onPercent={(percent) => setText(cutTo((owed * percent) / 100n, places))}
           />

@@ -5,6 +5,7 @@ import { copyAndTell } from "#lib/components/CopyText.tsx";
 import { type Column, DataTable, type ListState } from "#lib/components/DataTable.tsx";
 import { EmptyState, type Problem } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { t } from "#lib/language.ts";
 import { percentOfRate } from "#lib/rates.ts";
 import { isRunning } from "./figures.ts";
 import { BorrowDialog, RepayDialog } from "./LoanDialogs.tsx";
@@ -16,7 +17,9 @@ import { amountText } from "../parts/assetPlaces.ts";
 const FIRST: Column<MarginLoan>[] = [
   {
     id: "borrowed",
-    title: "Borrowed",
+    get title() {
+      return t("Borrowed");
+    },
     cell: ({ principal, asset }) => (
       <strong>
         <AssetAmount value={principal} asset={asset} />
@@ -26,24 +29,32 @@ const FIRST: Column<MarginLoan>[] = [
 ];
 const RATE: Column<MarginLoan> = {
   id: "rate",
-  title: "Yearly rate",
+  get title() {
+    return t("Yearly rate");
+  },
   align: "right",
   cell: ({ rate }) => <span className="figures">{percentOfRate(rate)}</span>,
 };
 const STATE: Column<MarginLoan> = {
   id: "state",
-  title: "State",
+  get title() {
+    return t("State");
+  },
   cell: ({ status }) => <LoanState status={status} />,
 };
 const PAID: Column<MarginLoan> = {
   id: "paid",
-  title: "Interest paid",
+  get title() {
+    return t("Interest paid");
+  },
   align: "right",
   cell: ({ interestPaid, asset }) => <AssetAmount value={interestPaid} asset={asset} hasUnit={false} />,
 };
 const SINCE: Column<MarginLoan> = {
   id: "since",
-  title: "Since",
+  get title() {
+    return t("Since");
+  },
   cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
 };
 
@@ -51,13 +62,17 @@ const CURRENT: Column<MarginLoan>[] = [
   ...FIRST,
   {
     id: "outstanding",
-    title: "Outstanding",
+    get title() {
+      return t("Outstanding");
+    },
     align: "right",
     cell: ({ outstanding, asset }) => <AssetAmount value={outstanding} asset={asset} hasUnit={false} />,
   },
   {
     id: "interest",
-    title: "Interest owed",
+    get title() {
+      return t("Interest owed");
+    },
     align: "right",
     cell: ({ interest, asset }) => <AssetAmount value={interest} asset={asset} hasUnit={false} />,
   },
@@ -74,7 +89,9 @@ const ENDED: Column<MarginLoan>[] = [
   SINCE,
   {
     id: "ended",
-    title: "Ended",
+    get title() {
+      return t("Ended");
+    },
     cell: ({ endedAt }) => (endedAt === null ? "–" : <TimeText milliseconds={Date.parse(endedAt)} />),
   },
 ];
@@ -95,7 +112,7 @@ export function LoanList({ account, isEnded, toolbar, state, problem }: LoanList
   return (
     <>
       <DataTable
-        label={isEnded ? "Ended loans" : "Running loans"}
+        label={isEnded ? t("Ended loans") : t("Running loans")}
         toolbar={
           <>
             {toolbar}
@@ -106,30 +123,32 @@ export function LoanList({ account, isEnded, toolbar, state, problem }: LoanList
               disabled={!isActive}
               onClick={() => setBorrowing(true)}
             >
-              Borrow
+              {t("Borrow")}
             </Button>
           </>
         }
         columns={isEnded ? ENDED : CURRENT}
         rows={account.loans.filter((loan) => isRunning(loan) !== isEnded)}
         rowId={({ loanId }) => loanId}
-        rowName={({ principal, asset }) => `the loan of ${amountText(principal, asset)} ${asset}`}
+        rowName={({ principal, asset }) =>
+          t("the loan of {amountText} {asset}", { amountText: amountText(principal, asset), asset })
+        }
         actions={(loan) => [
           {
-            label: "Repay…",
+            label: t("Repay…"),
             onClick: () => setRepaying(loan),
-            disabledReason: isActive ? whyNotRepaid(loan) : "The liquidation repays it",
+            disabledReason: isActive ? whyNotRepaid(loan) : t("The liquidation repays it"),
           },
-          { label: "Copy id", onClick: () => copyAndTell(loan.loanId) },
+          { label: t("Copy id"), onClick: () => copyAndTell(loan.loanId) },
         ]}
         state={state}
         problem={problem}
         empty={
           isEnded ? (
-            <EmptyState title="No ended loans">What is repaid stays listed here.</EmptyState>
+            <EmptyState title={t("No ended loans")}>{t("What is repaid stays listed here.")}</EmptyState>
           ) : (
-            <EmptyState title="No loans">
-              Positions borrow what they need by themselves. You can borrow without one as well.
+            <EmptyState title={t("No loans")}>
+              {t("Positions borrow what they need by themselves. You can borrow without one as well.")}
             </EmptyState>
           )
         }
@@ -142,5 +161,5 @@ export function LoanList({ account, isEnded, toolbar, state, problem }: LoanList
 
 function whyNotRepaid({ status }: MarginLoan): string | undefined {
   if (status === "active") return undefined;
-  return status === "pending" ? "It is being paid out" : "It has ended already";
+  return status === "pending" ? t("It is being paid out") : t("It has ended already");
 }

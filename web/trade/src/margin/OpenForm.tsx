@@ -7,6 +7,7 @@ import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
+import { rich, t } from "#lib/language.ts";
 import { ceilTo, ONE, readScaled, scaledText } from "#lib/scaled.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { useMarkets } from "../api/queries.ts";
@@ -52,10 +53,10 @@ export function OpenForm({ account }: { account: MarginAccount }) {
     change({ [field]: isTooMuch ? LEVERAGE_MAX.toString() : next });
   };
   return (
-    <Card title="Open a position">
+    <Card title={t("Open a position")}>
       <form
         className={classes.form}
-        aria-label="Open a position"
+        aria-label={t("Open a position")}
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
@@ -63,9 +64,9 @@ export function OpenForm({ account }: { account: MarginAccount }) {
         }}
       >
         <Select
-          label="Market"
+          label={t("Market")}
           searchable
-          nothingFoundMessage="No market of that name"
+          nothingFoundMessage={t("No market of that name")}
           data={markets.map((known) => known.symbol)}
           value={symbol || null}
           onChange={(value) => {
@@ -76,26 +77,28 @@ export function OpenForm({ account }: { account: MarginAccount }) {
         />
         <SegmentedControl
           fullWidth
-          aria-label="Side"
+          aria-label={t("Side")}
           className={orderForm.sides}
           data-side={draft.side}
           data={[
-            { value: "buy", label: "Buy, long" },
-            { value: "sell", label: "Sell, short" },
+            { value: "buy", label: t("Buy, long") },
+            { value: "sell", label: t("Sell, short") },
           ]}
           value={draft.side}
           onChange={(side) => change({ side: side === "sell" ? "sell" : "buy" })}
         />
         <DecimalField
-          label="Leverage"
-          description={`How many times your own margin the position is worth, from 1 to ${LEVERAGE_MAX}.`}
+          label={t("Leverage")}
+          description={t("How many times your own margin the position is worth, from 1 to {leverageMax}.", {
+            leverageMax: LEVERAGE_MAX,
+          })}
           value={draft.leverage}
           error={faults.leverage}
           rightSection={<span className={classes.unit}>×</span>}
           onValue={(leverage) => change({ leverage })}
           onKeyDown={keys("leverage", "1")}
         />
-        <div className={classes.leverages} role="group" aria-label="Usual leverages">
+        <div className={classes.leverages} role="group" aria-label={t("Usual leverages")}>
           {LEVERAGES.map((leverage) => (
             <Button
               key={leverage}
@@ -109,7 +112,7 @@ export function OpenForm({ account }: { account: MarginAccount }) {
           ))}
         </div>
         <DecimalField
-          label="Quantity"
+          label={t("Quantity")}
           value={draft.quantity}
           error={faults.quantity}
           rightSection={<span className={classes.unit}>{market?.baseAsset}</span>}
@@ -118,7 +121,7 @@ export function OpenForm({ account }: { account: MarginAccount }) {
           onKeyDown={keys("quantity", market?.lotSize ?? "1")}
         />
         <PercentButtons
-          of="what your margin carries"
+          of={t("what your margin carries")}
           disabled={partOfMargin(draft, facts, 100n) === null}
           onPercent={(percent) => {
             const quantity = partOfMargin(draft, facts, percent);
@@ -142,8 +145,9 @@ export function OpenForm({ account }: { account: MarginAccount }) {
           {blocked ?? ""}
         </p>
         <p className={classes.note}>
-          It trades at the market, so the price may be worse than the fair one; beyond the exchange’s limit
-          nothing is traded. What was borrowed for that and not needed is repaid at once.
+          {t(
+            "It trades at the market, so the price may be worse than the fair one; beyond the exchange’s limit nothing is traded. What was borrowed for that and not needed is repaid at once.",
+          )}
         </p>
       </form>
       {asks && estimate && body && (
@@ -180,14 +184,23 @@ function OpenDialog({
   const { symbol, side, quantity, leverage } = body;
   const [base = "", quote = ""] = symbol.split("-");
   const isBuy = side === "buy";
+  const words = {
+    quantity: <AssetAmount value={quantity} asset={base} />,
+    leverage: formatDecimal(leverage),
+  };
   const request = useMarginRequest(
     (requestId) => returned(rest.POST("/api/v1/margin/positions", { body: { ...body, requestId } })),
     ({ account: after, positionId }) => {
       const opened = after.positions.find((known) => known.positionId === positionId);
       toastDone(
-        `${isBuy ? "Long" : "Short"} of ${symbol} opened`,
+        isBuy ? t("Long of {symbol} opened", { symbol }) : t("Short of {symbol} opened", { symbol }),
         opened?.entryPrice &&
-          `${formatDecimal(opened.quantity)} ${base} at ${formatDecimal(opened.entryPrice)} ${quote} on average`,
+          t("{quantity} {base} at {entryPrice} {quote} on average", {
+            quantity: formatDecimal(opened.quantity),
+            base,
+            entryPrice: formatDecimal(opened.entryPrice),
+            quote,
+          }),
       );
       onDone();
       onClose();
@@ -195,30 +208,32 @@ function OpenDialog({
   );
   return (
     <ConfirmDialog
-      title={`${actionOf(side)} of ${symbol}?`}
+      title={t("{actionOf} of {symbol}?", { actionOf: actionOf(side), symbol })}
       operator=""
-      confirm={request.isUnknown ? "Ask again what became of it" : actionOf(side)}
+      confirm={request.isUnknown ? t("Ask again what became of it") : actionOf(side)}
       isBusy={request.isPending}
       problem={request.problem}
-      missing={[!request.isUnknown && blocked !== null && "close this and correct the form"]}
+      missing={[!request.isUnknown && blocked !== null && t("close this and correct the form")]}
       onConfirm={() => request.mutate()}
       onClose={onClose}
     >
       <p>
-        You {isBuy ? "buy" : "sell"} <AssetAmount value={quantity} asset={base} /> at the market, at{" "}
-        {formatDecimal(leverage)} times leverage.
+        {isBuy
+          ? rich("You buy {quantity} at the market, at {leverage} times leverage.", words)
+          : rich("You sell {quantity} at the market, at {leverage} times leverage.", words)}
       </p>
       <Figures estimate={estimate} account={account} quote={quote} />
       <WarningNote>
-        If the price goes against you, you can lose all that is in the margin account. At a level of 105 % the
-        exchange closes the position by itself.
+        {t(
+          "If the price goes against you, you can lose all that is in the margin account. At a level of 105 % the exchange closes the position by itself.",
+        )}
       </WarningNote>
     </ConfirmDialog>
   );
 }
 
 function actionOf(side: OpeningBody["side"]): string {
-  return side === "buy" ? "Open a long" : "Open a short";
+  return side === "buy" ? t("Open a long") : t("Open a short");
 }
 
 /** Shows value, margin and loan of the position, and the level of the account afterwards. */
@@ -233,17 +248,17 @@ function Figures({
 }) {
   const unit = account.valuationAsset;
   const rows: [name: string, value: ReactNode][] = [
-    ["Fair price", estimate && <Amount value={readablePrice(estimate.price)} unit={quote} places={2} />],
-    ["Worth, about", estimate && <Amount value={inCents(estimate.notional)} unit={quote} places={2} />],
+    [t("Fair price"), estimate && <Amount value={readablePrice(estimate.price)} unit={quote} places={2} />],
+    [t("Worth, about"), estimate && <Amount value={inCents(estimate.notional)} unit={quote} places={2} />],
     [
-      "Your margin for it",
+      t("Your margin for it"),
       estimate && <Amount value={scaledText(ceilTo(estimate.required, CENT))} unit={unit} places={2} />,
     ],
     [
-      "Borrowed, about",
+      t("Borrowed, about"),
       estimate &&
         (estimate.borrowed === 0n ? (
-          "nothing"
+          t("nothing")
         ) : (
           <Amount
             value={
@@ -253,12 +268,12 @@ function Figures({
           />
         )),
     ],
-    ["Level afterwards", estimate && <LevelText level={estimate.level} />],
+    [t("Level afterwards"), estimate && <LevelText level={estimate.level} />],
     [
-      "Liquidated near",
+      t("Liquidated near"),
       estimate &&
         (estimate.liquidationPrice === null ? (
-          "no price"
+          t("no price")
         ) : (
           <Amount value={readablePrice(estimate.liquidationPrice)} unit={quote} places={2} />
         )),

@@ -5,6 +5,7 @@ import { type Column, DataTable, type ListState } from "#lib/components/DataTabl
 import { EmptyState, type Problem } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { scaledText, toScaled } from "#lib/scaled.ts";
 import { Result } from "../positions/Result.tsx";
 import { ClosePositionDialog } from "./CloseDialogs.tsx";
@@ -39,7 +40,9 @@ const halves = (symbol: string) => {
 
 const SIDE: Column<MarginPosition> = {
   id: "side",
-  title: "Side",
+  get title() {
+    return t("Side");
+  },
   cell: ({ side, leverage }) => (
     <span className={classes.side}>
       <Side side={side} />
@@ -49,29 +52,43 @@ const SIDE: Column<MarginPosition> = {
 };
 const ENTRY: Column<MarginPosition> = {
   id: "entry",
-  title: "Entry price",
+  get title() {
+    return t("Entry price");
+  },
   align: "right",
   cell: ({ entryPrice }) =>
     entryPrice === null ? "–" : <Amount value={readablePrice(toScaled(entryPrice))} places={2} />,
 };
 const STATE: Column<MarginPosition> = {
   id: "state",
-  title: "State",
+  get title() {
+    return t("State");
+  },
   cell: (position) => <StateOf position={position} />,
 };
 const ENDED: Column<MarginPosition>[] = [
-  { id: "symbol", title: "Market", cell: ({ symbol }) => <strong>{symbol}</strong> },
+  {
+    id: "symbol",
+    get title() {
+      return t("Market");
+    },
+    cell: ({ symbol }) => <strong>{symbol}</strong>,
+  },
   SIDE,
   ENTRY,
   STATE,
   {
     id: "opened",
-    title: "Opened",
+    get title() {
+      return t("Opened");
+    },
     cell: ({ openedAt }) => <TimeText milliseconds={Date.parse(openedAt)} />,
   },
   {
     id: "closed",
-    title: "Ended",
+    get title() {
+      return t("Ended");
+    },
     cell: ({ closedAt }) => (closedAt === null ? "–" : <TimeText milliseconds={Date.parse(closedAt)} />),
   },
 ];
@@ -83,7 +100,7 @@ export function PositionList({ account, marks, isEnded, toolbar, state, problem 
   const open: Column<MarginPosition>[] = [
     {
       id: "symbol",
-      title: "Market, opened",
+      title: t("Market, opened"),
       cell: (position) => (
         <>
           <strong>{position.symbol}</strong>
@@ -101,13 +118,13 @@ export function PositionList({ account, marks, isEnded, toolbar, state, problem 
     SIDE,
     {
       id: "quantity",
-      title: "Quantity",
+      title: t("Quantity"),
       align: "right",
       cell: ({ quantity, symbol }) => <AssetAmount value={quantity} asset={halves(symbol).base} />,
     },
     {
       id: "result",
-      title: "Unrealised",
+      title: t("Unrealised"),
       align: "right",
       cell: (position) => {
         const value = unrealised(position, fairPriceOf(position.symbol, marks));
@@ -118,16 +135,16 @@ export function PositionList({ account, marks, isEnded, toolbar, state, problem 
     ENTRY,
     {
       id: "fair",
-      title: "Fair price",
+      title: t("Fair price"),
       align: "right",
       cell: ({ symbol }) => {
         const price = fairPriceOf(symbol, marks);
-        return price === null ? "no price" : <Amount value={readablePrice(price)} places={2} />;
+        return price === null ? t("no price") : <Amount value={readablePrice(price)} places={2} />;
       },
     },
     {
       id: "liquidation",
-      title: "Liquidated near",
+      title: t("Liquidated near"),
       align: "right",
       cell: ({ symbol }) => {
         const { base, quote } = halves(symbol);
@@ -137,7 +154,7 @@ export function PositionList({ account, marks, isEnded, toolbar, state, problem 
     },
     {
       id: "margin",
-      title: "Margin",
+      title: t("Margin"),
       align: "right",
       cell: ({ requiredMargin }) => (
         <Amount value={inCents(toScaled(requiredMargin))} unit={account.valuationAsset} places={2} />
@@ -147,29 +164,33 @@ export function PositionList({ account, marks, isEnded, toolbar, state, problem 
   return (
     <>
       <DataTable
-        label={isEnded ? "Past positions" : "Open positions"}
+        label={isEnded ? t("Past positions") : t("Open positions")}
         toolbar={toolbar}
         columns={isEnded ? ENDED : open}
         rows={account.positions.filter((position) => isUnderWay(position) !== isEnded)}
         rowId={({ positionId }) => positionId}
-        rowName={({ symbol, side }) => `the ${side === "buy" ? "long" : "short"} of ${symbol}`}
+        rowName={({ symbol, side }) =>
+          side === "buy" ? t("the long of {symbol}", { symbol }) : t("the short of {symbol}", { symbol })
+        }
         actions={(position) => [
           {
-            label: "Close the position…",
+            label: t("Close the position…"),
             danger: true,
             onClick: () => setClosing(position),
             disabledReason: whyNotClosed(position),
           },
-          { label: "Copy id", onClick: () => copyAndTell(position.positionId) },
+          { label: t("Copy id"), onClick: () => copyAndTell(position.positionId) },
         ]}
         state={state}
         problem={problem}
         empty={
           isEnded ? (
-            <EmptyState title="No past positions">What is closed or liquidated stays listed here.</EmptyState>
+            <EmptyState title={t("No past positions")}>
+              {t("What is closed or liquidated stays listed here.")}
+            </EmptyState>
           ) : (
-            <EmptyState title="No open positions">
-              Choose a market, a quantity and a leverage in the form: the position appears here.
+            <EmptyState title={t("No open positions")}>
+              {t("Choose a market, a quantity and a leverage in the form: the position appears here.")}
             </EmptyState>
           )
         }
@@ -197,9 +218,9 @@ function isMoving({ status, reason }: MarginPosition): boolean {
 
 function whyNotClosed({ status }: MarginPosition): string | undefined {
   if (status === "open") return undefined;
-  if (status === "opening") return "It is being opened";
-  if (status === "closing") return "It is being closed";
-  return status === "liquidating" ? "It is being liquidated" : "It has ended already";
+  if (status === "opening") return t("It is being opened");
+  if (status === "closing") return t("It is being closed");
+  return status === "liquidating" ? t("It is being liquidated") : t("It has ended already");
 }
 
 /** The reason of a position whose loan was refused; others are sentences already. */
@@ -211,7 +232,9 @@ function StateOf({ position: { status, reason } }: { position: MarginPosition })
     <span>
       <PositionState status={status} />
       {reason !== null && (
-        <span className={classes.reason}>{reason === REFUSED ? "the lending pool was empty" : reason}</span>
+        <span className={classes.reason}>
+          {reason === REFUSED ? t("the lending pool was empty") : reason}
+        </span>
       )}
     </span>
   );

@@ -1,4 +1,5 @@
 import { SegmentedControl } from "@mantine/core";
+import { t } from "#lib/language.ts";
 
 /** Switches a list between rows under way and rows that have ended. */
 export function Shown({
@@ -15,7 +16,7 @@ export function Shown({
   return (
     <SegmentedControl
       size="xs"
-      aria-label="Shown"
+      aria-label={t("Shown")}
       data={[
         { value: "current", label: current },
         { value: "ended", label: ended },

@@ -3,6 +3,7 @@ import { type ReactNode, useId } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { WarningNote } from "#lib/components/states.tsx";
+import { rich, t } from "#lib/language.ts";
 import { useZone } from "#lib/preferences.ts";
 import { ceilTo, ONE, readScaled, toScaled } from "#lib/scaled.ts";
 import { formatClock } from "#lib/time.ts";
@@ -29,7 +30,7 @@ export function Summary({
   const { valuationAsset, equity, debt, positions, status } = account;
   const worth = (value: bigint | null): ReactNode =>
     value === null ? (
-      <span className={classes.waits}>Waits for a price</span>
+      <span className={classes.waits}>{t("Waits for a price")}</span>
     ) : (
       <Amount value={inCents(value)} unit={valuationAsset} places={2} />
     );
@@ -37,22 +38,26 @@ export function Summary({
   const unsure = unsureOf(holdingsOf(account.balances), marksOf(account));
   const debtValue = debt === null ? null : readScaled(debt);
   const rows: [name: string, value: ReactNode, hint: string][] = [
-    ["Equity", worth(equity === null ? null : toScaled(equity)), "What the account holds, less what it owes"],
-    ["Debt", worth(debtValue && ceilTo(debtValue, CENT)), "With its interest"],
-    ["Margin in use", worth(ceilTo(boundMargin(positions), CENT)), "What open positions need"],
     [
-      "Margin available",
+      t("Equity"),
+      worth(equity === null ? null : toScaled(equity)),
+      t("What the account holds, less what it owes"),
+    ],
+    [t("Debt"), worth(debtValue && ceilTo(debtValue, CENT)), t("With its interest")],
+    [t("Margin in use"), worth(ceilTo(boundMargin(positions), CENT)), t("What open positions need")],
+    [
+      t("Margin available"),
       worth(available),
-      "What new positions can use; collateral counts up to what its market can absorb",
+      t("What new positions can use; collateral counts up to what its market can absorb"),
     ],
   ];
   return (
     <Card
-      title="Account"
+      title={t("Account")}
       actions={
         <div className={classes.actions}>
           <Button size="xs" variant="default" onClick={() => onMove("in")}>
-            Move in
+            {t("Move in")}
           </Button>
           <Button
             size="xs"
@@ -61,7 +66,7 @@ export function Summary({
             aria-describedby={status === "active" ? undefined : notice}
             onClick={() => onMove("out")}
           >
-            Move out
+            {t("Move out")}
           </Button>
         </div>
       }
@@ -69,16 +74,20 @@ export function Summary({
       {status === "liquidating" && (
         <div id={notice} className={classes.notice}>
           <WarningNote>
-            <strong>Your account is being liquidated.</strong> The exchange sells what is needed to repay the
-            loans. Until that has ended you can move collateral in, and nothing else.
+            {rich(
+              "{strong} The exchange sells what is needed to repay the loans. Until that has ended you can move collateral in, and nothing else.",
+              { strong: <strong>{t("Your account is being liquidated.")}</strong> },
+            )}
           </WarningNote>
         </div>
       )}
       {unsure !== null && (
         <div className={classes.notice}>
           <WarningNote>
-            <strong>A price is not sure:</strong> {unsure}. Until then you can repay, move collateral in and
-            close positions. Nothing is borrowed, opened or moved out, and nobody is liquidated at this price.
+            {rich(
+              "{strong} {unsure}. Until then you can repay, move collateral in and close positions. Nothing is borrowed, opened or moved out, and nobody is liquidated at this price.",
+              { strong: <strong>{t("A price is not sure:")}</strong>, unsure },
+            )}
           </WarningNote>
         </div>
       )}
@@ -98,12 +107,16 @@ export function Summary({
       </div>
       {staleSince !== null && (
         <p className={classes.stale}>
-          Shown as of {formatClock(staleSince, zone)}. The page tries again by itself.
+          {rich("Shown as of {staleSince}. The page tries again by itself.", {
+            staleSince: formatClock(staleSince, zone),
+          })}
         </p>
       )}
       <p className={classes.valued}>
-        Valued in {valuationAsset} at fair prices: what you hold at the lower bound, what you owe at the upper
-        one.
+        {rich(
+          "Valued in {valuationAsset} at fair prices: what you hold at the lower bound, what you owe at the upper one.",
+          { valuationAsset },
+        )}
       </p>
     </Card>
   );

@@ -3,6 +3,7 @@
  * Pure; amounts are scaled numbers of lib/scaled.ts, values of an account have twice their places and are exact.
  */
 import { formatDecimal } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { ceilTo, divideScaled, ONE, readScaled, scaledText, shareOfScaled, toScaled } from "#lib/scaled.ts";
 import type { MarginAccount, MarginBalance, MarginLoan, MarginPosition } from "./queries.ts";
 
@@ -60,7 +61,11 @@ export function marksOf({ prices }: Pick<MarginAccount, "prices">): Marks {
         borrowable: bound(borrowable),
         unsure: SURE.has(state)
           ? null
-          : `the price of ${asset} is ${state}: ${reason || "wait until its sources agree again"}`,
+          : t("the price of {asset} is {state}: {value}", {
+              asset,
+              state,
+              value: reason || t("wait until its sources agree again"),
+            }),
       },
     ]),
   );

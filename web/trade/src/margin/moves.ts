@@ -1,7 +1,8 @@
 /** Rules for moving collateral, borrowing and repaying: the largest amounts, and why a request is not possible. Pure. */
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { several, t } from "#lib/language.ts";
 import { ONE, readScaled, scaledText, toScaled } from "#lib/scaled.ts";
-import { decimalForm } from "#lib/separators.ts";
+import { decimalForm } from "#lib/decimalForm.ts";
 import {
   boundMargin,
   changed,
@@ -30,11 +31,12 @@ export function balanceOf(account: MarginAccount | null, asset: string) {
 
 /** The value of a typed amount, or why it is not one. The asset has `places` decimals. */
 export function readAmount(text: string, places: number): bigint | string {
-  if (text === "") return "enter an amount";
+  if (text === "") return t("enter an amount");
   const value = readScaled(text);
-  if (value === null || value <= 0n) return `write the amount as ${decimalForm()}, more than zero`;
+  if (value === null || value <= 0n)
+    return t("write the amount as {decimalForm}, more than zero", { decimalForm: decimalForm() });
   return placesOf(text.replace(/0+$/, "")) > places
-    ? `write at most ${places} digits after the point`
+    ? t("write at most {places} digits after the point", { places })
     : value;
 }
 
@@ -44,7 +46,12 @@ export interface Waiting {
   reason: string;
 }
 
-const UNPRICED: Waiting = { why: "unpriced", reason: "wait until every asset of the account has a price" };
+const UNPRICED: Waiting = {
+  why: "unpriced",
+  get reason() {
+    return t("wait until every asset of the account has a price");
+  },
+};
 const unsure = (reason: string): Waiting => ({ why: "unsure", reason });
 
 /** The largest amount that can leave the account. It is not known where prices are needed and missing or not sure. */
@@ -121,12 +128,15 @@ export function collateralFault(
     places,
   }: { asset: string; direction: "in" | "out"; free: bigint | Waiting | null; places: number },
 ): string | null {
-  if (asset === "") return "choose an asset";
+  if (asset === "") return t("choose an asset");
   if (typeof amount === "string") return amount;
-  if (free === null) return "wait for your balances";
+  if (free === null) return t("wait for your balances");
   if (typeof free !== "bigint") return free.reason;
   if (amount <= free) return null;
-  return `lower the amount: ${formatDecimal(cutTo(free, places))} ${asset} can be moved ${direction}`;
+  const words = { most: formatDecimal(cutTo(free, places)), asset };
+  return direction === "in"
+    ? t("lower the amount: {most} {asset} can be moved in", words)
+    : t("lower the amount: {most} {asset} can be moved out", words);
 }
 
 /** Why a loan cannot be taken, or null. */
@@ -134,11 +144,14 @@ export function borrowFault(
   amount: bigint | string,
   { asset, most, places }: { asset: string; most: bigint | Waiting; places: number },
 ): string | null {
-  if (asset === "") return "choose an asset";
+  if (asset === "") return t("choose an asset");
   if (typeof amount === "string") return amount;
   if (typeof most !== "bigint") return most.reason;
   if (amount <= most) return null;
-  return `lower the amount: you can borrow ${formatDecimal(cutTo(most, places))} ${asset}`;
+  return t("lower the amount: you can borrow {cutTo} {asset}", {
+    cutTo: formatDecimal(cutTo(most, places)),
+    asset,
+  });
 }
 
 /** Why a repayment cannot be made, or null. A null `amount` repays everything. */
@@ -149,17 +162,26 @@ export function repayFault(
   if (typeof amount === "string") return amount;
   const paid = amount === null || amount > owed ? owed : amount;
   if (paid <= free) return null;
-  const has = `the margin account has ${amountText(scaledText(free), asset)} ${asset} free`;
-  return amount === null ? `repay a part, or move ${asset} in first: ${has}` : `lower the amount: ${has}`;
+  const has = t("the margin account has {amountText} {asset} free", {
+    amountText: amountText(scaledText(free), asset),
+    asset,
+  });
+  return amount === null
+    ? t("repay a part, or move {asset} in first: {has}", { asset, has })
+    : t("lower the amount: {has}", { has });
 }
 
 /** Why an account cannot be closed, or null. */
 export function closeFault({ status, positions, loans, balances }: MarginAccount): string | null {
-  if (status !== "active") return "it is being liquidated";
+  if (status !== "active") return t("it is being liquidated");
   const open = positions.filter(isUnderWay).length;
-  if (open > 0) return `it has ${open === 1 ? "an open position" : `${open} open positions`}`;
+  if (open > 0)
+    return open === 1
+      ? t("it has an open position")
+      : several(open, "it has {count} open position", "it has {count} open positions");
   const owed = loans.filter(isRunning).length;
-  if (owed > 0) return `it has ${owed === 1 ? "a loan" : `${owed} loans`}`;
+  if (owed > 0)
+    return owed === 1 ? t("it has a loan") : several(owed, "it has {count} loan", "it has {count} loans");
   const held = balances.filter(({ total }) => toScaled(total) > 0n).map(({ asset }) => asset);
-  return held.length > 0 ? `it holds ${held.join(", ")}` : null;
+  return held.length > 0 ? t("it holds {held}", { held: held.join(", ") }) : null;
 }

@@ -1,5 +1,6 @@
 /** Estimates what opening a position would do, and says why it is not possible. Pure. */
 import { formatDecimal } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import {
   divideScaled,
   floorTo,
@@ -9,7 +10,8 @@ import {
   scaledText,
   toScaled,
 } from "#lib/scaled.ts";
-import { decimalForm, withDecimalSign } from "#lib/separators.ts";
+import { decimalForm } from "#lib/decimalForm.ts";
+import { withDecimalSign } from "#lib/separators.ts";
 import type { Schemas } from "../api/client.ts";
 import type { Market } from "../api/queries.ts";
 import {
@@ -83,25 +85,33 @@ export function reviewOpening(draft: OpeningDraft, facts: OpeningFacts): Opening
   const { market, account } = facts;
   const faults: OpeningReview["faults"] = {};
   const nothing = { faults, estimate: null, body: null, isUnsure: false };
-  if (account.status !== "active") return { ...nothing, blocked: "Your account is being liquidated." };
-  if (!market) return { ...nothing, blocked: "Choose a market." };
-  if (!market.active) return { ...nothing, blocked: `${market.symbol} is closed for trading.` };
+  if (account.status !== "active") return { ...nothing, blocked: t("Your account is being liquidated.") };
+  if (!market) return { ...nothing, blocked: t("Choose a market.") };
+  if (!market.active)
+    return { ...nothing, blocked: t("{symbol} is closed for trading.", { symbol: market.symbol }) };
   const quantity = quantityFault(draft, market);
   const leverage = leverageFault(draft);
   if (quantity) faults.quantity = quantity;
   if (leverage) faults.leverage = leverage;
-  if (Object.keys(faults).length > 0) return { ...nothing, blocked: "Correct the marked field." };
+  if (Object.keys(faults).length > 0) return { ...nothing, blocked: t("Correct the marked field.") };
   const marks = marksOf(account);
   const traded = [market.baseAsset, market.quoteAsset];
   const unpriced = traded.find((asset) => !marks.has(asset));
   if (unpriced !== undefined) {
-    return { ...nothing, blocked: `${unpriced} has no fair price in ${account.valuationAsset} yet.` };
+    return {
+      ...nothing,
+      blocked: t("{unpriced} has no fair price in {valuationAsset} yet.", {
+        unpriced,
+        valuationAsset: account.valuationAsset,
+      }),
+    };
   }
   const unsure = unsureOf(holdingsOf(account.balances), marks, traded);
-  if (unsure !== null) return { ...nothing, blocked: `Nothing can be opened: ${unsure}.`, isUnsure: true };
-  if (draft.quantity.trim() === "") return { ...nothing, blocked: "Enter a quantity." };
+  if (unsure !== null)
+    return { ...nothing, blocked: t("Nothing can be opened: {unsure}.", { unsure }), isUnsure: true };
+  if (draft.quantity.trim() === "") return { ...nothing, blocked: t("Enter a quantity.") };
   const estimate = estimateOf(draft, account, market, marks);
-  if (estimate === null) return { ...nothing, blocked: NOT_JUDGED };
+  if (estimate === null) return { ...nothing, blocked: notJudged() };
   const blocked = limitsFault(draft, market, estimate) ?? marginFault(estimate, account);
   const body = {
     symbol: market.symbol,
@@ -112,16 +122,23 @@ export function reviewOpening(draft: OpeningDraft, facts: OpeningFacts): Opening
   return { faults, blocked, estimate, body, isUnsure: false };
 }
 
-const NOT_JUDGED = "An asset of your account has no price yet, so it cannot be judged.";
+const notJudged = () => t("An asset of your account has no price yet, so it cannot be judged.");
 
 function quantityFault({ quantity }: OpeningDraft, market: Market): string | null {
   const text = quantity.trim();
   if (text === "") return null;
   const value = readScaled(text);
-  if (value === null) return `A quantity is ${decimalForm()}, such as ${withDecimalSign("0.25")}.`;
-  if (value <= 0n) return "A quantity is more than zero.";
+  if (value === null)
+    return t("A quantity is {decimalForm}, such as {value}.", {
+      decimalForm: decimalForm(),
+      value: withDecimalSign("0.25"),
+    });
+  if (value <= 0n) return t("A quantity is more than zero.");
   if (value % toScaled(market.lotSize) !== 0n) {
-    return `Quantities go in steps of ${formatDecimal(market.lotSize)} ${market.baseAsset}.`;
+    return t("Quantities go in steps of {lotSize} {baseAsset}.", {
+      lotSize: formatDecimal(market.lotSize),
+      baseAsset: market.baseAsset,
+    });
   }
   return null;
 }
@@ -129,9 +146,9 @@ function quantityFault({ quantity }: OpeningDraft, market: Market): string | nul
 function leverageFault({ leverage }: OpeningDraft): string | null {
   const value = readScaled(leverage.trim());
   if (value === null || value < ONE || value > LEVERAGE_MAX * ONE) {
-    return `The leverage is a number from 1 to ${LEVERAGE_MAX}.`;
+    return t("The leverage is a number from 1 to {leverageMax}.", { leverageMax: LEVERAGE_MAX });
   }
-  return value % (ONE / 100n) === 0n ? null : "The leverage has at most two digits after the point.";
+  return value % (ONE / 100n) === 0n ? null : t("The leverage has at most two digits after the point.");
 }
 
 function estimateOf(
@@ -177,13 +194,25 @@ function limitsFault(draft: OpeningDraft, market: Market, { notional }: OpeningE
   const { quantityMin, quantityMax, notionalMin, notionalMax, baseAsset, quoteAsset } = market;
   const quantity = toScaled(draft.quantity.trim());
   if (quantityMin !== null && quantity < toScaled(quantityMin))
-    return `The least quantity is ${formatDecimal(quantityMin)} ${baseAsset}.`;
+    return t("The least quantity is {quantityMin} {baseAsset}.", {
+      quantityMin: formatDecimal(quantityMin),
+      baseAsset,
+    });
   if (quantityMax !== null && quantity > toScaled(quantityMax))
-    return `The largest quantity is ${formatDecimal(quantityMax)} ${baseAsset}.`;
+    return t("The largest quantity is {quantityMax} {baseAsset}.", {
+      quantityMax: formatDecimal(quantityMax),
+      baseAsset,
+    });
   if (notionalMin !== null && notional < toScaled(notionalMin))
-    return `A position is worth at least ${formatDecimal(notionalMin)} ${quoteAsset}.`;
+    return t("A position is worth at least {notionalMin} {quoteAsset}.", {
+      notionalMin: formatDecimal(notionalMin),
+      quoteAsset,
+    });
   if (notionalMax !== null && notional > toScaled(notionalMax))
-    return `A position is worth at most ${formatDecimal(notionalMax)} ${quoteAsset}.`;
+    return t("A position is worth at most {notionalMax} {quoteAsset}.", {
+      notionalMax: formatDecimal(notionalMax),
+      quoteAsset,
+    });
   return null;
 }
 
@@ -192,17 +221,27 @@ function marginFault(estimate: OpeningEstimate, account: MarginAccount): string 
   const available = availableMargin(account);
   const unit = account.valuationAsset;
   const show = (value: bigint) => `${formatDecimal(scaledText(value), 2)} ${unit}`;
-  if (available === null) return NOT_JUDGED;
+  if (available === null) return notJudged();
   if (required > available) {
-    return `It needs ${show(upToCents(required))} of margin, and ${show(availableCents(available))} is available. Lower the quantity, or move collateral in.`;
+    return t(
+      "It needs {upToCents} of margin, and {availableCents} is available. Lower the quantity, or move collateral in.",
+      { upToCents: show(upToCents(required)), availableCents: show(availableCents(available)) },
+    );
   }
   if (borrowable !== null && borrowed > borrowable) {
-    return `The market is too thin: ${formatDecimal(scaledText(borrowable))} ${borrowedAsset} can be borrowed now. Lower the quantity.`;
+    return t(
+      "The market is too thin: {borrowable} {borrowedAsset} can be borrowed now. Lower the quantity.",
+      { borrowable: formatDecimal(scaledText(borrowable)), borrowedAsset },
+    );
   }
   if (!isTooRisky) return null;
   return riskBandOf(level) === "liquidation" && level !== null
-    ? `The level would be ${percentOf(level)}, and the account would be liquidated at once.`
-    : "The market is too thin for a position of this size, or its price has just moved: it could not be sold again near the fair price of the day. Lower the quantity, or wait until several people have traded here.";
+    ? t("The level would be {percentOf}, and the account would be liquidated at once.", {
+        percentOf: percentOf(level),
+      })
+    : t(
+        "The market is too thin for a position of this size, or its price has just moved: it could not be sold again near the fair price of the day. Lower the quantity, or wait until several people have traded here.",
+      );
 }
 
 const CENT = ONE / 100n;

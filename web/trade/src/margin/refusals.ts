@@ -1,8 +1,9 @@
 /** The refusals of margin requests in words. They are loaded with the page: the login needs none of them. */
 import type { Problem } from "#lib/components/states.tsx";
+import { texts } from "#lib/language.ts";
 import { explain, type OwnWords } from "../api/messages.ts";
 
-const WORDS: OwnWords = {
+const WORDS: OwnWords = texts({
   codes: {
     POOL_EMPTY: [
       "The lending pool is empty",
@@ -101,7 +102,7 @@ const WORDS: OwnWords = {
       ["It has changed meanwhile", "Its state stands in the list, which is up to date now."],
     ],
   ],
-};
+});
 
 /** Explains a failed margin request. */
 export function explainMargin(error: unknown): Problem {

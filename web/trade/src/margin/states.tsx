@@ -1,8 +1,9 @@
 import { Badge, type Tone } from "#lib/components/Badge.tsx";
+import { t, texts } from "#lib/language.ts";
 
 type Look = readonly [words: string, tone: Tone, shape: string];
 
-const POSITIONS: Readonly<Record<string, Look>> = {
+const POSITIONS: Readonly<Record<string, Look>> = texts({
   opening: ["Being opened", "warning", "◔"],
   open: ["Open", "positive", "●"],
   closing: ["Being closed", "warning", "◑"],
@@ -10,21 +11,21 @@ const POSITIONS: Readonly<Record<string, Look>> = {
   closed: ["Closed", "neutral", "○"],
   liquidated: ["Liquidated", "negative", "■"],
   failed: ["Not opened", "neutral", "×"],
-};
+});
 
-const LOANS: Readonly<Record<string, Look>> = {
+const LOANS: Readonly<Record<string, Look>> = texts({
   pending: ["Being paid out", "warning", "◔"],
   active: ["Running", "positive", "●"],
   repaid: ["Repaid", "neutral", "○"],
   refused: ["Refused, the pool was empty", "neutral", "×"],
   written_off: ["Paid by the insurance", "negative", "■"],
-};
+});
 
 function State({ looks, status }: { looks: Readonly<Record<string, Look>>; status: string }) {
   const [words, tone, shape] = looks[status] ?? [status, "neutral", "○"];
   return (
     <Badge tone={tone} shape={shape}>
-      {words}
+      {t(words)}
     </Badge>
   );
 }
@@ -40,11 +41,11 @@ export function LoanState({ status }: { status: string }) {
 export function Side({ side }: { side: string }) {
   return side === "buy" ? (
     <Badge tone="positive" shape="▲">
-      Long
+      {t("Long")}
     </Badge>
   ) : (
     <Badge tone="negative" shape="▼">
-      Short
+      {t("Short")}
     </Badge>
   );
 }

@@ -15,7 +15,7 @@ import {
 import { memo, useCallback, useEffect, useRef, useState } from "react";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
-import { plural } from "#lib/counts.ts";
+import { several, t } from "#lib/language.ts";
 import { useZone } from "#lib/preferences.ts";
 import { formatTime } from "#lib/time.ts";
 import { dark, light } from "#lib/theme/tokens.ts";
@@ -324,7 +324,7 @@ function CandleChart({
             <Figure name="H" value={legend.high} places={places} />
             <Figure name="L" value={legend.low} places={places} />
             <Figure name="C" value={legend.close} places={places} />
-            <Figure name="Vol" value={legend.volume} places={0} />
+            <Figure name={t("Vol")} value={legend.volume} places={0} />
           </p>
           {readings.length > 0 && (
             <p>
@@ -344,12 +344,14 @@ function CandleChart({
       )}
       {query.isPending && (
         <div className={classes.over}>
-          <Loading what="the candles" />
+          <Loading what={t("the candles")} />
         </div>
       )}
       {data && newest === null && (
         <div className={classes.over}>
-          <EmptyState title="No candles yet">The first trade of this market begins the first one.</EmptyState>
+          <EmptyState title={t("No candles yet")}>
+            {t("The first trade of this market begins the first one.")}
+          </EmptyState>
         </div>
       )}
     </div>
@@ -365,8 +367,13 @@ function Figure({ name, value, places }: { name: string; value: string; places: 
 }
 
 function label(symbol: string, interval: string, candle: Candle | null, own: string): string {
-  const last = candle ? `, the last from ${candle.open} to ${candle.close}` : "";
-  return `Candles of ${interval} for ${symbol}${last}.${own} Arrow keys move along, + and − zoom. The view “Figures” has them as a table.`;
+  const last = candle
+    ? t(", the last from {open} to {close}", { open: candle.open, close: candle.close })
+    : "";
+  return t(
+    "Candles of {interval} for {symbol}{last}.{own} Arrow keys move along, + and − zoom. The view “Figures” has them as a table.",
+    { interval, symbol, last, own },
+  );
 }
 
 /** What is drawn on the candles, in words. */
@@ -377,10 +384,12 @@ function drawnWords(
   fills: number,
 ): string {
   const sentences = [
-    ...readings.map(({ title, figures }) => `${title}: ${figures.join(", ") || "none yet"}.`),
-    ...(orders > 0 ? [`Your ${plural(orders, "open order")} as lines.`] : []),
-    ...(entry === undefined ? [] : [`Your average entry price, ${entry}, as a line.`]),
-    ...(fills > 0 ? [`Your ${plural(fills, "fill")} as marks.`] : []),
+    ...readings.map(({ title, figures }) => `${title}: ${figures.join(", ") || t("none yet")}.`),
+    ...(orders > 0
+      ? [several(orders, "Your {count} open order as lines.", "Your {count} open orders as lines.")]
+      : []),
+    ...(entry === undefined ? [] : [t("Your average entry price, {entry}, as a line.", { entry })]),
+    ...(fills > 0 ? [several(fills, "Your {count} fill as marks.", "Your {count} fills as marks.")] : []),
   ];
   return sentences.map((sentence) => ` ${sentence}`).join("");
 }

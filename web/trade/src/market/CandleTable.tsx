@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { type Schemas, useExchange } from "../api/client.ts";
 import { type Market, readCandles } from "../api/queries.ts";
 import { explain } from "../api/messages.ts";
@@ -23,24 +24,35 @@ export default function CandleTable({ market, interval }: { market: Market; inte
   });
   const places = placesOf(market.tickSize);
   if (!data && error) return <ErrorState problem={explain(error)} onRetry={() => void refetch()} />;
-  if (!data) return <Skeleton height="100%" role="progressbar" aria-label="Loading the candles" />;
+  if (!data) return <Skeleton height="100%" role="progressbar" aria-label={t("Loading the candles")} />;
   if (data.length === 0) {
     return (
-      <EmptyState title="No candles yet">The first trade of this market begins the first one.</EmptyState>
+      <EmptyState title={t("No candles yet")}>
+        {t("The first trade of this market begins the first one.")}
+      </EmptyState>
     );
   }
   return (
-    <div className={classes.scroll} tabIndex={0} role="region" aria-label="Candles, scrollable">
-      <table className={`figures ${classes.table ?? ""}`} aria-label={`Candles of ${interval}`}>
+    <div className={classes.scroll} tabIndex={0} role="region" aria-label={t("Candles, scrollable")}>
+      <table
+        className={`figures ${classes.table ?? ""}`}
+        aria-label={t("Candles of {interval}", { interval })}
+      >
         <thead>
           <tr>
-            {["Begin", "Open", "High", "Low", "Close", `Volume (${market.baseAsset})`, "Trades"].map(
-              (name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ),
-            )}
+            {[
+              t("Begin"),
+              t("Open"),
+              t("High"),
+              t("Low"),
+              t("Close"),
+              t("Volume ({baseAsset})", { baseAsset: market.baseAsset }),
+              t("Trades"),
+            ].map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>

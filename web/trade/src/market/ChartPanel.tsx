@@ -2,6 +2,7 @@ import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
 import { useFullscreenElement, useMergedRef } from "@mantine/hooks";
 import { ScreenFullIcon, ScreenNormalIcon } from "@primer/octicons-react";
 import { lazy, memo, Suspense, useCallback, useState } from "react";
+import { t } from "#lib/language.ts";
 import { keep, readKept } from "#lib/store.ts";
 import { IndicatorMenu } from "../indicators/IndicatorMenu.tsx";
 import type { Schemas } from "../api/client.ts";
@@ -21,9 +22,24 @@ const INTERVALS: readonly Interval[] = ["1m", "5m", "15m", "30m", "1h", "4h", "1
 const KEY = "openspot.trade.interval";
 const SCALE_KEY = "openspot.trade.logarithmic";
 const VIEWS = [
-  { value: "candles", label: "Candles" },
-  { value: "depth", label: "Depth" },
-  { value: "figures", label: "Figures" },
+  {
+    value: "candles",
+    get label() {
+      return t("Candles");
+    },
+  },
+  {
+    value: "depth",
+    get label() {
+      return t("Depth");
+    },
+  },
+  {
+    value: "figures",
+    get label() {
+      return t("Figures");
+    },
+  },
 ];
 
 /** Candles of the chosen interval, or the depth of the book. */
@@ -59,7 +75,7 @@ export const ChartPanel = memo(function ChartPanel({
   const held = useMergedRef(ref, setPanel);
   const fill = useCallback(() => void toggle(), [toggle]);
   return (
-    <section className={classes.panel} aria-label="Chart" ref={held}>
+    <section className={classes.panel} aria-label={t("Chart")} ref={held}>
       <Head
         view={view}
         onView={setView}
@@ -72,7 +88,7 @@ export const ChartPanel = memo(function ChartPanel({
         onFull={fill}
       />
       <div className={classes.body}>
-        <Suspense fallback={<Loading what="the chart" />}>
+        <Suspense fallback={<Loading what={t("the chart")} />}>
           {view === "depth" ? (
             <DepthChart market={market} state={book} />
           ) : view === "figures" ? (
@@ -118,11 +134,11 @@ const Head = memo(function Head({
 }) {
   return (
     <div className={classes.head}>
-      <SegmentedControl size="xs" aria-label="Chart" data={VIEWS} value={view} onChange={onView} />
+      <SegmentedControl size="xs" aria-label={t("Chart")} data={VIEWS} value={view} onChange={onView} />
       {view !== "depth" && (
         <SegmentedControl
           size="xs"
-          aria-label="Interval"
+          aria-label={t("Interval")}
           className={classes.intervals}
           data={[...INTERVALS]}
           value={interval}
@@ -137,17 +153,17 @@ const Head = memo(function Head({
               size="compact-xs"
               variant={isLogarithmic ? "light" : "default"}
               aria-pressed={isLogarithmic}
-              aria-label="Logarithmic scale"
+              aria-label={t("Logarithmic scale")}
               onClick={() => onScale(!isLogarithmic)}
             >
-              Log
+              {t("Log")}
             </Button>
           </>
         )}
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label={isFull ? "Leave full screen" : "Full screen"}
+          aria-label={isFull ? t("Leave full screen") : t("Full screen")}
           aria-pressed={isFull}
           onClick={onFull}
         >

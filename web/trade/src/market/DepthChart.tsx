@@ -3,6 +3,7 @@ import { useElementSize } from "@mantine/hooks";
 import { type KeyboardEvent, type PointerEvent, useState } from "react";
 import { EmptyState } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { scaledText, shareOfScaled } from "#lib/scaled.ts";
 import type { Market } from "../api/queries.ts";
 import type { BookState } from "../stream/feeds.ts";
@@ -18,11 +19,13 @@ export default function DepthChart({ market, state }: { market: Market; state: B
   const [range, setRange] = useState<string>("2");
   const [share, setShare] = useState<number | null>(null);
   const { book, isCurrent } = state;
-  if (!book) return <Skeleton height="100%" role="progressbar" aria-label="Loading the depth chart" />;
+  if (!book) return <Skeleton height="100%" role="progressbar" aria-label={t("Loading the depth chart")} />;
   const series = depthSeries(book, BigInt(range));
   if (!series) {
     return (
-      <EmptyState title="No depth to show">There are orders on one side of the book at most.</EmptyState>
+      <EmptyState title={t("No depth to show")}>
+        {t("There are orders on one side of the book at most.")}
+      </EmptyState>
     );
   }
   const { bids, asks, low, high, deepest } = series;
@@ -35,8 +38,18 @@ export default function DepthChart({ market, state }: { market: Market; state: B
     const total = formatDecimal(scaledText(point.total), placesOf(market.lotSize));
     const price = formatDecimal(scaledText(point.price), places);
     return point.side === "bids"
-      ? `${total} ${market.baseAsset} wanted at ${price} ${market.quoteAsset} or more`
-      : `${total} ${market.baseAsset} offered at ${price} ${market.quoteAsset} or less`;
+      ? t("{total} {baseAsset} wanted at {price} {quoteAsset} or more", {
+          total,
+          baseAsset: market.baseAsset,
+          price,
+          quoteAsset: market.quoteAsset,
+        })
+      : t("{total} {baseAsset} offered at {price} {quoteAsset} or less", {
+          total,
+          baseAsset: market.baseAsset,
+          price,
+          quoteAsset: market.quoteAsset,
+        });
   };
   const follow = (event: PointerEvent<HTMLDivElement>) => {
     const box = event.currentTarget.getBoundingClientRect();
@@ -52,11 +65,11 @@ export default function DepthChart({ market, state }: { market: Market; state: B
     <div className={classes.chart} data-old={!isCurrent || undefined}>
       <div className={classes.tools}>
         <span className={classes.reading} aria-live="polite">
-          {read ? words(read) : "Point at a price to read the depth"}
+          {read ? words(read) : t("Point at a price to read the depth")}
         </span>
         <SegmentedControl
           size="xs"
-          aria-label="Range of the depth chart"
+          aria-label={t("Range of the depth chart")}
           data={RANGES.map((value) => ({ value, label: `±${value} %` }))}
           value={range}
           onChange={setRange}
@@ -67,11 +80,11 @@ export default function DepthChart({ market, state }: { market: Market; state: B
         className={classes.plot}
         role="slider"
         tabIndex={0}
-        aria-label="Depth chart"
+        aria-label={t("Depth chart")}
         aria-valuemin={0}
         aria-valuemax={100}
         aria-valuenow={Math.round((share ?? 0.5) * 100)}
-        aria-valuetext={read ? words(read) : "nothing chosen"}
+        aria-valuetext={read ? words(read) : t("nothing chosen")}
         onPointerMove={follow}
         onPointerLeave={() => setShare(null)}
         onBlur={() => setShare(null)}

@@ -4,6 +4,7 @@ import { lazy, memo, Suspense, useEffect, useRef, useState } from "react";
 import { brandName } from "#lib/brand.ts";
 import { Amount } from "#lib/components/Amount.tsx";
 import { compareDecimals, formatDecimal, placesOf } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import type { Market, Ticker } from "../api/queries.ts";
 import { Change } from "./Change.tsx";
 import classes from "./MarketHeader.module.css";
@@ -34,10 +35,10 @@ export const MarketHeader = memo(function MarketHeader({
     document.title = `${price}${symbol} · ${brandName()}`;
   }, [symbol, places, ticker?.lastPrice]);
   const figures: [string, string | null | undefined, string | undefined, number][] = [
-    ["24 h high", ticker?.highPrice, undefined, places],
-    ["24 h low", ticker?.lowPrice, undefined, places],
-    ["24 h volume", ticker?.volume, market?.baseAsset, 0],
-    ["24 h turnover", ticker?.quoteVolume, market?.quoteAsset, 0],
+    [t("24 h high"), ticker?.highPrice, undefined, places],
+    [t("24 h low"), ticker?.lowPrice, undefined, places],
+    [t("24 h volume"), ticker?.volume, market?.baseAsset, 0],
+    [t("24 h turnover"), ticker?.quoteVolume, market?.quoteAsset, 0],
   ];
   return (
     <header className={classes.header}>
@@ -104,13 +105,13 @@ const Chooser = memo(function Chooser({
           size="md"
           className={classes.chooser}
           rightSection={<ChevronDownIcon />}
-          aria-label={`Market ${symbol}, choose another`}
+          aria-label={t("Market {symbol}, choose another", { symbol })}
           onClick={() => onOpen(!isOpen)}
         >
           {symbol}
         </Button>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Markets">
+      <Popover.Dropdown aria-label={t("Markets")}>
         <Suspense>
           <MarketList current={symbol} onChoose={() => onOpen(false)} />
         </Suspense>

@@ -5,6 +5,7 @@ import { Link } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { placesOf } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { useTickerPushes } from "../api/live.ts";
 import { type Market, type Ticker, useMarkets, useTickers } from "../api/queries.ts";
 import { explain } from "../api/messages.ts";
@@ -49,8 +50,8 @@ export function MarketList({ current, onChoose }: { current: string; onChoose: (
     <div className={classes.box} onKeyDown={step}>
       <div className={classes.tools}>
         <TextInput
-          aria-label="Search markets"
-          placeholder="Search, such as ETH"
+          aria-label={t("Search markets")}
+          placeholder={t("Search, such as ETH")}
           leftSection={<SearchIcon />}
           value={word}
           data-autofocus
@@ -60,11 +61,11 @@ export function MarketList({ current, onChoose }: { current: string; onChoose: (
             if (event.key === "Enter") list.current?.querySelector("a")?.click();
           }}
         />
-        <Tooltip label={showsFavourites ? "Show all markets" : "Show favourites alone"}>
+        <Tooltip label={showsFavourites ? t("Show all markets") : t("Show favourites alone")}>
           <ActionIcon
             variant={showsFavourites ? "light" : "default"}
             size={34}
-            aria-label="Favourites alone"
+            aria-label={t("Favourites alone")}
             aria-pressed={showsFavourites}
             onClick={() => setShowsFavourites(!showsFavourites)}
           >
@@ -72,15 +73,17 @@ export function MarketList({ current, onChoose }: { current: string; onChoose: (
           </ActionIcon>
         </Tooltip>
       </div>
-      {!markets.data && <Skeleton height={240} role="progressbar" aria-label="Loading the markets" />}
+      {!markets.data && <Skeleton height={240} role="progressbar" aria-label={t("Loading the markets")} />}
       {markets.data && found.length === 0 && (
-        <EmptyState title={showsFavourites && wanted === "" ? "No favourites yet" : "No market matches"}>
+        <EmptyState
+          title={showsFavourites && wanted === "" ? t("No favourites yet") : t("No market matches")}
+        >
           {showsFavourites && wanted === ""
-            ? "The star beside a market makes it a favourite."
-            : "Search by asset, such as BTC, or by pair, such as BTC-USD."}
+            ? t("The star beside a market makes it a favourite.")
+            : t("Search by asset, such as BTC, or by pair, such as BTC-USD.")}
         </EmptyState>
       )}
-      <ul className={classes.list} ref={list} aria-label="Markets">
+      <ul className={classes.list} ref={list} aria-label={t("Markets")}>
         {found.map((market) => (
           <Entry
             key={market.symbol}
@@ -116,7 +119,7 @@ function Entry({ market, ticker, isFavourite, isCurrent, onChoose }: EntryProps)
         variant="subtle"
         color="gray"
         size="md"
-        aria-label={`${symbol} is a favourite`}
+        aria-label={t("{symbol} is a favourite", { symbol })}
         aria-pressed={isFavourite}
         onClick={() => toggleFavourite(symbol)}
       >
@@ -130,7 +133,7 @@ function Entry({ market, ticker, isFavourite, isCurrent, onChoose }: EntryProps)
       >
         <span className={classes.symbol}>
           {symbol}
-          {!active && <span className={classes.note}> closed</span>}
+          {!active && <span className={classes.note}> {t("closed")}</span>}
         </span>
         <Sparkline symbol={symbol} />
         <span className={classes.figures}>

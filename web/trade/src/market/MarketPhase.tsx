@@ -1,14 +1,50 @@
 import { Amount } from "#lib/components/Amount.tsx";
 import { Badge } from "#lib/components/Badge.tsx";
+import { rich, t } from "#lib/language.ts";
 import type { Ticker } from "../api/queries.ts";
 import classes from "./MarketPhase.module.css";
 
 const WORDS: Record<NonNullable<Ticker["phase"]>, { title: string; text: string }> = {
-  halted: { title: "Halted", text: "Orders can only be cancelled." },
-  "cancel-only": { title: "Cancel-only", text: "Open orders can be cancelled and made smaller." },
-  "post-only": { title: "Post-only", text: "Only post-only orders and stops are taken." },
-  auction: { title: "Auction", text: "Limit orders collect, and trade at one price when it ends." },
-  uncrossing: { title: "Auction", text: "The auction is being traded." },
+  halted: {
+    get title() {
+      return t("Halted");
+    },
+    get text() {
+      return t("Orders can only be cancelled.");
+    },
+  },
+  "cancel-only": {
+    get title() {
+      return t("Cancel-only");
+    },
+    get text() {
+      return t("Open orders can be cancelled and made smaller.");
+    },
+  },
+  "post-only": {
+    get title() {
+      return t("Post-only");
+    },
+    get text() {
+      return t("Only post-only orders and stops are taken.");
+    },
+  },
+  auction: {
+    get title() {
+      return t("Auction");
+    },
+    get text() {
+      return t("Limit orders collect, and trade at one price when it ends.");
+    },
+  },
+  uncrossing: {
+    get title() {
+      return t("Auction");
+    },
+    get text() {
+      return t("The auction is being traded.");
+    },
+  },
 };
 
 /** Beside the name of a market that is not in continuous trading: what it takes, and what an auction would trade. */
@@ -30,8 +66,10 @@ export function MarketPhase({
       <span className={classes.text}>
         {indicativePrice && indicativeQuantity ? (
           <>
-            It would trade <Amount value={indicativeQuantity} unit={unit} /> at{" "}
-            <Amount value={indicativePrice} places={places} />.
+            {rich("It would trade {indicativeQuantity} at {indicativePrice}.", {
+              indicativeQuantity: <Amount value={indicativeQuantity} unit={unit} />,
+              indicativePrice: <Amount value={indicativePrice} places={places} />,
+            })}
           </>
         ) : (
           WORDS[phase].text

@@ -3,6 +3,7 @@ import { useElementSize } from "@mantine/hooks";
 import { memo, useMemo, useState } from "react";
 import { EmptyState } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { rich, t } from "#lib/language.ts";
 import { scaledText, shareOfScaled, toScaled } from "#lib/scaled.ts";
 import { useLink } from "../api/live.ts";
 import type { Market, Order } from "../api/queries.ts";
@@ -38,7 +39,10 @@ export const OrderBook = memo(function OrderBook({
   const known = groupingSteps(tick, lastPrice === null ? null : toScaled(lastPrice)).map(scaledText);
   const chosen = step !== null && known.includes(step) ? step : (known[0] ?? market.tickSize);
   return (
-    <Panel title="Order book" tools={<Grouping steps={known.join(" ")} chosen={chosen} onChoose={setStep} />}>
+    <Panel
+      title={t("Order book")}
+      tools={<Grouping steps={known.join(" ")} chosen={chosen} onChoose={setStep} />}
+    >
       <Sides market={market} state={state} step={chosen} ownOrders={ownOrders} onPrice={onPrice} />
     </Panel>
   );
@@ -60,7 +64,7 @@ const Grouping = memo(function Grouping({
       size="xs"
       // As wide as the longest step: micro-prices have many places.
       w={Math.max(104, longest * 8 + 44)}
-      aria-label="Group prices by"
+      aria-label={t("Group prices by")}
       choices={steps.split(" ").map((value) => ({ value, label: formatDecimal(value) }))}
       value={chosen}
       onChoice={onChoose}
@@ -96,22 +100,22 @@ function Sides({
   return (
     <div className={classes.book} data-old={(book !== null && !isCurrent) || undefined}>
       <div className={classes.heads} aria-hidden>
-        <span>Price ({market.quoteAsset})</span>
-        <span>Amount ({market.baseAsset})</span>
-        <span>Total</span>
+        <span>{rich("Price ({quoteAsset})", { quoteAsset: market.quoteAsset })}</span>
+        <span>{rich("Amount ({baseAsset})", { baseAsset: market.baseAsset })}</span>
+        <span>{t("Total")}</span>
       </div>
       <div ref={ref} className={classes.sides}>
         {!book && link.state !== "broken" && (
-          <Skeleton height="100%" role="progressbar" aria-label="Loading the order book" />
+          <Skeleton height="100%" role="progressbar" aria-label={t("Loading the order book")} />
         )}
         {!book && link.state === "broken" && (
-          <EmptyState title="Waiting for the exchange">
-            There is no connection. The book comes as soon as there is one.
+          <EmptyState title={t("Waiting for the exchange")}>
+            {t("There is no connection. The book comes as soon as there is one.")}
           </EmptyState>
         )}
         {book?.asks.length === 0 && book.bids.length === 0 ? (
-          <EmptyState title="The book is empty">
-            Nobody has an order here. Yours would be the first.
+          <EmptyState title={t("The book is empty")}>
+            {t("Nobody has an order here. Yours would be the first.")}
           </EmptyState>
         ) : (
           book && (
@@ -139,7 +143,7 @@ interface SideRowsProps {
 
 function SideRows({ side, rows, own, places, quantityPlaces, deepest, onPrice }: SideRowsProps) {
   return (
-    <ul className={classes.side} data-side={side} aria-label={side === "asks" ? "Asks" : "Bids"}>
+    <ul className={classes.side} data-side={side} aria-label={side === "asks" ? t("Asks") : t("Bids")}>
       {rows.map((row) => (
         <li key={row.price}>
           <BookRow
@@ -180,13 +184,13 @@ const BookRow = memo(function BookRow(props: BookRowProps) {
       type="button"
       className={`figures ${classes.row ?? ""}`}
       data-side={side}
-      title={isOwn ? "Your order stands here" : undefined}
+      title={isOwn ? t("Your order stands here") : undefined}
       style={{ backgroundSize: `${(share * 100).toFixed(1)}% 18px` }}
       onClick={() => onPrice(price)}
     >
       <span className={classes.price}>
         {isOwn && (
-          <span className={classes.own} role="img" aria-label="your order">
+          <span className={classes.own} role="img" aria-label={t("your order")}>
             ◆
           </span>
         )}
@@ -204,21 +208,24 @@ function Spread({ book, market, isCurrent }: { book: Book; market: Market; isCur
   if (!isCurrent) {
     return (
       <p className={classes.middle} role="status">
-        Old prices: waiting for the exchange
+        {t("Old prices: waiting for the exchange")}
       </p>
     );
   }
-  if (!ask || !bid) return <p className={classes.middle}>{ask ? "No bids" : "No asks"}</p>;
+  if (!ask || !bid) return <p className={classes.middle}>{ask ? t("No bids") : t("No asks")}</p>;
   const spread = ask.scaledPrice - bid.scaledPrice;
   const hundredths = (spread * 1_000_000n) / ask.scaledPrice;
   const percent = `${hundredths / 10_000n}.${(hundredths % 10_000n).toString().padStart(4, "0").slice(0, 3)}`;
   return (
     <p className={classes.middle}>
-      Spread{" "}
-      <span className="figures" title={`${percent} % of the best ask`}>
-        {formatDecimal(scaledText(spread), placesOf(market.tickSize))}
-      </span>{" "}
-      <span className={`figures ${classes.percent ?? ""}`}>{formatDecimal(percent)} %</span>
+      {rich("Spread {spread} {span}", {
+        spread: (
+          <span className="figures" title={t("{percent} % of the best ask", { percent })}>
+            {formatDecimal(scaledText(spread), placesOf(market.tickSize))}
+          </span>
+        ),
+        span: <span className={`figures ${classes.percent ?? ""}`}>{formatDecimal(percent)} %</span>,
+      })}
     </p>
   );
 }

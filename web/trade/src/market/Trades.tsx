@@ -3,6 +3,7 @@ import { useElementSize } from "@mantine/hooks";
 import { memo, useState } from "react";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { rich, t } from "#lib/language.ts";
 import { useZone } from "#lib/preferences.ts";
 import { formatClock, formatUtc } from "#lib/time.ts";
 import type { Market } from "../api/queries.ts";
@@ -35,29 +36,31 @@ export const Trades = memo(function Trades({
   const shown = isScrolled ? trades : trades?.slice(0, Math.ceil(height / ROW_HEIGHT));
   const below = (trades?.length ?? 0) - (shown?.length ?? 0);
   return (
-    <Panel title="Trades">
+    <Panel title={t("Trades")}>
       <div ref={ref} className={classes.box}>
         {trades === null && error === null && (
-          <Skeleton height="100%" role="progressbar" aria-label="Loading the trades" />
+          <Skeleton height="100%" role="progressbar" aria-label={t("Loading the trades")} />
         )}
         {trades === null && error !== null && <ErrorState problem={explain(error)} onRetry={onRetry} />}
         {trades?.length === 0 && (
-          <EmptyState title="No trades yet">Each trade of this market appears here at once.</EmptyState>
+          <EmptyState title={t("No trades yet")}>
+            {t("Each trade of this market appears here at once.")}
+          </EmptyState>
         )}
         {shown && trades?.length !== 0 && (
           <div
             className={classes.scroll}
             tabIndex={0}
             role="region"
-            aria-label="Trades, scrollable"
+            aria-label={t("Trades, scrollable")}
             onScroll={(event) => setScrolled(event.currentTarget.scrollTop > 0)}
           >
-            <table className={classes.table} aria-label="Trades">
+            <table className={classes.table} aria-label={t("Trades")}>
               <thead>
                 <tr>
-                  <th scope="col">Price ({market.quoteAsset})</th>
-                  <th scope="col">Amount ({market.baseAsset})</th>
-                  <th scope="col">Time</th>
+                  <th scope="col">{rich("Price ({quoteAsset})", { quoteAsset: market.quoteAsset })}</th>
+                  <th scope="col">{rich("Amount ({baseAsset})", { baseAsset: market.baseAsset })}</th>
+                  <th scope="col">{t("Time")}</th>
                 </tr>
               </thead>
               <tbody>
@@ -95,7 +98,7 @@ const TradeRow = memo(function TradeRow({
   return (
     <tr className="figures" data-side={trade.side}>
       <td className={classes.price}>
-        <span role="img" aria-label={trade.side === "buy" ? "bought" : "sold"}>
+        <span role="img" aria-label={trade.side === "buy" ? t("bought") : t("sold")}>
           {trade.side === "buy" ? "▲" : "▼"}
         </span>{" "}
         {formatDecimal(trade.price, places)}

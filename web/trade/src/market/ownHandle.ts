@@ -1,5 +1,6 @@
 /** What a pointer or a key takes hold of to move the line of an order. */
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import type { Market } from "../api/queries.ts";
 import { canvasValue } from "./candles.ts";
 import classes from "./ownHandle.module.css";
@@ -43,14 +44,14 @@ export function createHandle(holder: HTMLElement, options: HandleOptions): Handl
 
   function speak() {
     const price = held ?? home;
-    element.setAttribute("aria-label", `Price of ${name}`);
+    element.setAttribute("aria-label", t("Price of {name}", { name }));
     element.setAttribute("aria-valuenow", price);
     element.setAttribute("aria-valuemin", "0");
     element.setAttribute("aria-valuemax", String(canvasValue(price) * 2));
     const text = `${formatDecimal(price, places)} ${market.quoteAsset}`;
     element.setAttribute(
       "aria-valuetext",
-      held === null ? text : `${text}, Enter to review, Escape to leave it`,
+      held === null ? text : t("{text}, Enter to review, Escape to leave it", { text }),
     );
   }
 

@@ -10,6 +10,7 @@ import {
   type UTCTimestamp,
 } from "lightweight-charts";
 import { formatDecimal } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { scaledText, toScaled } from "#lib/scaled.ts";
 import { type Colours, light } from "#lib/theme/tokens.ts";
 import { isWaiting, type Order } from "../api/orderKinds.ts";
@@ -21,10 +22,10 @@ import { createHandle, type Handle } from "./ownHandle.ts";
 /** What the line of an order says; of one that waits what for. */
 export function orderTitle(order: Pick<Order, "side" | "type" | "remainingQuantity" | "triggerStatus">) {
   const { side, type, remainingQuantity } = order;
-  const words = `${side === "buy" ? "Buy" : "Sell"} ${formatDecimal(remainingQuantity)}`;
+  const words = `${side === "buy" ? t("Buy") : t("Sell")} ${formatDecimal(remainingQuantity)}`;
   if (!isWaiting(order)) return words;
-  if (type.startsWith("take_profit")) return `Take profit: ${words}`;
-  return `${type.startsWith("trailing") ? "Trailing stop" : "Stop"}: ${words}`;
+  if (type.startsWith("take_profit")) return t("Take profit: {words}", { words });
+  return `${type.startsWith("trailing") ? t("Trailing stop") : t("Stop")}: ${words}`;
 }
 
 export interface FillMark {
@@ -158,7 +159,7 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
           color: colours.accent,
           lineWidth: 1,
           lineStyle: LineStyle.LargeDashed,
-          title: "Average entry",
+          title: t("Average entry"),
         })
       : null;
   }

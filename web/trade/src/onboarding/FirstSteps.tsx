@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Badge } from "#lib/components/Badge.tsx";
 import { Card } from "#lib/components/Card.tsx";
+import { t } from "#lib/language.ts";
 import { keptSymbol } from "../market/preferences.ts";
 import { PageLink } from "../parts/PageLink.tsx";
 import classes from "./FirstSteps.module.css";
@@ -30,10 +31,13 @@ export default function FirstSteps({
   return (
     <div className={className}>
       <Card
-        title={`First steps: ${steps.length - open.length} of ${steps.length} done`}
+        title={t("First steps: {value} of {count} done", {
+          value: steps.length - open.length,
+          count: steps.length,
+        })}
         actions={
           <Button variant="subtle" size="compact-sm" onClick={hide}>
-            Hide first steps
+            {t("Hide first steps")}
           </Button>
         }
       >
@@ -46,7 +50,7 @@ export default function FirstSteps({
               </div>
               {isDone ? (
                 <Badge tone="positive" shape="●">
-                  Done
+                  {t("Done")}
                 </Badge>
               ) : (
                 way && <PageLink href={way.href}>{way.label}</PageLink>

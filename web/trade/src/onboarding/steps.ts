@@ -1,4 +1,5 @@
 /** The first steps on the exchange. Pure. */
+import { t } from "#lib/language.ts";
 
 export interface Step {
   id: "mail" | "factor" | "deposit" | "order";
@@ -25,32 +26,33 @@ export function firstSteps(
   return [
     {
       id: "mail",
-      title: "Confirm your e-mail address",
-      reason:
+      title: t("Confirm your e-mail address"),
+      reason: t(
         "Follow the link in the mail that came after your registration. Security mails go to this address.",
+      ),
       isDone: emailVerified,
       way: null,
     },
     {
       id: "factor",
-      title: "Turn on two-factor authentication",
-      reason: "Whoever learns your password then still cannot log in or withdraw.",
+      title: t("Turn on two-factor authentication"),
+      reason: t("Whoever learns your password then still cannot log in or withdraw."),
       isDone: mfaEnabled,
-      way: { href: "/account/security", label: "Turn it on" },
+      way: { href: "/account/security", label: t("Turn it on") },
     },
     {
       id: "deposit",
-      title: "Make a deposit",
-      reason: "An address of your own for each asset, or a bank transfer.",
+      title: t("Make a deposit"),
+      reason: t("An address of your own for each asset, or a bank transfer."),
       isDone: hasDeposited,
-      way: { href: "/wallet?deposit=any", label: "Deposit" },
+      way: { href: "/wallet?deposit=any", label: t("Deposit") },
     },
     {
       id: "order",
-      title: "Place your first order",
-      reason: "The form shows what it costs, what is held and what you get, before you confirm.",
+      title: t("Place your first order"),
+      reason: t("The form shows what it costs, what is held and what you get, before you confirm."),
       isDone: hasOrdered,
-      way: { href: `/${market}`, label: "Trade" },
+      way: { href: `/${market}`, label: t("Trade") },
     },
   ];
 }

@@ -1,5 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
+import { t } from "#lib/language.ts";
 import { typedDecimal } from "#lib/separators.ts";
 import type { SelfTradePrevention } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
@@ -11,11 +12,21 @@ import type { Offer } from "./offer.ts";
 import type { Draft } from "./review.ts";
 
 const MODES: Readonly<Record<SelfTradePrevention, string>> = {
-  none: "Let them trade",
-  cancel_resting: "Cancel the resting one",
-  cancel_incoming: "Cancel the new one",
-  cancel_both: "Cancel both",
-  decrement_and_cancel: "Reduce both by the smaller one",
+  get none() {
+    return t("Let them trade");
+  },
+  get cancel_resting() {
+    return t("Cancel the resting one");
+  },
+  get cancel_incoming() {
+    return t("Cancel the new one");
+  },
+  get cancel_both() {
+    return t("Cancel both");
+  },
+  get decrement_and_cancel() {
+    return t("Reduce both by the smaller one");
+  },
 };
 
 /** What few orders need: self-trade prevention, sizes of one's own, orders with one click. */
@@ -37,10 +48,10 @@ export default function AdvancedFields({
     <>
       {offer.selfTradePrevention.length > 0 && (
         <ChoiceField
-          label="Self-trade prevention"
-          description="If the order would meet another one of yours."
+          label={t("Self-trade prevention")}
+          description={t("If the order would meet another one of yours.")}
           choices={[
-            { value: "", label: "As your account says" },
+            { value: "", label: t("As your account says") },
             ...offer.selfTradePrevention.map((value) => ({ value, label: MODES[value] })),
           ]}
           value={draft.selfTradePrevention}
@@ -60,8 +71,10 @@ export default function AdvancedFields({
             }
           />
           <CheckField
-            label="One-click orders"
-            description="Once unlocked, orders and changes are sent without a review. A price far from the market still needs a word."
+            label={t("One-click orders")}
+            description={t(
+              "Once unlocked, orders and changes are sent without a review. A price far from the market still needs a word.",
+            )}
             checked={habits.oneClick}
             onChecked={(oneClick) => changeHabits(userId, habits, { oneClick })}
           />
@@ -84,8 +97,10 @@ function SizesField({
   const [fault, setFault] = useState<string | null>(null);
   return (
     <TextInput
-      label={`Your sizes in ${market.baseAsset}`}
-      description={`Up to ${String(SIZES_MAX)}, with spaces between them. A button fills each in.`}
+      label={t("Your sizes in {baseAsset}", { baseAsset: market.baseAsset })}
+      description={t("Up to {sizesMax}, with spaces between them. A button fills each in.", {
+        sizesMax: String(SIZES_MAX),
+      })}
       autoComplete="off"
       spellCheck={false}
       value={typed}
@@ -93,7 +108,11 @@ function SizesField({
       onChange={({ currentTarget: { value } }) => {
         setTyped(value);
         const sizes = sizesOf(value.split(/\s+/).map(typedDecimal).join(" "));
-        setFault(sizes === null ? `Up to ${String(SIZES_MAX)} amounts above zero, such as 0.1 0.5 1.` : null);
+        setFault(
+          sizes === null
+            ? t("Up to {sizesMax} amounts above zero, such as 0.1 0.5 1.", { sizesMax: String(SIZES_MAX) })
+            : null,
+        );
         if (sizes !== null) onSizes(sizes);
       }}
     />

@@ -1,6 +1,7 @@
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { type Problem, WarningNote } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { amendmentOf, isFar, type Wanted } from "./amending.ts";
@@ -35,18 +36,22 @@ export default function AmendReview({
   const fault = faults.price ?? faults.quantity;
   return (
     <ConfirmDialog
-      title={`Change the order to ${order.side} ${order.symbol}?`}
+      title={
+        order.side === "buy"
+          ? t("Change the order to buy {symbol}?", { symbol: order.symbol })
+          : t("Change the order to sell {symbol}?", { symbol: order.symbol })
+      }
       operator=""
       typed={far ? order.symbol : ""}
       danger={far}
-      confirm="Change the order"
-      dismiss="Leave it"
+      confirm={t("Change the order")}
+      dismiss={t("Leave it")}
       isBusy={isBusy}
       problem={problem}
-      missing={[body === null && "close this: nothing of the order would change"]}
+      missing={[body === null && t("close this: nothing of the order would change")]}
       comparisons={[
-        { name: "Price", before: price(order.price ?? "0"), after: price(wanted.price.trim()) },
-        { name: "Amount", before: amount(order.quantity), after: amount(wanted.quantity.trim()) },
+        { name: t("Price"), before: price(order.price ?? "0"), after: price(wanted.price.trim()) },
+        { name: t("Amount"), before: amount(order.quantity), after: amount(wanted.quantity.trim()) },
       ]}
       onConfirm={onConfirm}
       onClose={onClose}
@@ -54,8 +59,13 @@ export default function AmendReview({
       {fault && <p>{fault}</p>}
       {far && (
         <WarningNote>
-          The price is far {order.side === "buy" ? "above" : "below"} the last one, {price(lastPrice ?? "0")}.
-          The order may trade at once.
+          {order.side === "buy"
+            ? t("The price is far above the last one, {price}. The order may trade at once.", {
+                price: price(lastPrice ?? "0"),
+              })
+            : t("The price is far below the last one, {price}. The order may trade at once.", {
+                price: price(lastPrice ?? "0"),
+              })}
         </WarningNote>
       )}
       {terms ? (
@@ -63,8 +73,10 @@ export default function AmendReview({
       ) : (
         <p>
           {keepsPlace
-            ? "It keeps its place among the orders of its price."
-            : "It goes behind the orders that are at its price already. If the price meets the other side, it trades at once."}
+            ? t("It keeps its place among the orders of its price.")
+            : t(
+                "It goes behind the orders that are at its price already. If the price meets the other side, it trades at once.",
+              )}
         </p>
       )}
     </ConfirmDialog>

@@ -1,5 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
+import { t } from "#lib/language.ts";
 import { useZone } from "#lib/preferences.ts";
 import { LOCAL_ZONE } from "#lib/time.ts";
 import { momentOf } from "./moments.ts";
@@ -12,15 +13,17 @@ export default function ExpiryField({ onExpiry }: { onExpiry: (expiresAt: string
   return (
     <TextInput
       type="datetime-local"
-      label="Good till"
-      description={zone === LOCAL_ZONE ? "In the time of this computer." : `In the time of ${zone}.`}
+      label={t("Good till")}
+      description={
+        zone === LOCAL_ZONE ? t("In the time of this computer.") : t("In the time of {zone}.", { zone })
+      }
       value={typed}
       error={fault}
       onChange={({ currentTarget: { value } }) => {
         const at = momentOf(value, zone);
         const isPast = at !== null && at <= Date.now();
         setTyped(value);
-        setFault(isPast ? "That is over already." : null);
+        setFault(isPast ? t("That is over already.") : null);
         onExpiry(at === null || isPast ? "" : new Date(at).toISOString());
       }}
     />

@@ -4,7 +4,7 @@ import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
-import { plural } from "#lib/counts.ts";
+import { several, t } from "#lib/language.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import type { Order } from "../api/orderKinds.ts";
 import { useMarkets, useOpenOrders, useTickers, useTradingRules } from "../api/queries.ts";
@@ -101,7 +101,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
         <DecimalField
           size="xs"
           className={classes.field}
-          aria-label={`${label} of ${orderName(order)}`}
+          aria-label={t("{label} of {orderName}", { label, orderName: orderName(order) })}
           value={editing.wanted[name]}
           error={editing.refused[name] ?? amendment?.faults[name]}
           autoFocus={name === "price"}
@@ -114,22 +114,22 @@ export function OpenOrders({ only }: { only: string | undefined }) {
   });
   const columns: Column<Order>[] = [
     ...orderColumns(places).map((column) => {
-      if (column.id === "price") return field(column, "price", "Price");
-      return column.id === "quantity" ? field(column, "quantity", "Amount") : column;
+      if (column.id === "price") return field(column, "price", t("Price"));
+      return column.id === "quantity" ? field(column, "quantity", t("Amount")) : column;
     }),
     {
       id: "change",
-      title: "Change",
+      title: t("Change"),
       align: "right",
       isPinned: true,
       cell: (order) =>
         editing?.orderId === order.orderId ? (
           <span className={classes.buttons}>
             <Button size="compact-xs" loading={amend.isPending} onClick={submit}>
-              {isOneClick ? "Save" : "Review"}
+              {isOneClick ? t("Save") : t("Review")}
             </Button>
             <Button size="compact-xs" variant="default" onClick={leave}>
-              Leave it
+              {t("Leave it")}
             </Button>
           </span>
         ) : (
@@ -139,20 +139,20 @@ export function OpenOrders({ only }: { only: string | undefined }) {
                 id={buttonId(order.orderId)}
                 size="compact-xs"
                 variant="default"
-                aria-label={`Change ${orderName(order)}`}
+                aria-label={t("Change {orderName}", { orderName: orderName(order) })}
                 onClick={() => begin(order)}
               >
-                Change
+                {t("Change")}
               </Button>
             )}
             <Button
               size="compact-xs"
               variant="default"
-              aria-label={`Cancel ${orderName(order)}`}
+              aria-label={t("Cancel {orderName}", { orderName: orderName(order) })}
               loading={cancel.isPending && cancel.variables.orderId === order.orderId}
               onClick={() => cancel.mutate(order)}
             >
-              Cancel
+              {t("Cancel")}
             </Button>
           </span>
         ),
@@ -161,7 +161,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
   return (
     <>
       <DataTable
-        label="Open orders"
+        label={t("Open orders")}
         toolbar={
           <Button
             size="compact-sm"
@@ -169,7 +169,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
             disabled={!rows || rows.length === 0}
             onClick={() => setAsks(true)}
           >
-            Cancel all
+            {t("Cancel all")}
           </Button>
         }
         columns={columns}
@@ -179,7 +179,11 @@ export function OpenOrders({ only }: { only: string | undefined }) {
         actions={orderActions}
         state={query}
         problem={explainIfAny(query.error)}
-        empty={<EmptyState title="No open orders">Orders that wait in the book appear here.</EmptyState>}
+        empty={
+          <EmptyState title={t("No open orders")}>
+            {t("Orders that wait in the book appear here.")}
+          </EmptyState>
+        }
       />
       {asks && <CancelAllDialog only={only} count={rows?.length ?? 0} onClose={() => setAsks(false)} />}
       {editing?.asks && edited && market && (
@@ -212,17 +216,17 @@ function CancelAllDialog({
   const cancelAll = useCancelAll(onClose);
   return (
     <ConfirmDialog
-      title={only ? `Cancel all orders on ${only}?` : "Cancel all orders?"}
+      title={only ? t("Cancel all orders on {only}?", { only }) : t("Cancel all orders?")}
       operator=""
-      confirm={`Cancel ${plural(count, "order")}`}
-      dismiss="Keep them"
+      confirm={several(count, "Cancel {count} order", "Cancel {count} orders")}
+      dismiss={t("Keep them")}
       danger
       isBusy={cancelAll.isPending}
       problem={cancelAll.error ? explain(cancelAll.error) : null}
       onConfirm={() => cancelAll.mutate(only)}
       onClose={onClose}
     >
-      <p>What they have filled so far stays. What they hold becomes free again.</p>
+      <p>{t("What they have filled so far stays. What they hold becomes free again.")}</p>
     </ConfirmDialog>
   );
 }

@@ -2,6 +2,7 @@ import { Button, SegmentedControl } from "@mantine/core";
 import { type KeyboardEvent, lazy, memo, Suspense, useState } from "react";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
+import { t, texts } from "#lib/language.ts";
 import { hasLimit, isConditional, type OrderType, type TimeInForce } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { ChoiceField } from "../parts/ChoiceField.tsx";
@@ -39,19 +40,39 @@ interface OrderFieldsProps {
 }
 
 const SIDES = [
-  { value: "buy", label: "Buy" },
-  { value: "sell", label: "Sell" },
+  {
+    value: "buy",
+    get label() {
+      return t("Buy");
+    },
+  },
+  {
+    value: "sell",
+    get label() {
+      return t("Sell");
+    },
+  },
 ];
 const TYPES = [
-  { value: "limit", label: "Limit" },
-  { value: "market", label: "Market" },
+  {
+    value: "limit",
+    get label() {
+      return t("Limit");
+    },
+  },
+  {
+    value: "market",
+    get label() {
+      return t("Market");
+    },
+  },
 ];
-const DURATIONS: Readonly<Record<TimeInForce, readonly [name: string, meaning: string]>> = {
+const DURATIONS: Readonly<Record<TimeInForce, readonly [name: string, meaning: string]>> = texts({
   gtc: ["Good till cancelled (GTC)", "What does not fill at once waits in the book until you cancel it."],
   ioc: ["Immediate or cancel (IOC)", "What can fill at once does; the rest is cancelled."],
   fok: ["Fill or kill (FOK)", "The whole amount fills at once, or nothing does."],
   gtd: ["Good till date (GTD)", "What does not fill at once waits in the book until the date."],
-};
+});
 
 /** The times in force that a draft can have. A market order never waits. */
 function timesOf({ type, side, unit }: Draft, { times }: Offer): readonly TimeInForce[] {
@@ -92,7 +113,7 @@ export const OrderFields = memo(function OrderFields({
     <>
       <SegmentedControl
         fullWidth
-        aria-label="Side"
+        aria-label={t("Side")}
         className={classes.sides}
         data-side={draft.side}
         data={SIDES}
@@ -103,7 +124,7 @@ export const OrderFields = memo(function OrderFields({
         <SegmentedControl
           fullWidth
           size="xs"
-          aria-label="Order type"
+          aria-label={t("Order type")}
           className={classes.typeChoice}
           data={TYPES}
           value={isConditional(type) ? "" : type}
@@ -130,7 +151,7 @@ export const OrderFields = memo(function OrderFields({
       )}
       {hasLimit(type) ? (
         <DecimalField
-          label="Price"
+          label={t("Price")}
           value={draft.price}
           error={faults.price}
           rightSection={<span className={classes.unit}>{quoteAsset}</span>}
@@ -140,11 +161,11 @@ export const OrderFields = memo(function OrderFields({
         />
       ) : (
         <DecimalField
-          label="Slippage at most"
+          label={t("Slippage at most")}
           description={
             isConditional(type)
-              ? "Beyond this distance from the price that fires it nothing is traded."
-              : "Beyond this distance from the last price nothing is traded."
+              ? t("Beyond this distance from the price that fires it nothing is traded.")
+              : t("Beyond this distance from the last price nothing is traded.")
           }
           value={draft.slippage}
           error={faults.slippage}
@@ -154,7 +175,7 @@ export const OrderFields = memo(function OrderFields({
       )}
       <div className={classes.amount}>
         <DecimalField
-          label="Amount"
+          label={t("Amount")}
           value={draft.amount}
           error={faults.amount}
           onValue={(amount) => onDraft({ amount })}
@@ -162,7 +183,7 @@ export const OrderFields = memo(function OrderFields({
         />
         <SegmentedControl
           size="xs"
-          aria-label="Amount in"
+          aria-label={t("Amount in")}
           data={[
             { value: "base", label: baseAsset },
             { value: "quote", label: quoteAsset },
@@ -172,12 +193,12 @@ export const OrderFields = memo(function OrderFields({
         />
       </div>
       <PercentButtons
-        of="what is free"
+        of={t("what is free")}
         disabled={!hasFunds}
         onPercent={(percent) => onPart(draft, percent)}
       />
       {sizes.length > 0 && (
-        <div className={classes.sizes} role="group" aria-label="Your sizes">
+        <div className={classes.sizes} role="group" aria-label={t("Your sizes")}>
           {sizes.map((size) => (
             <Button
               key={size}
@@ -193,9 +214,9 @@ export const OrderFields = memo(function OrderFields({
       )}
       {times.length > 1 && (
         <ChoiceField
-          label="Time in force"
-          description={DURATIONS[time][1]}
-          choices={times.map((name) => ({ value: name, label: DURATIONS[name][0] }))}
+          label={t("Time in force")}
+          description={t(DURATIONS[time][1])}
+          choices={times.map((name) => ({ value: name, label: t(DURATIONS[name][0]) }))}
           value={time}
           onChoice={(value) => {
             const next = times.find((name) => name === value) ?? "gtc";
@@ -210,8 +231,8 @@ export const OrderFields = memo(function OrderFields({
       )}
       {type === "limit" && offer.postOnly && (
         <CheckField
-          label="Post-only"
-          description="The order never takes. If it would trade at once, it is refused."
+          label={t("Post-only")}
+          description={t("The order never takes. If it would trade at once, it is refused.")}
           checked={draft.postOnly}
           disabled={draft.timeInForce !== "gtc"}
           onChecked={(postOnly) => onDraft({ postOnly })}
@@ -222,7 +243,7 @@ export const OrderFields = memo(function OrderFields({
           className={classes.advanced}
           onToggle={({ currentTarget }) => setAdvanced(currentTarget.open)}
         >
-          <summary>Advanced</summary>
+          <summary>{t("Advanced")}</summary>
           {isAdvanced && (
             <Suspense>
               <AdvancedFields market={market} offer={offer} draft={draft} onDraft={onDraft} />

@@ -14,6 +14,7 @@ import {
 } from "react";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { inSentence, rich, t } from "#lib/language.ts";
 import { percentFigure, percentOfBps } from "#lib/rates.ts";
 import { scaledText } from "#lib/scaled.ts";
 import { Link } from "wouter";
@@ -75,7 +76,7 @@ export const OrderForm = memo(function OrderForm({
   const { type } = draft;
   const waiting = isConditional(type) ? { ...draft, type } : null;
   const found: Review = waiting
-    ? (conditional?.reviewConditional(waiting, facts) ?? unready("The form is on its way."))
+    ? (conditional?.reviewConditional(waiting, facts) ?? unready(t("The form is on its way.")))
     : review(draft, facts);
   const sentence =
     waiting && conditional && found.body
@@ -88,10 +89,10 @@ export const OrderForm = memo(function OrderForm({
   });
   const faults = useSame(found.faults);
   const isBuy = draft.side === "buy";
-  const word = isBuy ? "Buy" : "Sell";
-  const action = `${word} ${baseAsset}, ${typeName(type).toLowerCase()}`;
+  const named = { asset: baseAsset, type: inSentence(typeName(type)) };
+  const action = isBuy ? t("Buy {asset}, {type}", named) : t("Sell {asset}, {type}", named);
   const isOld = state.book !== null && (!state.isCurrent || link.state !== "live");
-  const blocked = found.blocked ?? (available === null ? "Your balances are on their way." : null);
+  const blocked = found.blocked ?? (available === null ? t("Your balances are on their way.") : null);
   const newest = useRef(facts);
   useEffect(() => {
     newest.current = facts;
@@ -116,10 +117,10 @@ export const OrderForm = memo(function OrderForm({
   };
 
   return (
-    <Panel title="Order">
+    <Panel title={t("Order")}>
       <form
         className={classes.form}
-        aria-label="Order form"
+        aria-label={t("Order form")}
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
@@ -146,7 +147,7 @@ export const OrderForm = memo(function OrderForm({
         <Figures market={market} draft={draft} estimate={found.estimate} available={available} />
         {isOld && (
           <WarningNote>
-            The prices on this page are old: the connection to the exchange is broken.
+            {t("The prices on this page are old: the connection to the exchange is broken.")}
           </WarningNote>
         )}
         {found.warnings.map((warning) => (
@@ -170,10 +171,12 @@ export const OrderForm = memo(function OrderForm({
         ) : (
           <>
             <Button component={Link} href={`/login?next=/${symbol}`} size="md" fullWidth>
-              Log in to trade
+              {t("Log in to trade")}
             </Button>
             <p className={classes.hint}>
-              No account? <Link href={`/register?next=/${symbol}`}>Create one</Link>
+              {rich("No account? {link}", {
+                link: <Link href={`/register?next=/${symbol}`}>{t("Create one")}</Link>,
+              })}
             </p>
           </>
         )}
@@ -213,7 +216,7 @@ function Lock({ userId, isOpen }: { userId: string; isOpen: boolean }) {
       leftSection={isOpen ? <UnlockIcon size={12} /> : <LockIcon size={12} />}
       onClick={() => (isOpen ? lock() : unlock(userId))}
     >
-      {isOpen ? "Lock one-click orders" : "Unlock one-click orders"}
+      {isOpen ? t("Lock one-click orders") : t("Unlock one-click orders")}
     </Button>
   );
 }
@@ -268,7 +271,7 @@ function Figures({
     value === undefined ? "–" : <AssetAmount value={rounded(value)} asset={quoteAsset} />;
   const rows: [string, ReactNode][] = [
     [
-      "Free",
+      t("Free"),
       available ? (
         <AssetAmount
           value={isBuy ? available.quote : available.base}
@@ -279,11 +282,11 @@ function Figures({
       ),
     ],
     ...(draft.type === "limit" && (draft.postOnly || draft.timeInForce !== "gtc")
-      ? [["Type", kindOf(draft.type, draft.timeInForce, draft.postOnly)] satisfies [string, ReactNode]]
+      ? [[t("Type"), kindOf(draft.type, draft.timeInForce, draft.postOnly)] satisfies [string, ReactNode]]
       : []),
-    ["Amount", estimate ? `${formatDecimal(scaledText(estimate.quantity))} ${baseAsset}` : "–"],
+    [t("Amount"), estimate ? `${formatDecimal(scaledText(estimate.quantity))} ${baseAsset}` : "–"],
     [
-      draft.type === "limit" ? "Fills at once" : waits ? "Price at worst" : "Average price",
+      draft.type === "limit" ? t("Fills at once") : waits ? t("Price at worst") : t("Average price"),
       draft.type !== "limit"
         ? estimate
           ? `${formatDecimal(rounded(estimate.averagePrice), places)} ${quoteAsset}`
@@ -294,10 +297,10 @@ function Figures({
     ],
     // A buyer's money is held with the highest fee; what is not needed becomes free again.
     isBuy
-      ? [`Fee at most (${feeText(market)})`, money(estimate?.heldFee)]
-      : [`Fee (${feeText(market)})`, money(estimate?.fee)],
+      ? [t("Fee at most ({feeText})", { feeText: feeText(market) }), money(estimate?.heldFee)]
+      : [t("Fee ({feeText})", { feeText: feeText(market) }), money(estimate?.fee)],
     [
-      isBuy ? (waits ? "Held until it fires" : "You pay at most") : "You receive",
+      isBuy ? (waits ? t("Held until it fires") : t("You pay at most")) : t("You receive"),
       <strong key="total">{money(isBuy ? estimate?.held : estimate?.total)}</strong>,
     ],
   ];

@@ -1,6 +1,7 @@
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { WarningNote } from "#lib/components/states.tsx";
 import { placesOf, formatDecimal } from "#lib/decimal.ts";
+import { inSentence, rich, t } from "#lib/language.ts";
 import { scaledText } from "#lib/scaled.ts";
 import type { Problem } from "#lib/components/states.tsx";
 import { hasLimit, isConditional } from "../api/orderKinds.ts";
@@ -35,12 +36,22 @@ export default function OrderReview({
   const { baseAsset, quoteAsset, symbol } = market;
   const { estimate } = found;
   const isBuy = draft.side === "buy";
-  const word = isBuy ? "Buy" : "Sell";
+  const word = isBuy ? t("Buy") : t("Sell");
   const waits = isConditional(draft.type);
+  const where = hasLimit(draft.type)
+    ? t("at {price} {quoteAsset} or better", {
+        price: formatDecimal(draft.price.trim(), placesOf(market.tickSize)),
+        quoteAsset,
+      })
+    : t("at the best prices of the book");
   return (
     <ConfirmDialog
       title={
-        found.needsWord ? `${word} far from the market?` : `${typeName(draft.type)}: ${word.toLowerCase()}?`
+        found.needsWord
+          ? isBuy
+            ? t("Buy far from the market?")
+            : t("Sell far from the market?")
+          : `${typeName(draft.type)}: ${inSentence(word)}?`
       }
       typed={found.needsWord ? symbol : ""}
       operator=""
@@ -48,7 +59,7 @@ export default function OrderReview({
       danger={found.needsWord}
       isBusy={isBusy}
       problem={problem}
-      missing={[found.blocked !== null && "close this and correct the order"]}
+      missing={[found.blocked !== null && t("close this and correct the order")]}
       onConfirm={onConfirm}
       onClose={onClose}
     >
@@ -58,25 +69,30 @@ export default function OrderReview({
       {sentence !== "" && <p>{sentence}</p>}
       {estimate && waits && (
         <p>
-          Then it {isBuy ? "buys" : "sells"}{" "}
-          <AssetAmount value={scaledText(estimate.quantity)} asset={baseAsset} />
-          {hasLimit(draft.type)
-            ? ` at ${formatDecimal(draft.price.trim(), placesOf(market.tickSize))} ${quoteAsset} or better`
-            : " at the best prices of the book"}
-          . Until then{" "}
-          {isBuy ? (
-            <AssetAmount value={scaledText(estimate.held)} asset={quoteAsset} />
-          ) : (
-            <AssetAmount value={scaledText(estimate.quantity)} asset={baseAsset} />
-          )}{" "}
-          {isBuy ? "are held for it, the fee included." : "are held for it."}
+          {isBuy
+            ? rich("Then it buys {quantity} {where}. Until then {held} are held for it, the fee included.", {
+                quantity: <AssetAmount value={scaledText(estimate.quantity)} asset={baseAsset} />,
+                where,
+                held: <AssetAmount value={scaledText(estimate.held)} asset={quoteAsset} />,
+              })
+            : rich("Then it sells {quantity} {where}. Until then {held} are held for it.", {
+                quantity: <AssetAmount value={scaledText(estimate.quantity)} asset={baseAsset} />,
+                where,
+                held: <AssetAmount value={scaledText(estimate.quantity)} asset={baseAsset} />,
+              })}
         </p>
       )}
       {estimate && !waits && (
         <p>
-          You {isBuy ? "pay at most" : "receive about"}{" "}
-          <AssetAmount value={scaledText(isBuy ? estimate.held : estimate.total)} asset={quoteAsset} /> for{" "}
-          <AssetAmount value={scaledText(estimate.quantity)} asset={baseAsset} />.
+          {isBuy
+            ? rich("You pay at most {amount} for {quantity}.", {
+                amount: <AssetAmount value={scaledText(estimate.held)} asset={quoteAsset} />,
+                quantity: <AssetAmount value={scaledText(estimate.quantity)} asset={baseAsset} />,
+              })
+            : rich("You receive about {amount} for {quantity}.", {
+                amount: <AssetAmount value={scaledText(estimate.total)} asset={quoteAsset} />,
+                quantity: <AssetAmount value={scaledText(estimate.quantity)} asset={baseAsset} />,
+              })}
         </p>
       )}
     </ConfirmDialog>

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
+import { t } from "#lib/language.ts";
 import { type Balance, useBalances, useFills, useOpenOrders, useOrderHistory } from "../api/queries.ts";
 import { explainIfAny } from "../api/messages.ts";
 import {
@@ -31,17 +32,19 @@ export default function OrderTabs({ symbol }: { symbol: string }) {
     <Tabs value={tab} onChange={setTab} keepMounted={false}>
       <div className={classes.head}>
         <Tabs.List className={classes.tabs}>
-          <Tabs.Tab value="open">Open orders{open.data ? ` (${open.data.length})` : ""}</Tabs.Tab>
-          <Tabs.Tab value="history">History</Tabs.Tab>
-          <Tabs.Tab value="fills">Fills</Tabs.Tab>
-          <Tabs.Tab value="balances">Balances</Tabs.Tab>
+          <Tabs.Tab value="open">
+            {open.data ? t("Open orders ({count})", { count: open.data.length }) : t("Open orders")}
+          </Tabs.Tab>
+          <Tabs.Tab value="history">{t("History")}</Tabs.Tab>
+          <Tabs.Tab value="fills">{t("Fills")}</Tabs.Tab>
+          <Tabs.Tab value="balances">{t("Balances")}</Tabs.Tab>
         </Tabs.List>
         {tab !== "balances" && (
           <SegmentedControl
             size="xs"
-            aria-label="Markets shown"
+            aria-label={t("Markets shown")}
             data={[
-              { value: "all", label: "All markets" },
+              { value: "all", label: t("All markets") },
               { value: "one", label: symbol },
             ]}
             value={scope}
@@ -70,8 +73,8 @@ function History({ only }: { only: string | undefined }) {
   const places = usePlaces();
   return (
     <DataTable
-      label="Order history"
-      toolbar={<PageLink href="/history">All of it, with filters and a file</PageLink>}
+      label={t("Order history")}
+      toolbar={<PageLink href="/history">{t("All of it, with filters and a file")}</PageLink>}
       columns={endedOrderColumns(places)}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={({ orderId }) => orderId}
@@ -80,7 +83,9 @@ function History({ only }: { only: string | undefined }) {
       state={query}
       problem={explainIfAny(query.error)}
       empty={
-        <EmptyState title="No orders have ended yet">Filled and cancelled orders appear here.</EmptyState>
+        <EmptyState title={t("No orders have ended yet")}>
+          {t("Filled and cancelled orders appear here.")}
+        </EmptyState>
       }
       footer={<ShowOlder query={query} />}
     />
@@ -92,8 +97,8 @@ function Fills({ only }: { only: string | undefined }) {
   const places = usePlaces();
   return (
     <DataTable
-      label="Fills"
-      toolbar={<PageLink href="/history?list=fills">All of them, with filters and a file</PageLink>}
+      label={t("Fills")}
+      toolbar={<PageLink href="/history?list=fills">{t("All of them, with filters and a file")}</PageLink>}
       columns={fillColumns(places)}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={fillId}
@@ -101,35 +106,51 @@ function Fills({ only }: { only: string | undefined }) {
       actions={fillActions}
       state={query}
       problem={explainIfAny(query.error)}
-      empty={<EmptyState title="No fills yet">Each trade of your orders appears here.</EmptyState>}
+      empty={
+        <EmptyState title={t("No fills yet")}>{t("Each trade of your orders appears here.")}</EmptyState>
+      }
       footer={<ShowOlder query={query} />}
     />
   );
 }
 
 const BALANCE_COLUMNS: Column<Balance>[] = [
-  { id: "asset", title: "Asset", cell: ({ asset }) => asset },
+  {
+    id: "asset",
+    get title() {
+      return t("Asset");
+    },
+    cell: ({ asset }) => asset,
+  },
   {
     id: "total",
-    title: "Total",
+    get title() {
+      return t("Total");
+    },
     align: "right",
     cell: ({ total, asset }) => <AssetAmount value={total} asset={asset} />,
   },
   {
     id: "free",
-    title: "Free",
+    get title() {
+      return t("Free");
+    },
     align: "right",
     cell: ({ available, asset }) => <AssetAmount value={available} asset={asset} />,
   },
   {
     id: "held",
-    title: "In orders",
+    get title() {
+      return t("In orders");
+    },
     align: "right",
     cell: ({ locked, asset }) => <AssetAmount value={locked} asset={asset} />,
   },
   {
     id: "reserved",
-    title: "Reserved",
+    get title() {
+      return t("Reserved");
+    },
     align: "right",
     cell: ({ reserved, asset }) => <ReservedAmount value={reserved} asset={asset} />,
   },
@@ -139,14 +160,18 @@ function Balances() {
   const query = useBalances();
   return (
     <DataTable
-      label="Balances"
+      label={t("Balances")}
       columns={BALANCE_COLUMNS}
       rows={query.data}
       rowId={({ asset }) => asset}
       rowName={({ asset }) => asset}
       state={query}
       problem={explainIfAny(query.error)}
-      empty={<EmptyState title="No funds yet">A deposit appears here as soon as it is confirmed.</EmptyState>}
+      empty={
+        <EmptyState title={t("No funds yet")}>
+          {t("A deposit appears here as soon as it is confirmed.")}
+        </EmptyState>
+      }
     />
   );
 }

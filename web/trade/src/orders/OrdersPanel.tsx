@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { lazy, memo, Suspense } from "react";
 import { Link } from "wouter";
 import { EmptyState } from "#lib/components/states.tsx";
+import { t } from "#lib/language.ts";
 import { useSession } from "../api/session.ts";
 import { Loading } from "../parts/Loading.tsx";
 import classes from "./OrdersPanel.module.css";
@@ -12,20 +13,20 @@ const OrderTabs = lazy(() => import("./OrderTabs.tsx"));
 export const OrdersPanel = memo(function OrdersPanel({ symbol }: { symbol: string }) {
   const { session } = useSession();
   return (
-    <section className={classes.panel} aria-label="Your orders">
+    <section className={classes.panel} aria-label={t("Your orders")}>
       {session === null ? (
         <EmptyState
-          title="Log in to see your orders"
+          title={t("Log in to see your orders")}
           action={
             <Button component={Link} href={`/login?next=/${symbol}`} variant="default">
-              Log in
+              {t("Log in")}
             </Button>
           }
         >
-          Open orders, fills and balances of your account appear here, live.
+          {t("Open orders, fills and balances of your account appear here, live.")}
         </EmptyState>
       ) : (
-        <Suspense fallback={<Loading what="your orders" />}>
+        <Suspense fallback={<Loading what={t("your orders")} />}>
           <OrderTabs symbol={symbol} />
         </Suspense>
       )}

@@ -1,6 +1,7 @@
 import { Button, Menu } from "@mantine/core";
 import { ChevronDownIcon } from "@primer/octicons-react";
 import { useState } from "react";
+import { t } from "#lib/language.ts";
 import { isConditional, type OrderType } from "../api/orderKinds.ts";
 import type { Conditional } from "./OrderFields.tsx";
 import classes from "./OrderForm.module.css";
@@ -34,10 +35,12 @@ export function TypeMenu({ types, type, conditional, onOpen, onType }: TypeMenuP
           rightSection={<ChevronDownIcon size={12} />}
           className={classes.types}
           aria-label={
-            isConditional(type) ? `Order type: ${typeName(type)}, choose another` : "All order types"
+            isConditional(type)
+              ? t("Order type: {typeName}, choose another", { typeName: typeName(type) })
+              : t("All order types")
           }
         >
-          {isConditional(type) ? typeName(type) : "More"}
+          {isConditional(type) ? typeName(type) : t("More")}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>

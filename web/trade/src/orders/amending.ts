@@ -1,5 +1,6 @@
 /** What a changed order shall have: the faults of its fields, and the request for it. Pure. */
 import { compareDecimals } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { readScaled, toScaled } from "#lib/scaled.ts";
 import { RefusedError } from "../api/errors.ts";
 import { hasLimit, isWaiting, type Order } from "../api/orderKinds.ts";
@@ -33,8 +34,8 @@ export function isAmendable(order: Order): boolean {
 export function amendmentOf(order: Order, wanted: Wanted, market: Market): Amendment {
   const [price, quantity] = [wanted.price.trim(), wanted.quantity.trim()];
   const faults: WantedFaults = {};
-  const ofPrice = price === "" ? "Enter a price." : priceFault(price, market);
-  const ofQuantity = quantity === "" ? "Enter an amount." : quantityFault(order, quantity, market);
+  const ofPrice = price === "" ? t("Enter a price.") : priceFault(price, market);
+  const ofQuantity = quantity === "" ? t("Enter an amount.") : quantityFault(order, quantity, market);
   if (ofPrice) faults.price = ofPrice;
   if (ofQuantity) faults.quantity = ofQuantity;
   if (ofPrice || ofQuantity) return { faults, body: null, keepsPlace: false };
@@ -52,7 +53,7 @@ function quantityFault(order: Order, quantity: string, market: Market): string |
   if (fault !== null || readScaled(quantity) === null) return fault;
   return compareDecimals(quantity, order.filledQuantity) > 0
     ? null
-    : `More than the ${order.filledQuantity} that are filled already.`;
+    : t("More than the {filledQuantity} that are filled already.", { filledQuantity: order.filledQuantity });
 }
 
 /**

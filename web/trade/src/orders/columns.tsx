@@ -4,6 +4,7 @@ import { copyAndTell } from "#lib/components/CopyText.tsx";
 import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { rich, t } from "#lib/language.ts";
 import { divideScaled, toScaled } from "#lib/scaled.ts";
 import { isWaiting, type Order } from "../api/orderKinds.ts";
 import { type Fill, type Market, useMarkets } from "../api/queries.ts";
@@ -30,36 +31,36 @@ export function orderColumns(places: Places): Column<Order>[] {
   return [
     {
       id: "time",
-      title: "Time",
+      title: t("Time"),
       cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
     },
     {
       id: "market",
-      title: "Market",
+      title: t("Market"),
       cell: ({ symbol }) => <PageLink href={`/${symbol}`}>{symbol}</PageLink>,
     },
-    { id: "side", title: "Side", cell: ({ side }) => <SideBadge side={side} /> },
+    { id: "side", title: t("Side"), cell: ({ side }) => <SideBadge side={side} /> },
     {
       id: "type",
-      title: "Type",
+      title: t("Type"),
       cell: (order) => <Kind order={order} />,
     },
     {
       id: "price",
-      title: "Price",
+      title: t("Price"),
       align: "right",
       cell: ({ price, symbol }) =>
-        price ? <Amount value={price} places={places(symbol).price} /> : "market",
+        price ? <Amount value={price} places={places(symbol).price} /> : t("market"),
     },
     {
       id: "quantity",
-      title: "Amount",
+      title: t("Amount"),
       align: "right",
       cell: ({ quantity, symbol }) => <AssetAmount value={quantity} asset={symbol.split("-")[0] ?? ""} />,
     },
     {
       id: "filled",
-      title: "Filled",
+      title: t("Filled"),
       align: "right",
       cell: ({ filledQuantity, quantity }) => (
         <span>
@@ -70,7 +71,7 @@ export function orderColumns(places: Places): Column<Order>[] {
     },
     {
       id: "average",
-      title: "Average",
+      title: t("Average"),
       align: "right",
       cell: ({ averagePrice, symbol }) =>
         averagePrice ? <Amount value={averagePrice} places={places(symbol).price} /> : "–",
@@ -86,10 +87,10 @@ function Kind({ order }: { order: Order }) {
     <span className={classes.kind}>
       {kindOf(type, timeInForce, postOnly)}
       {terms && isWaiting(order) && <span className={classes.detail}>{waitsFor(terms)}</span>}
-      {triggerStatus === "triggered" && <span className={classes.detail}>has fired</span>}
+      {triggerStatus === "triggered" && <span className={classes.detail}>{t("has fired")}</span>}
       {timeInForce === "gtd" && expiresAt && (
         <span className={classes.detail}>
-          until <TimeText milliseconds={Date.parse(expiresAt)} />
+          {rich("until {time}", { time: <TimeText milliseconds={Date.parse(expiresAt)} /> })}
         </span>
       )}
     </span>
@@ -104,8 +105,8 @@ function percentOf(part: string, whole: string): string {
 }
 
 export const orderActions = ({ orderId, clientOrderId }: Order) => [
-  { label: "Copy order id", onClick: () => copyAndTell(orderId) },
-  ...(clientOrderId ? [{ label: "Copy client order id", onClick: () => copyAndTell(clientOrderId) }] : []),
+  { label: t("Copy order id"), onClick: () => copyAndTell(orderId) },
+  ...(clientOrderId ? [{ label: t("Copy client order id"), onClick: () => copyAndTell(clientOrderId) }] : []),
 ];
 
 /** The columns of orders that have ended. */
@@ -114,13 +115,13 @@ export function endedOrderColumns(places: Places): Column<Order>[] {
     ...orderColumns(places),
     {
       id: "fee",
-      title: "Fee",
+      title: t("Fee"),
       align: "right",
       cell: ({ fee, feeCurrency }) => <AssetAmount value={fee} asset={feeCurrency} />,
     },
     {
       id: "status",
-      title: "State",
+      title: t("State"),
       cell: ({ status, rejectReason }) => (
         <span title={rejectReason ?? undefined}>
           <StatusBadge status={status} />
@@ -135,34 +136,34 @@ export function fillColumns(places: Places): Column<Fill>[] {
   return [
     {
       id: "time",
-      title: "Time",
+      title: t("Time"),
       cell: ({ executedAt }) => <TimeText milliseconds={Date.parse(executedAt)} />,
     },
     {
       id: "market",
-      title: "Market",
+      title: t("Market"),
       cell: ({ symbol }) => <PageLink href={`/${symbol}`}>{symbol}</PageLink>,
     },
-    { id: "side", title: "Side", cell: ({ side }) => <SideBadge side={side} /> },
+    { id: "side", title: t("Side"), cell: ({ side }) => <SideBadge side={side} /> },
     {
       id: "price",
-      title: "Price",
+      title: t("Price"),
       align: "right",
       cell: ({ price, symbol }) => <Amount value={price} places={places(symbol).price} />,
     },
     {
       id: "quantity",
-      title: "Amount",
+      title: t("Amount"),
       align: "right",
       cell: ({ quantity, symbol }) => <AssetAmount value={quantity} asset={symbol.split("-")[0] ?? ""} />,
     },
     {
       id: "fee",
-      title: "Fee",
+      title: t("Fee"),
       align: "right",
       cell: ({ fee, feeCurrency }) => <AssetAmount value={fee} asset={feeCurrency} />,
     },
-    { id: "role", title: "Role", cell: ({ role }) => (role === "maker" ? "Maker" : "Taker") },
+    { id: "role", title: t("Role"), cell: ({ role }) => (role === "maker" ? t("Maker") : t("Taker")) },
   ];
 }
 
@@ -172,6 +173,6 @@ export const fillId = ({ tradeId, orderId }: Fill) => `${tradeId} ${orderId}`;
 export const fillName = ({ side, quantity, symbol }: Fill) => `${side} ${quantity} ${symbol}`;
 
 export const fillActions = ({ tradeId, orderId }: Fill) => [
-  { label: "Copy trade id", onClick: () => copyAndTell(tradeId) },
-  { label: "Copy order id", onClick: () => copyAndTell(orderId) },
+  { label: t("Copy trade id"), onClick: () => copyAndTell(tradeId) },
+  { label: t("Copy order id"), onClick: () => copyAndTell(orderId) },
 ];

@@ -1,5 +1,6 @@
 /** What an order that waits for a price would do, as orders/review.ts says it of the others. Pure. */
 import { formatDecimal } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { divideScaled, floorTo, multiplyScaled, ONE, readScaled, scaledText, toScaled } from "#lib/scaled.ts";
 import { type ConditionalType, firesAbove, hasLimit } from "../api/orderKinds.ts";
 import {
@@ -40,7 +41,7 @@ function trailingBps(text: string): bigint | null {
 function trailingFault(draft: ConditionalDraft, { market }: Facts): string | null {
   if (draft.trailing.trim() === "") return null;
   if (draft.trailingUnit === "quote") return priceFault(draft.trailing, market);
-  return trailingBps(draft.trailing) === null ? "From 0.01 % to 99.99 %, in steps of 0.01 %." : null;
+  return trailingBps(draft.trailing) === null ? t("From 0.01 % to 99.99 %, in steps of 0.01 %.") : null;
 }
 
 function stopFault(draft: ConditionalDraft, facts: Facts): string | null {
@@ -52,7 +53,9 @@ function stopFault(draft: ConditionalDraft, facts: Facts): string | null {
   const isAbove = firesAbove(draft.type, draft.side);
   if (last === null || (isAbove ? last < stop : last > stop)) return null;
   const price = formatDecimal(scaledText(last));
-  return `It would fire at once: the last price is ${price}. Enter a price ${isAbove ? "above" : "below"} it.`;
+  return isAbove
+    ? t("It would fire at once: the last price is {price}. Enter a price above it.", { price })
+    : t("It would fire at once: the last price is {price}. Enter a price below it.", { price });
 }
 
 /** The price that fires the order, at present; null where it is not known. */
@@ -100,10 +103,10 @@ export function reviewConditional(draft: ConditionalDraft, facts: Facts): Review
   if (lack !== null) return unready(lack, faults);
   const trigger = triggerPrice(draft, facts);
   if (trigger === null || trigger <= 0n) {
-    return unready("Nobody has traded here yet, so there is no price to follow: place a limit order.");
+    return unready(t("Nobody has traded here yet, so there is no price to follow: place a limit order."));
   }
   const limit = hasLimit(draft.type) ? readScaled(draft.price.trim()) : withSlippage(draft, trigger);
-  if (limit === null || limit <= 0n) return unready("Enter a price.");
+  if (limit === null || limit <= 0n) return unready(t("Enter a price."));
   const estimate = estimateOf(draft, facts, limit);
   return {
     faults: {},
@@ -116,8 +119,8 @@ export function reviewConditional(draft: ConditionalDraft, facts: Facts): Review
 }
 
 function lackingTrigger(draft: ConditionalDraft): string | null {
-  if (isTrailing(draft.type)) return draft.trailing.trim() === "" ? "Enter how far it follows." : null;
-  return draft.stopPrice.trim() === "" ? "Enter a stop price." : null;
+  if (isTrailing(draft.type)) return draft.trailing.trim() === "" ? t("Enter how far it follows.") : null;
+  return draft.stopPrice.trim() === "" ? t("Enter a stop price.") : null;
 }
 
 function estimateOf(draft: ConditionalDraft, { market }: Facts, limit: bigint): Estimate {
@@ -146,7 +149,9 @@ function warningsOf(draft: ConditionalDraft, trigger: bigint, limit: bigint): st
   const isBuy = draft.side === "buy";
   if (isBuy ? limit >= trigger : limit <= trigger) return [];
   return [
-    `The limit is ${isBuy ? "below" : "above"} the trigger: when it fires, the order may rest in the book unfilled.`,
+    isBuy
+      ? t("The limit is below the trigger: when it fires, the order may rest in the book unfilled.")
+      : t("The limit is above the trigger: when it fires, the order may rest in the book unfilled."),
   ];
 }
 

@@ -1,6 +1,7 @@
 /** What the order form shows of orders that wait for a price. Loaded when the list of all types is opened. */
 import { Menu, SegmentedControl } from "@mantine/core";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
+import { t } from "#lib/language.ts";
 import type { OrderType } from "../api/orderKinds.ts";
 import { type Market } from "../api/queries.ts";
 import { type ConditionalDraft, isTrailing } from "./conditional.ts";
@@ -13,14 +14,30 @@ export { draftTerms, reviewConditional } from "./conditional.ts";
 export { triggerSentence } from "./trigger.ts";
 
 const MEANINGS: Readonly<Record<OrderType, string>> = {
-  limit: "Trades at your price or a better one.",
-  market: "Trades at once, at the best prices of the book.",
-  stop_market: "Becomes a market order when the price goes against you as far as your stop price.",
-  stop_limit: "Becomes a limit order when the price goes against you as far as your stop price.",
-  take_profit_market: "Becomes a market order when the price has come as far your way as you want.",
-  take_profit_limit: "Becomes a limit order when the price has come as far your way as you want.",
-  trailing_stop_market: "A stop that follows the best price behind it, then a market order.",
-  trailing_stop_limit: "A stop that follows the best price behind it, then a limit order.",
+  get limit() {
+    return t("Trades at your price or a better one.");
+  },
+  get market() {
+    return t("Trades at once, at the best prices of the book.");
+  },
+  get stop_market() {
+    return t("Becomes a market order when the price goes against you as far as your stop price.");
+  },
+  get stop_limit() {
+    return t("Becomes a limit order when the price goes against you as far as your stop price.");
+  },
+  get take_profit_market() {
+    return t("Becomes a market order when the price has come as far your way as you want.");
+  },
+  get take_profit_limit() {
+    return t("Becomes a limit order when the price has come as far your way as you want.");
+  },
+  get trailing_stop_market() {
+    return t("A stop that follows the best price behind it, then a market order.");
+  },
+  get trailing_stop_limit() {
+    return t("A stop that follows the best price behind it, then a limit order.");
+  },
 };
 
 /** The entries of the list of types, each with what it does. */
@@ -41,7 +58,14 @@ export function TypeChoices({
   ));
 }
 
-const SOURCES = { last: "Last price", mark: "Mark price" } as const;
+const SOURCES = {
+  get last() {
+    return t("Last price");
+  },
+  get mark() {
+    return t("Mark price");
+  },
+} as const;
 
 /** What the order waits for. */
 export function TriggerFields({
@@ -63,14 +87,14 @@ export function TriggerFields({
       {isTrailing(draft.type) ? (
         <div className={classes.amount}>
           <DecimalField
-            label="Follows by"
+            label={t("Follows by")}
             value={draft.trailing}
             error={faults.trailing}
             onValue={(trailing) => onDraft({ trailing })}
           />
           <SegmentedControl
             size="xs"
-            aria-label="Follows by"
+            aria-label={t("Follows by")}
             data={[
               { value: "percent", label: "%" },
               { value: "quote", label: market.quoteAsset },
@@ -83,7 +107,7 @@ export function TriggerFields({
         </div>
       ) : (
         <DecimalField
-          label="Stop price"
+          label={t("Stop price")}
           value={draft.stopPrice}
           error={faults.stopPrice}
           rightSection={unit(market.quoteAsset)}
@@ -101,7 +125,7 @@ export function TriggerFields({
         <SegmentedControl
           fullWidth
           size="xs"
-          aria-label="Fires by"
+          aria-label={t("Fires by")}
           data={offer.triggers.map((value) => ({ value, label: SOURCES[value] }))}
           value={draft.triggerBy}
           onChange={(value) => onDraft({ triggerBy: value === "mark" ? "mark" : "last" })}

@@ -1,3 +1,4 @@
+import { t } from "#lib/language.ts";
 import { isWaiting, type Order } from "../api/orderKinds.ts";
 import { termsOf, waitsFor } from "./trigger.ts";
 
@@ -5,5 +6,5 @@ import { termsOf, waitsFor } from "./trigger.ts";
 export function orderName(order: Order): string {
   const { side, quantity, symbol, price } = order;
   const terms = isWaiting(order) ? termsOf(order) : null;
-  return `${side} ${quantity} ${symbol}${price ? ` at ${price}` : ""}${terms ? `, ${waitsFor(terms)}` : ""}`;
+  return `${side} ${quantity} ${symbol}${price ? " " + t("at {price}", { price }) : ""}${terms ? `, ${waitsFor(terms)}` : ""}`;
 }

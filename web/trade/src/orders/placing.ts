@@ -2,8 +2,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
-import { plural } from "#lib/counts.ts";
 import { formatDecimal } from "#lib/decimal.ts";
+import { several, t } from "#lib/language.ts";
 import { attemptKey, returned, useExchange } from "../api/client.ts";
 import { isOutcomeUnknown } from "../api/errors.ts";
 import { BALANCES, noteOrder } from "../api/live.ts";
@@ -19,22 +19,37 @@ export function outcomeOf(order: Order): string {
   const done = formatDecimal(order.filledQuantity);
   const asked = formatDecimal(order.quantity);
   const [base = "", quote = ""] = order.symbol.split("-");
-  const average = order.averagePrice ? ` at ${formatDecimal(order.averagePrice)} ${quote} on average` : "";
+  const average = order.averagePrice
+    ? " " +
+      t("at {averagePrice} {quote} on average", { averagePrice: formatDecimal(order.averagePrice), quote })
+    : "";
+  const filled = { done, asked: `${asked} ${base}`, average };
   if (order.status === "filled") return `${done} ${base}${average}`;
   if (order.status === "partially_filled")
-    return `${done} of ${asked} ${base}${average}; the rest is in the book`;
-  if (order.status === "cancelled") return `${done} of ${asked} ${base}${average}; the rest is cancelled`;
+    return t("{done} of {asked}{average}; the rest is in the book", filled);
+  if (order.status === "cancelled") return t("{done} of {asked}{average}; the rest is cancelled", filled);
   const terms = isWaiting(order) ? termsOf(order) : null;
   if (terms) return `${asked} ${base}, ${waitsFor(terms)}`;
-  return `${asked} ${base}${order.price ? ` at ${formatDecimal(order.price)} ${quote}` : ""}`;
+  if (!order.price) return `${asked} ${base}`;
+  return `${asked} ${base} ${t("at {price} {quote}", { price: formatDecimal(order.price), quote })}`;
 }
 
 const TITLES: Readonly<Record<string, string>> = {
-  filled: "Filled",
-  partially_filled: "Partly filled",
-  cancelled: "Partly filled",
-  open: "Order placed",
-  pending: "Order sent",
+  get filled() {
+    return t("Filled");
+  },
+  get partially_filled() {
+    return t("Partly filled");
+  },
+  get cancelled() {
+    return t("Partly filled");
+  },
+  get open() {
+    return t("Order placed");
+  },
+  get pending() {
+    return t("Order sent");
+  },
 };
 
 /**
@@ -58,9 +73,9 @@ export function usePlaceOrder(onPlaced: () => void) {
       noteOrder(client, order);
       void client.invalidateQueries({ queryKey: BALANCES });
       const isNothing = order.status === "cancelled" && /^0(\.0+)?$/.test(order.filledQuantity);
-      const word = order.side === "buy" ? "Buy" : "Sell";
+      const word = order.side === "buy" ? t("Buy") : t("Sell");
       toastDone(
-        `${word}: ${isNothing ? "nothing filled, cancelled" : (TITLES[order.status] ?? order.status)}`,
+        `${word}: ${isNothing ? t("nothing filled, cancelled") : (TITLES[order.status] ?? order.status)}`,
         outcomeOf(order),
       );
       onPlaced();
@@ -97,7 +112,7 @@ export function useAmendOrder({
     onSuccess: (order) => {
       noteOrder(client, order);
       void client.invalidateQueries({ queryKey: BALANCES });
-      toastDone("Order changed", outcomeOf(order));
+      toastDone(t("Order changed"), outcomeOf(order));
       onDone();
     },
     onError: (error, change) => {
@@ -123,8 +138,12 @@ export function useCancelOrder() {
       noteOrder(client, order);
       void client.invalidateQueries({ queryKey: BALANCES });
       toastDone(
-        "Order cancelled",
-        `${order.symbol}, ${formatDecimal(order.quantity)} at ${order.price === null ? "market" : formatDecimal(order.price)}`,
+        t("Order cancelled"),
+        t("{symbol}, {quantity} at {price}", {
+          symbol: order.symbol,
+          quantity: formatDecimal(order.quantity),
+          price: order.price === null ? t("market") : formatDecimal(order.price),
+        }),
       );
     },
     onError: (error) => {
@@ -144,12 +163,17 @@ export function useCancelAll(onDone: () => void) {
     onSuccess: ({ cancelled, failed }) => {
       void client.invalidateQueries({ queryKey: ["orders"] });
       void client.invalidateQueries({ queryKey: BALANCES });
-      if (failed.length === 0) toastDone(`${plural(cancelled.length, "order")} cancelled`);
+      if (failed.length === 0)
+        toastDone(several(cancelled.length, "{count} order cancelled", "{count} orders cancelled"));
       else {
         const reasons = [...new Set(failed.map(({ reason }) => reason))].join("; ");
         toastFailed(
-          `${plural(failed.length, "order")} could not be cancelled`,
-          `${reasons}. Try them one by one.`,
+          several(
+            failed.length,
+            "{count} order could not be cancelled",
+            "{count} orders could not be cancelled",
+          ),
+          t("{reasons}. Try them one by one.", { reasons }),
         );
       }
       onDone();

@@ -3,6 +3,7 @@
  * why it cannot be sent. Pure; all amounts are scaled numbers of lib/scaled.ts.
  */
 import { formatDecimal, isDecimal } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import {
   ceilTo,
   divideScaled,
@@ -12,7 +13,8 @@ import {
   scaledText,
   toScaled,
 } from "#lib/scaled.ts";
-import { decimalForm, withDecimalSign } from "#lib/separators.ts";
+import { decimalForm } from "#lib/decimalForm.ts";
+import { withDecimalSign } from "#lib/separators.ts";
 import type { Schemas } from "../api/client.ts";
 import {
   hasLimit,
@@ -150,10 +152,17 @@ export function walk(levels: readonly Level[], isWithin: (price: bigint) => bool
 export function priceFault(text: string, market: Market): string | null {
   if (text.trim() === "") return null;
   const price = readScaled(text.trim());
-  if (price === null) return `A price is ${decimalForm()}, such as ${withDecimalSign("101.5")}.`;
-  if (price <= 0n) return "A price is more than zero.";
+  if (price === null)
+    return t("A price is {decimalForm}, such as {value}.", {
+      decimalForm: decimalForm(),
+      value: withDecimalSign("101.5"),
+    });
+  if (price <= 0n) return t("A price is more than zero.");
   if (price % toScaled(market.tickSize) !== 0n) {
-    return `Prices go in steps of ${formatDecimal(market.tickSize)} ${market.quoteAsset}.`;
+    return t("Prices go in steps of {tickSize} {quoteAsset}.", {
+      tickSize: formatDecimal(market.tickSize),
+      quoteAsset: market.quoteAsset,
+    });
   }
   return null;
 }
@@ -163,10 +172,17 @@ export function amountFault({ amount: typed, unit }: Pick<Draft, "amount" | "uni
   const text = typed.trim();
   if (text === "") return null;
   const amount = readScaled(text);
-  if (amount === null) return `An amount is ${decimalForm()}, such as ${withDecimalSign("0.25")}.`;
-  if (amount <= 0n) return "An amount is more than zero.";
+  if (amount === null)
+    return t("An amount is {decimalForm}, such as {value}.", {
+      decimalForm: decimalForm(),
+      value: withDecimalSign("0.25"),
+    });
+  if (amount <= 0n) return t("An amount is more than zero.");
   if (unit === "base" && amount % toScaled(market.lotSize) !== 0n) {
-    return `Amounts go in steps of ${formatDecimal(market.lotSize)} ${market.baseAsset}.`;
+    return t("Amounts go in steps of {lotSize} {baseAsset}.", {
+      lotSize: formatDecimal(market.lotSize),
+      baseAsset: market.baseAsset,
+    });
   }
   return null;
 }
@@ -179,7 +195,7 @@ export function commonFaults(draft: Draft, market: Market): Review["faults"] {
   if (price) faults.price = price;
   if (amount) faults.amount = amount;
   if (!hasLimit(draft.type) && slippageBps(draft) === null)
-    faults.slippage = "A percentage above zero, such as 1.";
+    faults.slippage = t("A percentage above zero, such as 1.");
   return faults;
 }
 
@@ -190,12 +206,12 @@ export function unready(blocked: string, faults: Review["faults"] = {}): Review 
 
 /** What a draft of any type lacks before its prices are looked at, or null. */
 export function lacking(draft: Draft, market: Market, faults: Review["faults"]): string | null {
-  if (!market.active) return `${market.symbol} is closed for trading.`;
-  if (Object.keys(faults).length > 0) return "Correct the marked field.";
-  if (hasLimit(draft.type) && draft.price.trim() === "") return "Enter a price.";
-  if (draft.amount.trim() === "") return "Enter an amount.";
+  if (!market.active) return t("{symbol} is closed for trading.", { symbol: market.symbol });
+  if (Object.keys(faults).length > 0) return t("Correct the marked field.");
+  if (hasLimit(draft.type) && draft.price.trim() === "") return t("Enter a price.");
+  if (draft.amount.trim() === "") return t("Enter an amount.");
   if (hasLimit(draft.type) && draft.timeInForce === "gtd" && draft.expiresAt === "")
-    return "Choose until when the order is good.";
+    return t("Choose until when the order is good.");
   return null;
 }
 
@@ -207,10 +223,10 @@ export function review(draft: Draft, facts: Facts): Review {
   if (lack !== null) return unready(lack, faults);
   const limit = draft.type === "limit" ? readScaled(draft.price.trim()) : boundPrice(draft, facts);
   if (limit === null || limit <= 0n) {
-    return unready("Nobody has traded here yet: place a limit order.");
+    return unready(t("Nobody has traded here yet: place a limit order."));
   }
   const estimate = estimateOf(draft, facts, limit);
-  if (estimate === null) return unready("There is nobody to trade with: place a limit order.");
+  if (estimate === null) return unready(t("There is nobody to trade with: place a limit order."));
   const body = bodyOf(draft, facts, estimate);
   const blocked = limitsFault(facts, estimate, limit) ?? fundsFault(draft, facts, estimate);
   const distance = distanceBps(draft, facts, limit);
@@ -286,12 +302,16 @@ export function limitsFault(
   const show = (value: bigint, asset: string) => `${formatDecimal(scaledText(value))} ${asset}`;
   const [least, most] = [scaled(market.quantityMin), scaled(market.quantityMax)];
   const [smallest, largest] = [scaled(market.notionalMin), scaled(market.notionalMax)];
-  if (quantity <= 0n) return `That is less than one step of ${show(toScaled(market.lotSize), base)}.`;
-  if (least !== null && quantity < least) return `The least amount is ${show(least, base)}.`;
-  if (most !== null && quantity > most) return `The largest amount is ${show(most, base)}.`;
+  if (quantity <= 0n)
+    return t("That is less than one step of {toScaled}.", { toScaled: show(toScaled(market.lotSize), base) });
+  if (least !== null && quantity < least)
+    return t("The least amount is {least}.", { least: show(least, base) });
+  if (most !== null && quantity > most) return t("The largest amount is {most}.", { most: show(most, base) });
   const notional = multiplyScaled(quantity, limit);
-  if (smallest !== null && notional < smallest) return `An order is worth at least ${show(smallest, quote)}.`;
-  if (largest !== null && notional > largest) return `An order is worth at most ${show(largest, quote)}.`;
+  if (smallest !== null && notional < smallest)
+    return t("An order is worth at least {smallest}.", { smallest: show(smallest, quote) });
+  if (largest !== null && notional > largest)
+    return t("An order is worth at most {largest}.", { largest: show(largest, quote) });
   return null;
 }
 
@@ -313,8 +333,13 @@ export function fundsFault(draft: Draft, facts: Facts, estimate: Estimate): stri
   const free = scaled(isBuy ? facts.available.quote : facts.available.base) ?? 0n;
   const needed = estimate.held;
   if (needed <= free) return null;
-  const fee = isBuy ? " with the fee" : "";
-  return `Not enough ${asset}: the order needs ${short(ceilTo(needed, 10n ** 10n))}${fee}, ${short(free)} is free.`;
+  const fee = isBuy ? " " + t("with the fee") : "";
+  return t("Not enough {asset}: the order needs {ceilTo}{fee}, {free} is free.", {
+    asset,
+    ceilTo: short(ceilTo(needed, 10n ** 10n)),
+    fee,
+    free: short(free),
+  });
 }
 
 const short = (value: bigint) => formatDecimal(scaledText(value));
@@ -323,7 +348,7 @@ function warningsOf(draft: Draft, estimate: Estimate, distance: bigint, market: 
   const found: string[] = [];
   if (draft.type === "limit" && draft.postOnly && estimate.filledNow > 0n) {
     found.push(
-      "At this price the order would trade at once. It is post-only, so the exchange will refuse it.",
+      t("At this price the order would trade at once. It is post-only, so the exchange will refuse it."),
     );
     return found;
   }
@@ -331,14 +356,23 @@ function warningsOf(draft: Draft, estimate: Estimate, distance: bigint, market: 
     `${formatDecimal(`${bps / 100n}.${(bps % 100n).toString().padStart(2, "0")}`)} %`;
   if (draft.type === "market" && estimate.filledNow < estimate.quantity) {
     found.push(
-      `The book has ${short(estimate.filledNow)} ${market.baseAsset} within your slippage. The rest is cancelled.`,
+      t("The book has {filledNow} {baseAsset} within your slippage. The rest is cancelled.", {
+        filledNow: short(estimate.filledNow),
+        baseAsset: market.baseAsset,
+      }),
     );
   }
   if (estimate.slippageBps >= WARNED_BPS) {
-    found.push(`The average price is ${percent(estimate.slippageBps)} worse than the best one.`);
+    found.push(
+      t("The average price is {slippageBps} worse than the best one.", {
+        slippageBps: percent(estimate.slippageBps),
+      }),
+    );
   } else if (distance >= WARNED_BPS) {
-    const side = draft.side === "buy" ? "above the best ask" : "below the best bid";
-    found.push(`Your price is ${percent(distance)} ${side}. The order trades at once.`);
+    const side = draft.side === "buy" ? t("above the best ask") : t("below the best bid");
+    found.push(
+      t("Your price is {distance} {side}. The order trades at once.", { distance: percent(distance), side }),
+    );
   }
   return found;
 }

@@ -1,5 +1,6 @@
 /** What an order waits for, in words. Pure. */
 import { formatDecimal } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { scaledText } from "#lib/scaled.ts";
 import {
   type ConditionalType,
@@ -47,21 +48,35 @@ export function termsOf(order: Order): Terms | null {
 export function waitsFor({ type, side, triggerBy, stopPrice, distance }: Terms): string {
   const sign = firesAbove(type, side) ? "≥" : "≤";
   const price = stopPrice === "" ? "" : ` ${sign} ${formatDecimal(stopPrice)}`;
-  const follows = distance === "" ? "" : `, follows by ${distance}`;
-  return `waits for ${triggerBy}${price}${follows}`;
+  const follows = distance === "" ? "" : t(", follows by {distance}", { distance });
+  const waits =
+    triggerBy === "mark" ? t("waits for mark{price}", { price }) : t("waits for last{price}", { price });
+  return waits + follows;
 }
 
 /** For a review: "Buys when the last price is at or above 65,000 USD." */
 export function triggerSentence(terms: Terms, quoteAsset: string): string {
   const { type, side, triggerBy, stopPrice, distance } = terms;
-  const verb = side === "buy" ? "Buys" : "Sells";
-  const source = `the ${triggerBy} price`;
+  const source = triggerBy === "mark" ? t("the mark price") : t("the last price");
   if (distance !== "") {
-    const move =
-      side === "buy" ? `has risen ${distance} from its lowest` : `has fallen ${distance} from its highest`;
-    const now = stopPrice === "" ? "" : `; at present at ${formatDecimal(stopPrice)} ${quoteAsset}`;
-    return `${verb} when ${source} ${move} since the order was placed${now}.`;
+    const now =
+      stopPrice === ""
+        ? ""
+        : t("; at present at {stopPrice} {quoteAsset}", { stopPrice: formatDecimal(stopPrice), quoteAsset });
+    const words = { source, distance, now };
+    return side === "buy"
+      ? t("Buys when {source} has risen {distance} from its lowest since the order was placed{now}.", words)
+      : t(
+          "Sells when {source} has fallen {distance} from its highest since the order was placed{now}.",
+          words,
+        );
   }
-  const where = firesAbove(type, side) ? "at or above" : "at or below";
-  return `${verb} when ${source} is ${where} ${formatDecimal(stopPrice)} ${quoteAsset}.`;
+  const words = { source, price: `${formatDecimal(stopPrice)} ${quoteAsset}` };
+  if (side === "buy")
+    return firesAbove(type, side)
+      ? t("Buys when {source} is at or above {price}.", words)
+      : t("Buys when {source} is at or below {price}.", words);
+  return firesAbove(type, side)
+    ? t("Sells when {source} is at or above {price}.", words)
+    : t("Sells when {source} is at or below {price}.", words);
 }

@@ -11,6 +11,7 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { inSentence, rich, t } from "#lib/language.ts";
 import AlertDialog from "../alerts/AlertDialog.tsx";
 import { DIRECTIONS, type PriceAlert, restText, SOURCES } from "../alerts/draft.ts";
 import { ALERTS, useAlerts } from "../alerts/queries.ts";
@@ -23,19 +24,19 @@ import classes from "./PlainPage.module.css";
 type Shown = { kind: "new" } | { kind: "change" | "delete"; alert: PriceAlert };
 
 const STATES = {
-  armed: (
+  armed: () => (
     <Badge tone="accent" shape="●">
-      Armed
+      {t("Armed")}
     </Badge>
   ),
-  waiting: (
+  waiting: () => (
     <Badge tone="neutral" shape="◐">
-      Waiting
+      {t("Waiting")}
     </Badge>
   ),
-  fired: (
+  fired: () => (
     <Badge tone="positive" shape="✓">
-      Fired
+      {t("Fired")}
     </Badge>
   ),
 } as const;
@@ -43,44 +44,73 @@ const STATES = {
 const COLUMNS: Column<PriceAlert>[] = [
   {
     id: "market",
-    title: "Market",
+    get title() {
+      return t("Market");
+    },
     cell: ({ symbol }) => <PageLink href={`/${symbol}`}>{symbol}</PageLink>,
   },
   {
     id: "condition",
-    title: "When",
+    get title() {
+      return t("When");
+    },
     cell: ({ source, direction, price, symbol }) => (
       <span>
-        {SOURCES[source]} {DIRECTIONS[direction].toLowerCase()}{" "}
+        {SOURCES[source]} {inSentence(DIRECTIONS[direction])}{" "}
         <Amount value={price} unit={symbol.split("-")[1]} />
       </span>
     ),
   },
-  { id: "state", title: "State", cell: ({ state }) => STATES[state] },
-  { id: "again", title: "Again", cell: again },
+  {
+    id: "state",
+    get title() {
+      return t("State");
+    },
+    cell: ({ state }) => STATES[state](),
+  },
+  {
+    id: "again",
+    get title() {
+      return t("Again");
+    },
+    cell: again,
+  },
   {
     id: "fired",
-    title: "Fired last",
+    get title() {
+      return t("Fired last");
+    },
     cell: ({ firedAt, firedPrice }) =>
       firedAt === null || firedPrice === null ? (
-        "never"
+        t("never")
       ) : (
         <span>
-          <TimeText milliseconds={Date.parse(firedAt)} /> at <Amount value={firedPrice} />
+          {rich("{time} at {firedPrice}", {
+            time: <TimeText milliseconds={Date.parse(firedAt)} />,
+            firedPrice: <Amount value={firedPrice} />,
+          })}
         </span>
       ),
   },
-  { id: "note", title: "Note", cell: ({ note }) => note ?? "–" },
+  {
+    id: "note",
+    get title() {
+      return t("Note");
+    },
+    cell: ({ note }) => note ?? "–",
+  },
 ];
 
 function again({ repeat, rearmDistance, minimumIntervalSeconds, symbol }: PriceAlert) {
-  if (!repeat) return "no";
+  if (!repeat) return t("no");
   return (
     <span>
-      once in {restText(minimumIntervalSeconds ?? 60)}
+      {rich("once in {restText}", { restText: restText(minimumIntervalSeconds ?? 60) })}
       {rearmDistance !== null && (
         <>
-          , back by <Amount value={rearmDistance} unit={symbol.split("-")[1]} />
+          {rich(", back by {rearmDistance}", {
+            rearmDistance: <Amount value={rearmDistance} unit={symbol.split("-")[1]} />,
+          })}
         </>
       )}
     </span>
@@ -96,39 +126,40 @@ export default function AlertsPage() {
   return (
     <div className={classes.page}>
       <PageHeader
-        title="Price alerts"
+        title={t("Price alerts")}
         actions={
           <Button leftSection={<PlusIcon />} onClick={create}>
-            Alert me
+            {t("Alert me")}
           </Button>
         }
       >
-        You are told here, and by mail if you want it.{" "}
-        <PageLink href="/account/notifications">Choose how you are told</PageLink>
+        {rich("You are told here, and by mail if you want it. {link}", {
+          link: <PageLink href="/account/notifications">{t("Choose how you are told")}</PageLink>,
+        })}
       </PageHeader>
       <Card flush>
         <DataTable
-          label="Price alerts"
+          label={t("Price alerts")}
           columns={COLUMNS}
           rows={query.data}
           rowId={({ id }) => id}
-          rowName={({ symbol, price }) => `${symbol} at ${price}`}
+          rowName={({ symbol, price }) => t("{symbol} at {price}", { symbol, price })}
           actions={(alert) => [
-            { label: "Change or arm it…", onClick: () => setShown({ kind: "change", alert }) },
-            { label: "Delete it…", danger: true, onClick: () => setShown({ kind: "delete", alert }) },
+            { label: t("Change or arm it…"), onClick: () => setShown({ kind: "change", alert }) },
+            { label: t("Delete it…"), danger: true, onClick: () => setShown({ kind: "delete", alert }) },
           ]}
           state={query}
           problem={explainIfAny(query.error)}
           empty={
             <EmptyState
-              title="No price alerts"
+              title={t("No price alerts")}
               action={
                 <Button variant="default" onClick={create}>
-                  Make your first alert
+                  {t("Make your first alert")}
                 </Button>
               }
             >
-              An alert tells you when a price is reached, also while this page is closed.
+              {t("An alert tells you when a price is reached, also while this page is closed.")}
             </EmptyState>
           }
         />
@@ -149,15 +180,15 @@ function DeleteDialog({ alert, onClose }: { alert: PriceAlert; onClose: () => vo
       returned(rest.DELETE("/api/v1/alerts/{alertId}", { params: { path: { alertId: alert.id } } })),
     onSettled: () => void client.invalidateQueries({ queryKey: ALERTS }),
     onSuccess: () => {
-      toastDone("The alert is deleted", alert.symbol);
+      toastDone(t("The alert is deleted"), alert.symbol);
       onClose();
     },
   });
   return (
     <ConfirmDialog
-      title={`Delete the alert of ${alert.symbol}?`}
+      title={t("Delete the alert of {symbol}?", { symbol: alert.symbol })}
       operator={session?.email ?? ""}
-      confirm="Delete the alert"
+      confirm={t("Delete the alert")}
       danger
       isBusy={remove.isPending}
       problem={explainIfAny(remove.error)}
@@ -165,8 +196,11 @@ function DeleteDialog({ alert, onClose }: { alert: PriceAlert; onClose: () => vo
       onClose={onClose}
     >
       <p>
-        {SOURCES[alert.source]} {DIRECTIONS[alert.direction].toLowerCase()}{" "}
-        <Amount value={alert.price} unit={alert.symbol.split("-")[1]} />: you are told no more.
+        {rich("{sources} {directions} {price}: you are told no more.", {
+          sources: SOURCES[alert.source],
+          directions: inSentence(DIRECTIONS[alert.direction]),
+          price: <Amount value={alert.price} unit={alert.symbol.split("-")[1]} />,
+        })}
       </p>
     </ConfirmDialog>
   );

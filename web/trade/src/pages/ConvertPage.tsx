@@ -9,10 +9,10 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState, ErrorState, ProblemNote } from "#lib/components/states.tsx";
 import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
-import { plural } from "#lib/counts.ts";
 import { formatDecimal } from "#lib/decimal.ts";
+import { several, t } from "#lib/language.ts";
 import { readScaled } from "#lib/scaled.ts";
-import { decimalForm } from "#lib/separators.ts";
+import { decimalForm } from "#lib/decimalForm.ts";
 import { useNow } from "#lib/useNow.ts";
 import { attemptKey, returned, type Schemas, slice, useExchange } from "../api/client.ts";
 import { isOutcomeUnknown } from "../api/errors.ts";
@@ -33,13 +33,13 @@ const PAGE = 50;
 export default function ConvertPage() {
   return (
     <div className={classes.page}>
-      <PageHeader title="Convert">
-        One asset into another, at a price that is firm for some seconds.
+      <PageHeader title={t("Convert")}>
+        {t("One asset into another, at a price that is firm for some seconds.")}
       </PageHeader>
       <div className={classes.form}>
         <ConversionForm />
       </div>
-      <Card flush title="Your conversions">
+      <Card flush title={t("Your conversions")}>
         <Conversions />
       </Card>
     </div>
@@ -78,7 +78,7 @@ function ConversionForm() {
   const free = balances.data?.find(({ asset }) => asset === from)?.available ?? "0";
   const blocked = faultOf(amount.trim(), pair, balances.data ? free : null);
   return (
-    <Card title="New conversion">
+    <Card title={t("New conversion")}>
       <form
         className={classes.fields}
         onSubmit={(event) => {
@@ -87,7 +87,7 @@ function ConversionForm() {
         }}
       >
         <Select
-          label="From"
+          label={t("From|asset")}
           searchable
           disabled={quote !== null}
           data={sources}
@@ -95,18 +95,20 @@ function ConversionForm() {
           onChange={(value) => value !== null && setFrom(value)}
         />
         <Select
-          label="To"
+          label={t("To|asset")}
           searchable
           disabled={quote !== null}
           data={[...targets].sort()}
           value={targets.includes(to) ? to : null}
-          placeholder="Choose an asset"
+          placeholder={t("Choose an asset")}
           onChange={(value) => value !== null && setTo(value)}
         />
         <DecimalField
-          label={`Amount in ${from}`}
+          label={t("Amount in {from}", { from })}
           description={
-            balances.data ? `${amountText(free, from)} ${from} free` : "Your balances are on their way."
+            balances.data
+              ? t("{amountText} {from} free", { amountText: amountText(free, from), from })
+              : t("Your balances are on their way.")
           }
           value={amount}
           disabled={quote !== null}
@@ -128,7 +130,7 @@ function ConversionForm() {
               disabled={blocked !== null}
               aria-describedby="convert-hint"
             >
-              Ask for a price
+              {t("Ask for a price")}
             </Button>
             <p id="convert-hint" className={classes.hint} role="status">
               {blocked ?? ""}
@@ -146,17 +148,27 @@ function faultOf(
   pair: Schemas["PairResponse"] | undefined,
   free: string | null,
 ): string | null {
-  if (!pair) return "Choose two assets that can be converted.";
-  if (amount === "") return "Enter an amount.";
+  if (!pair) return t("Choose two assets that can be converted.");
+  if (amount === "") return t("Enter an amount.");
   const value = readScaled(amount);
-  if (value === null || value <= 0n) return `An amount is ${decimalForm()}, more than zero.`;
+  if (value === null || value <= 0n)
+    return t("An amount is {decimalForm}, more than zero.", { decimalForm: decimalForm() });
   const [least, most] = [readScaled(pair.minimum), readScaled(pair.maximum)];
   if (least !== null && value < least)
-    return `The least amount is ${formatDecimal(pair.minimum)} ${pair.fromAsset}.`;
+    return t("The least amount is {minimum} {fromAsset}.", {
+      minimum: formatDecimal(pair.minimum),
+      fromAsset: pair.fromAsset,
+    });
   if (most !== null && value > most)
-    return `The largest amount is ${formatDecimal(pair.maximum)} ${pair.fromAsset}.`;
+    return t("The largest amount is {maximum} {fromAsset}.", {
+      maximum: formatDecimal(pair.maximum),
+      fromAsset: pair.fromAsset,
+    });
   if (free !== null && value > (readScaled(free) ?? 0n))
-    return `Not enough ${pair.fromAsset}: ${amountText(free, pair.fromAsset)} is free.`;
+    return t("Not enough {fromAsset}: {amountText} is free.", {
+      fromAsset: pair.fromAsset,
+      amountText: amountText(free, pair.fromAsset),
+    });
   return null;
 }
 
@@ -188,10 +200,15 @@ function Confirmation({ quote, onEnd, onDone }: { quote: Quote; onEnd: () => voi
       for (const queryKey of [CONVERSIONS, BALANCES]) void client.invalidateQueries({ queryKey });
     },
     onSuccess: (done) => {
-      const words = `${amountText(done.fromAmount, done.fromAsset)} ${done.fromAsset} into ${amountText(done.toAmount, done.toAsset)} ${done.toAsset}`;
+      const words = t("{amountText} {fromAsset} into {amountText2} {toAsset}", {
+        amountText: amountText(done.fromAmount, done.fromAsset),
+        fromAsset: done.fromAsset,
+        amountText2: amountText(done.toAmount, done.toAsset),
+        toAsset: done.toAsset,
+      });
       if (done.status === "failed")
-        toastFailed("Not converted", `${words}: ${done.failureCode ?? "no reason given"}`);
-      else toastDone(done.status === "completed" ? "Converted" : "The conversion is under way", words);
+        toastFailed(t("Not converted"), `${words}: ${done.failureCode ?? t("no reason given")}`);
+      else toastDone(done.status === "completed" ? t("Converted") : t("The conversion is under way"), words);
       onDone();
       onEnd();
     },
@@ -199,16 +216,16 @@ function Confirmation({ quote, onEnd, onDone }: { quote: Quote; onEnd: () => voi
   const left = Math.max(0, Math.ceil((Date.parse(quote.expiresAt) - now) / 1000));
   const isUnknown = convert.error !== null && isOutcomeUnknown(convert.error);
   return (
-    <Stack gap="sm" role="group" aria-label="Quote">
+    <Stack gap="sm" role="group" aria-label={t("Quote")}>
       <dl className={classes.facts}>
         <div>
-          <dt>You give</dt>
+          <dt>{t("You give")}</dt>
           <dd>
             <AssetAmount value={quote.fromAmount} asset={quote.fromAsset} />
           </dd>
         </div>
         <div>
-          <dt>You get</dt>
+          <dt>{t("You get")}</dt>
           <dd>
             <strong>
               <AssetAmount value={quote.toAmount} asset={quote.toAsset} />
@@ -216,13 +233,13 @@ function Confirmation({ quote, onEnd, onDone }: { quote: Quote; onEnd: () => voi
           </dd>
         </div>
         <div>
-          <dt>Price</dt>
+          <dt>{t("Price")}</dt>
           <dd>
             <span className="figures">{priceOf(quote)}</span>
           </dd>
         </div>
         <div>
-          <dt>Spread, in the price</dt>
+          <dt>{t("Spread, in the price")}</dt>
           <dd>
             <AssetAmount value={quote.spreadAmount} asset={quote.fromAsset} />
           </dd>
@@ -236,13 +253,13 @@ function Confirmation({ quote, onEnd, onDone }: { quote: Quote; onEnd: () => voi
         onClick={() => convert.mutate()}
       >
         {isUnknown
-          ? "Ask again what became of it"
+          ? t("Ask again what became of it")
           : left > 0
-            ? `Convert (${plural(left, "second")} left)`
-            : "The quote has expired"}
+            ? several(left, "Convert ({count} second left)", "Convert ({count} seconds left)")
+            : t("The quote has expired")}
       </Button>
       <Button type="button" variant="default" onClick={onEnd}>
-        Back
+        {t("Back")}
       </Button>
     </Stack>
   );
@@ -261,15 +278,15 @@ function Conversions() {
   });
   return (
     <DataTable
-      label="Conversions"
+      label={t("Conversions")}
       columns={CONVERSION_COLUMNS}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={({ id }) => id}
       rowName={conversionName}
-      actions={({ id }) => [{ label: "Copy id", onClick: () => copyAndTell(id) }]}
+      actions={({ id }) => [{ label: t("Copy id"), onClick: () => copyAndTell(id) }]}
       state={query}
       problem={explainIfAny(query.error)}
-      empty={<EmptyState title="No conversions yet">What you convert appears here.</EmptyState>}
+      empty={<EmptyState title={t("No conversions yet")}>{t("What you convert appears here.")}</EmptyState>}
       footer={<ShowOlder query={query} />}
     />
   );

@@ -3,6 +3,7 @@ import { Card } from "#lib/components/Card.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
+import { t } from "#lib/language.ts";
 import { percentOfBps } from "#lib/rates.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explainIfAny } from "../api/messages.ts";
@@ -14,41 +15,94 @@ import classes from "./PlainPage.module.css";
 type PaymentFee = Schemas["PaymentFeeResponse"];
 
 const MARKETS: readonly Column<Market>[] = [
-  { id: "market", title: "Market", cell: ({ symbol }) => <PageLink href={`/${symbol}`}>{symbol}</PageLink> },
-  { id: "maker", title: "Maker", align: "right", cell: ({ makerFee }) => percentOfBps(makerFee) },
-  { id: "taker", title: "Taker", align: "right", cell: ({ takerFee }) => percentOfBps(takerFee) },
+  {
+    id: "market",
+    get title() {
+      return t("Market");
+    },
+    cell: ({ symbol }) => <PageLink href={`/${symbol}`}>{symbol}</PageLink>,
+  },
+  {
+    id: "maker",
+    get title() {
+      return t("Maker");
+    },
+    align: "right",
+    cell: ({ makerFee }) => percentOfBps(makerFee),
+  },
+  {
+    id: "taker",
+    get title() {
+      return t("Taker");
+    },
+    align: "right",
+    cell: ({ takerFee }) => percentOfBps(takerFee),
+  },
   {
     id: "least",
-    title: "Smallest order",
+    get title() {
+      return t("Smallest order");
+    },
     align: "right",
     cell: ({ notionalMin, quoteAsset }) =>
-      notionalMin === null ? "none" : <AssetAmount value={notionalMin} asset={quoteAsset} />,
+      notionalMin === null ? t("none") : <AssetAmount value={notionalMin} asset={quoteAsset} />,
   },
 ];
 
 const WITHDRAWALS: readonly Column<Network>[] = [
-  { id: "asset", title: "Asset", cell: ({ asset }) => <strong>{asset}</strong> },
-  { id: "network", title: "Network", cell: ({ network }) => network },
+  {
+    id: "asset",
+    get title() {
+      return t("Asset");
+    },
+    cell: ({ asset }) => <strong>{asset}</strong>,
+  },
+  {
+    id: "network",
+    get title() {
+      return t("Network");
+    },
+    cell: ({ network }) => network,
+  },
   {
     id: "fee",
-    title: "Fee",
+    get title() {
+      return t("Fee");
+    },
     align: "right",
     cell: ({ fee, asset }) => <AssetAmount value={fee} asset={asset} />,
   },
   {
     id: "least",
-    title: "Smallest withdrawal",
+    get title() {
+      return t("Smallest withdrawal");
+    },
     align: "right",
     cell: ({ minimum, asset }) => <AssetAmount value={minimum} asset={asset} />,
   },
 ];
 
 const PAYMENTS: readonly Column<PaymentFee>[] = [
-  { id: "way", title: "Payment", cell: ({ routeId }) => routeId },
-  { id: "share", title: "Share", align: "right", cell: ({ feeBps }) => percentOfBps(feeBps) },
+  {
+    id: "way",
+    get title() {
+      return t("Payment");
+    },
+    cell: ({ routeId }) => routeId,
+  },
+  {
+    id: "share",
+    get title() {
+      return t("Share");
+    },
+    align: "right",
+    cell: ({ feeBps }) => percentOfBps(feeBps),
+  },
   {
     id: "fixed",
-    title: "Fixed",
+    get title() {
+      return t("Fixed");
+    },
     align: "right",
     cell: ({ feeFixed, currency }) => <AssetAmount value={feeFixed} asset={currency} />,
   },
@@ -67,14 +121,15 @@ export default function FeesPage() {
   });
   return (
     <div className={classes.page}>
-      <PageHeader title="Fees">
-        A maker's order waits in the book; a taker's order trades at once. Fees are taken in the quote asset,
-        from each fill. Deposits by chain cost nothing here.
+      <PageHeader title={t("Fees")}>
+        {t(
+          "A maker's order waits in the book; a taker's order trades at once. Fees are taken in the quote asset, from each fill. Deposits by chain cost nothing here.",
+        )}
       </PageHeader>
       <div className={classes.cards}>
-        <Card flush title="Trading">
+        <Card flush title={t("Trading")}>
           <DataTable
-            label="Trading fees"
+            label={t("Trading fees")}
             columns={MARKETS}
             rows={markets.data?.filter(({ active }) => active)}
             rowId={({ symbol }) => symbol}
@@ -82,25 +137,25 @@ export default function FeesPage() {
             state={markets}
             problem={explainIfAny(markets.error)}
             isWhole
-            empty={<EmptyState title="No markets">This exchange has no market yet.</EmptyState>}
+            empty={<EmptyState title={t("No markets")}>{t("This exchange has no market yet.")}</EmptyState>}
           />
         </Card>
-        <Card flush title="Withdrawals">
+        <Card flush title={t("Withdrawals")}>
           <DataTable
-            label="Withdrawal fees"
+            label={t("Withdrawal fees")}
             columns={WITHDRAWALS}
             rows={networks.data}
             rowId={({ asset, network }) => `${asset} ${network}`}
-            rowName={({ asset, network }) => `${asset} by ${network}`}
+            rowName={({ asset, network }) => t("{asset} by {network}", { asset, network })}
             state={networks}
             problem={explainIfAny(networks.error)}
             isWhole
-            empty={<EmptyState title="No withdrawals">Nothing can be withdrawn here.</EmptyState>}
+            empty={<EmptyState title={t("No withdrawals")}>{t("Nothing can be withdrawn here.")}</EmptyState>}
           />
         </Card>
-        <Card flush title="Payments">
+        <Card flush title={t("Payments")}>
           <DataTable
-            label="Payment fees"
+            label={t("Payment fees")}
             columns={PAYMENTS}
             rows={payments.data}
             rowId={({ routeId, currency }) => `${routeId} ${currency}`}
@@ -108,7 +163,7 @@ export default function FeesPage() {
             state={payments}
             problem={explainIfAny(payments.error)}
             isWhole
-            empty={<EmptyState title="No payments">This exchange takes no payments.</EmptyState>}
+            empty={<EmptyState title={t("No payments")}>{t("This exchange takes no payments.")}</EmptyState>}
           />
         </Card>
       </div>

@@ -2,6 +2,7 @@ import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { ProblemNote } from "#lib/components/states.tsx";
+import { rich, t } from "#lib/language.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
 import { AuthLayout } from "../parts/AuthLayout.tsx";
@@ -18,19 +19,20 @@ export default function ForgotPasswordPage() {
   const isReady = emailFault(email.trim()) === null;
   return (
     <AuthLayout
-      title="Forgot your password?"
-      text="We send you a mail with which you can choose a new one."
+      title={t("Forgot your password?")}
+      text={t("We send you a mail with which you can choose a new one.")}
       footer={
         <>
-          <PageLink href="/login">Log in</PageLink>
-          <PageLink href="/reset-password">I have a token</PageLink>
+          <PageLink href="/login">{t("Log in")}</PageLink>
+          <PageLink href="/reset-password">{t("I have a token")}</PageLink>
         </>
       }
     >
       {request.isSuccess ? (
         <p role="status">
-          If <strong>{email.trim()}</strong> has an account, a mail is on its way. Its token works for 30
-          minutes.
+          {rich("If {email} has an account, a mail is on its way. Its token works for 30 minutes.", {
+            email: <strong>{email.trim()}</strong>,
+          })}
         </p>
       ) : (
         <form
@@ -42,7 +44,7 @@ export default function ForgotPasswordPage() {
           <Stack gap="md">
             {request.error && <ProblemNote problem={explain(request.error)} />}
             <TextInput
-              label="Email"
+              label={t("Email")}
               type="email"
               value={email}
               autoComplete="username"
@@ -52,7 +54,7 @@ export default function ForgotPasswordPage() {
               onChange={(event) => setEmail(event.currentTarget.value)}
             />
             <Button type="submit" size="md" fullWidth loading={request.isPending} disabled={!isReady}>
-              Send the mail
+              {t("Send the mail")}
             </Button>
           </Stack>
         </form>

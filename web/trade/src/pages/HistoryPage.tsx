@@ -3,6 +3,7 @@ import { useEffect, useRef } from "react";
 import { Card } from "#lib/components/Card.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { t } from "#lib/language.ts";
 import { useZone } from "#lib/preferences.ts";
 import { useUrlState } from "#lib/urlState.ts";
 import { DownloadButton, DownloadState, useDownload } from "../history/download.tsx";
@@ -54,9 +55,10 @@ export default function HistoryPage() {
   };
   return (
     <div className={classes.page}>
-      <PageHeader title="History">
-        Your orders that have ended, and everything that moved your funds. Files have exact amounts and times
-        in UTC.
+      <PageHeader title={t("History")}>
+        {t(
+          "Your orders that have ended, and everything that moved your funds. Files have exact amounts and times in UTC.",
+        )}
       </PageHeader>
       <FundsNavigation />
       <Card flush>
@@ -84,7 +86,7 @@ export default function HistoryPage() {
   );
 }
 
-const copyId = ({ id }: { id: string }) => [{ label: "Copy id", onClick: () => copyAndTell(id) }];
+const copyId = ({ id }: { id: string }) => [{ label: t("Copy id"), onClick: () => copyAndTell(id) }];
 const idOf = ({ id }: { id: string }) => id;
 
 function Content({ name, view }: { name: string; view: View }) {
@@ -99,7 +101,7 @@ function Content({ name, view }: { name: string; view: View }) {
           rowId={fillId}
           rowName={fillName}
           actions={fillActions}
-          empty="Each trade of your orders appears here."
+          empty={t("Each trade of your orders appears here.")}
         />
       );
     case DEPOSITS.name:
@@ -111,7 +113,7 @@ function Content({ name, view }: { name: string; view: View }) {
           rowId={depositId}
           rowName={amountName}
           actions={depositActions}
-          empty="What reaches your addresses, comes by bank or is booked by the exchange appears here."
+          empty={t("What reaches your addresses, comes by bank or is booked by the exchange appears here.")}
         />
       );
     case WITHDRAWN.name:
@@ -123,7 +125,7 @@ function Content({ name, view }: { name: string; view: View }) {
           rowId={idOf}
           rowName={amountName}
           actions={copyId}
-          empty="What you withdraw appears here."
+          empty={t("What you withdraw appears here.")}
         />
       );
     case CONVERTED.name:
@@ -135,7 +137,7 @@ function Content({ name, view }: { name: string; view: View }) {
           rowId={idOf}
           rowName={conversionName}
           actions={copyId}
-          empty="What you convert appears here."
+          empty={t("What you convert appears here.")}
         />
       );
     case STAKED.name:
@@ -146,7 +148,7 @@ function Content({ name, view }: { name: string; view: View }) {
           columns={STAKING_EVENT_COLUMNS}
           rowId={idOf}
           rowName={amountName}
-          empty="Stakes, rewards and payouts appear here."
+          empty={t("Stakes, rewards and payouts appear here.")}
         />
       );
     case MOVEMENTS.name:
@@ -158,7 +160,7 @@ function Content({ name, view }: { name: string; view: View }) {
           rowId={({ transactionId }) => transactionId}
           rowName={amountName}
           actions={movementActions}
-          empty="Each change of a balance appears here."
+          empty={t("Each change of a balance appears here.")}
         />
       );
     default:
@@ -170,7 +172,7 @@ function Content({ name, view }: { name: string; view: View }) {
           rowId={({ orderId }) => orderId}
           rowName={orderName}
           actions={orderActions}
-          empty="Orders that were filled, cancelled or rejected appear here."
+          empty={t("Orders that were filled, cancelled or rejected appear here.")}
         />
       );
   }

@@ -2,7 +2,7 @@ import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
-import { plural } from "#lib/counts.ts";
+import { several, t } from "#lib/language.ts";
 import { useNow } from "#lib/useNow.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { RefusedError } from "../api/errors.ts";
@@ -12,12 +12,23 @@ import { AuthLayout } from "../parts/AuthLayout.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 
 const ENDINGS: Readonly<Record<Ending, string>> = {
-  logout: "You are logged out, in every tab. Your orders stay in the book.",
-  unconfirmed:
-    "You are logged out here, but the exchange did not confirm it. Log in and end your other sessions if this computer is not yours.",
-  expired: "Your session has ended. Log in again: the page that you were on opens afterwards.",
-  elsewhere: "You logged out in another tab.",
-  deleted: "Your account is deleted.",
+  get logout() {
+    return t("You are logged out, in every tab. Your orders stay in the book.");
+  },
+  get unconfirmed() {
+    return t(
+      "You are logged out here, but the exchange did not confirm it. Log in and end your other sessions if this computer is not yours.",
+    );
+  },
+  get expired() {
+    return t("Your session has ended. Log in again: the page that you were on opens afterwards.");
+  },
+  get elsewhere() {
+    return t("You logged out in another tab.");
+  },
+  get deleted() {
+    return t("Your account is deleted.");
+  },
 };
 
 /** Email and password, and the two-factor authentication code where the account asks for one. */
@@ -60,11 +71,11 @@ function PasswordStep({
   const isReady = email.trim() !== "" && password !== "" && wait.seconds === 0;
   return (
     <AuthLayout
-      title="Log in"
+      title={t("Log in")}
       footer={
         <>
-          <PageLink href={`/register${window.location.search}`}>Create an account</PageLink>
-          <PageLink href="/forgot-password">Forgot your password?</PageLink>
+          <PageLink href={`/register${window.location.search}`}>{t("Create an account")}</PageLink>
+          <PageLink href="/forgot-password">{t("Forgot your password?")}</PageLink>
         </>
       }
     >
@@ -78,7 +89,7 @@ function PasswordStep({
           {ending && !login.error && <WarningNote>{ENDINGS[ending]}</WarningNote>}
           {login.error && <ProblemNote problem={explain(login.error)} />}
           <TextInput
-            label="Email"
+            label={t("Email")}
             type="email"
             value={email}
             autoComplete="username"
@@ -87,13 +98,15 @@ function PasswordStep({
             onChange={(event) => onEmail(event.currentTarget.value)}
           />
           <PasswordInput
-            label="Password"
+            label={t("Password")}
             value={password}
             autoComplete="current-password"
             onChange={(event) => setPassword(event.currentTarget.value)}
           />
           <Button type="submit" size="md" fullWidth loading={login.isPending} disabled={!isReady}>
-            {wait.seconds > 0 ? `Try again in ${plural(wait.seconds, "second")}` : "Log in"}
+            {wait.seconds > 0
+              ? several(wait.seconds, "Try again in {count} second", "Try again in {count} seconds")
+              : t("Log in")}
           </Button>
         </Stack>
       </form>
@@ -128,7 +141,7 @@ function CodeStep({
   });
   const isReady = code.trim().length >= 6 && wait.seconds === 0;
   return (
-    <AuthLayout title="Enter your code" text={email}>
+    <AuthLayout title={t("Enter your code")} text={email}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -138,8 +151,8 @@ function CodeStep({
         <Stack gap="md">
           {login.error && <ProblemNote problem={explain(login.error)} />}
           <TextInput
-            label="Code"
-            description="The six digits of your authenticator app, or one of your recovery codes."
+            label={t("Code")}
+            description={t("The six digits of your authenticator app, or one of your recovery codes.")}
             value={code}
             autoComplete="one-time-code"
             autoCapitalize="none"
@@ -150,10 +163,12 @@ function CodeStep({
             onChange={(event) => setCode(event.currentTarget.value)}
           />
           <Button type="submit" size="md" fullWidth loading={login.isPending} disabled={!isReady}>
-            {wait.seconds > 0 ? `Try again in ${plural(wait.seconds, "second")}` : "Log in"}
+            {wait.seconds > 0
+              ? several(wait.seconds, "Try again in {count} second", "Try again in {count} seconds")
+              : t("Log in")}
           </Button>
           <Button variant="default" onClick={onBack}>
-            Back to the password
+            {t("Back to the password")}
           </Button>
         </Stack>
       </form>

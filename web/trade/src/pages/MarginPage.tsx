@@ -4,6 +4,7 @@ import { useSearchParams } from "wouter";
 import { Card } from "#lib/components/Card.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ErrorState } from "#lib/components/states.tsx";
+import { t } from "#lib/language.ts";
 import { withChanges } from "#lib/urlState.ts";
 import { Balances } from "../margin/Balances.tsx";
 import { CloseAccount } from "../margin/CloseDialogs.tsx";
@@ -27,8 +28,8 @@ export default function MarginPage() {
   const { data: account } = query;
   return (
     <div className={classes.page}>
-      <PageHeader title="Margin">
-        Trading with borrowed money, on an account apart from your wallet.
+      <PageHeader title={t("Margin")}>
+        {t("Trading with borrowed money, on an account apart from your wallet.")}
       </PageHeader>
       {account ? (
         <Account account={account} query={query} onMove={setMove} />
@@ -40,7 +41,12 @@ export default function MarginPage() {
         </Card>
       ) : (
         <>
-          <Skeleton height={220} radius="md" role="progressbar" aria-label="Loading your margin account" />
+          <Skeleton
+            height={220}
+            radius="md"
+            role="progressbar"
+            aria-label={t("Loading your margin account")}
+          />
           <Skeleton height={420} radius="md" aria-hidden />
         </>
       )}
@@ -105,21 +111,21 @@ function Lists({
         keepMounted={false}
       >
         <Tabs.List>
-          <Tabs.Tab value="positions">Positions</Tabs.Tab>
-          <Tabs.Tab value="loans">Loans</Tabs.Tab>
+          <Tabs.Tab value="positions">{t("Positions")}</Tabs.Tab>
+          <Tabs.Tab value="loans">{t("Loans")}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="positions">
           <PositionList
             {...shared}
 
             marks={marks}
-            toolbar={<Shown current="Open" ended="Past" isEnded={isEnded} onEnded={onEnded} />}
+            toolbar={<Shown current={t("Open")} ended={t("Past")} isEnded={isEnded} onEnded={onEnded} />}
           />
         </Tabs.Panel>
         <Tabs.Panel value="loans">
           <LoanList
             {...shared}
-            toolbar={<Shown current="Running" ended="Ended" isEnded={isEnded} onEnded={onEnded} />}
+            toolbar={<Shown current={t("Running")} ended={t("Ended")} isEnded={isEnded} onEnded={onEnded} />}
           />
         </Tabs.Panel>
       </Tabs>

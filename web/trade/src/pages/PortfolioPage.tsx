@@ -6,6 +6,7 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { TimeSeries } from "#lib/components/TimeSeries.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
+import { rich, t } from "#lib/language.ts";
 import { floorTo, scaledText, shareOfScaled } from "#lib/scaled.ts";
 import { withDecimalSign } from "#lib/separators.ts";
 import { formatTime } from "#lib/time.ts";
@@ -37,12 +38,44 @@ interface Period {
   time: readonly [begin: number, end?: number];
 }
 
-const MONTH: Period = { value: "30d", label: "30 days", interval: "1d", span: 30 * DAY, time: [0, 6] };
+const MONTH: Period = {
+  value: "30d",
+  get label() {
+    return t("30 days");
+  },
+  interval: "1d",
+  span: 30 * DAY,
+  time: [0, 6],
+};
 const PERIODS: readonly Period[] = [
-  { value: "24h", label: "24 hours", interval: "1h", span: DAY, time: [-8, -3] },
-  { value: "7d", label: "7 days", interval: "1h", span: 7 * DAY, time: [0, -3] },
+  {
+    value: "24h",
+    get label() {
+      return t("24 hours");
+    },
+    interval: "1h",
+    span: DAY,
+    time: [-8, -3],
+  },
+  {
+    value: "7d",
+    get label() {
+      return t("7 days");
+    },
+    interval: "1h",
+    span: 7 * DAY,
+    time: [0, -3],
+  },
   MONTH,
-  { value: "1y", label: "1 year", interval: "1w", span: 364 * DAY, time: [0, 11] },
+  {
+    value: "1y",
+    get label() {
+      return t("1 year");
+    },
+    interval: "1w",
+    span: 364 * DAY,
+    time: [0, 11],
+  },
 ];
 
 /** What the funds are worth, how that changed, and the share of each asset. */
@@ -58,7 +91,9 @@ export default function PortfolioPage() {
   return (
     <div className={classes.page}>
       <div>
-        <PageHeader title="Portfolio">What your funds are worth, and how that came about.</PageHeader>
+        <PageHeader title={t("Portfolio")}>
+          {t("What your funds are worth, and how that came about.")}
+        </PageHeader>
         <FundsNavigation />
       </div>
       <div className={classes.top}>
@@ -68,7 +103,7 @@ export default function PortfolioPage() {
         <div className={classes.history}>
           <SegmentedControl
             size="xs"
-            aria-label="Period"
+            aria-label={t("Period")}
             data={PERIODS.map(({ value, label }) => ({ value, label }))}
             value={period.value}
             onChange={(value) => change({ period: value === MONTH.value ? null : value })}
@@ -78,13 +113,13 @@ export default function PortfolioPage() {
           ) : points ? (
             <Value points={points} period={period} />
           ) : (
-            <Skeleton height={200} role="progressbar" aria-label="Loading the history" />
+            <Skeleton height={200} role="progressbar" aria-label={t("Loading the history")} />
           )}
         </div>
       </div>
-      <Card flush title="By asset">
+      <Card flush title={t("By asset")}>
         <DataTable
-          label="Assets"
+          label={t("Assets")}
           columns={columnsOf(wallet.total, symbols)}
           rows={balances.data ? held : undefined}
           rowId={({ balance }) => balance.asset}
@@ -92,9 +127,10 @@ export default function PortfolioPage() {
           state={balances}
           problem={explainIfAny(balances.error)}
           empty={
-            <EmptyState title="Nothing to show yet">
-              With your first deposit the shares of your assets appear here.{" "}
-              <PageLink href="/wallet">Go to the wallet</PageLink>
+            <EmptyState title={t("Nothing to show yet")}>
+              {rich("With your first deposit the shares of your assets appear here. {link}", {
+                link: <PageLink href="/wallet">{t("Go to the wallet")}</PageLink>,
+              })}
             </EmptyState>
           }
         />
@@ -109,12 +145,16 @@ function ChangeNote({ points, label }: { points: readonly PortfolioPoint[]; labe
   return (
     <>
       <p className={classes.note}>
-        Gain from prices <Amount value={change.gain} unit={UNIT} places={2} signed />
-        {change.percent !== null && ` (${formatDecimal(change.percent)} %)`} in {label}.
+        {rich("Gain from prices {gain}{value} in {label}.", {
+          gain: <Amount value={change.gain} unit={UNIT} places={2} signed />,
+          value: change.percent !== null && ` (${formatDecimal(change.percent)} %)`,
+          label,
+        })}
       </p>
       <p className={classes.note}>
-        The wallet&apos;s value changed by <Amount value={change.amount} unit={UNIT} places={2} signed /> with
-        deposits, withdrawals and trades.
+        {rich("The wallet's value changed by {amount} with deposits, withdrawals and trades.", {
+          amount: <Amount value={change.amount} unit={UNIT} places={2} signed />,
+        })}
       </p>
     </>
   );
@@ -124,7 +164,7 @@ function Value({ points, period }: { points: readonly PortfolioPoint[]; period: 
   const texts = new Map(points.map(({ value }) => [canvasValue(value), value]));
   return (
     <TimeSeries
-      title="Value of the wallet"
+      title={t("Value of the wallet")}
       unit={UNIT}
       points={points.map(({ timestamp, value }) => ({ at: timestamp, value: canvasValue(value) }))}
       span={period.span}
@@ -141,7 +181,7 @@ function columnsOf(total: bigint, symbols: readonly string[]): Column<Holding>[]
   return [
     {
       id: "asset",
-      title: "Asset",
+      title: t("Asset"),
       cell: ({ balance: { asset } }) => {
         const symbol = `${asset}-${UNIT}`;
         return symbols.includes(symbol) ? (
@@ -153,24 +193,24 @@ function columnsOf(total: bigint, symbols: readonly string[]): Column<Holding>[]
     },
     {
       id: "amount",
-      title: "Amount",
+      title: t("Amount"),
       align: "right",
       cell: ({ balance }) => <AssetAmount value={balance.total} asset={balance.asset} />,
     },
     {
       id: "value",
-      title: "Value",
+      title: t("Value"),
       align: "right",
       cell: ({ value }) =>
         value === null ? (
-          "no price"
+          t("no price")
         ) : (
           <Amount value={scaledText(floorTo(value, CENT))} unit={UNIT} places={2} />
         ),
     },
     {
       id: "share",
-      title: "Share",
+      title: t("Share"),
       align: "right",
       cell: (holding) => (
         <span className={classes.share}>

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Card } from "#lib/components/Card.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
+import { t } from "#lib/language.ts";
 import { useExchange } from "../api/client.ts";
 import { useSession } from "../api/session.ts";
 import { explain } from "../api/messages.ts";
@@ -21,13 +22,13 @@ export default function PositionsPage() {
   const { session } = useSession();
   return (
     <div className={classes.page}>
-      <PageHeader title="Positions">
-        What you hold, what it cost and what came of it, and tax lots.
+      <PageHeader title={t("Positions")}>
+        {t("What you hold, what it cost and what came of it, and tax lots.")}
       </PageHeader>
       {positions === null || session === null ? (
         <Card>
-          <EmptyState title="Positions are not kept here">
-            This exchange runs without the position service. Your balances are in the wallet.
+          <EmptyState title={t("Positions are not kept here")}>
+            {t("This exchange runs without the position service. Your balances are in the wallet.")}
           </EmptyState>
         </Card>
       ) : (
@@ -50,10 +51,10 @@ function Content({ owner }: { owner: Owner }) {
       <Card flush>
         <Tabs value={tab} onChange={setTab} keepMounted={false}>
           <Tabs.List>
-            <Tabs.Tab value="holdings">Holdings</Tabs.Tab>
-            <Tabs.Tab value="positions">Positions</Tabs.Tab>
-            <Tabs.Tab value="transfers">Transfers</Tabs.Tab>
-            <Tabs.Tab value="lots">Tax lots</Tabs.Tab>
+            <Tabs.Tab value="holdings">{t("Holdings")}</Tabs.Tab>
+            <Tabs.Tab value="positions">{t("Positions")}</Tabs.Tab>
+            <Tabs.Tab value="transfers">{t("Transfers")}</Tabs.Tab>
+            <Tabs.Tab value="lots">{t("Tax lots")}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="holdings">
             <HoldingList owner={owner} />
@@ -77,29 +78,30 @@ function Content({ owner }: { owner: Owner }) {
 function Results({ owner }: { owner: Owner }) {
   const { data, error, refetch } = useResults(owner);
   if (!data && error) return <ErrorState problem={explain(error)} onRetry={() => void refetch()} />;
-  if (!data) return <Skeleton height={96} mb={16} role="progressbar" aria-label="Loading profit and loss" />;
+  if (!data)
+    return <Skeleton height={96} mb={16} role="progressbar" aria-label={t("Loading profit and loss")} />;
   return (
     <div className={classes.results}>
       {data.results.map(({ quoteAsset, totalPnl, realisedPnl, unrealisedPnl, fees }) => (
-        <Card key={quoteAsset} title={`Profit and loss in ${quoteAsset}`}>
+        <Card key={quoteAsset} title={t("Profit and loss in {quoteAsset}", { quoteAsset })}>
           <p className={classes.total}>
-            {totalPnl === null ? "Waits for a price" : <Result value={totalPnl} unit={quoteAsset} />}
+            {totalPnl === null ? t("Waits for a price") : <Result value={totalPnl} unit={quoteAsset} />}
           </p>
           <dl className={classes.parts}>
             <div>
-              <dt>Realised</dt>
+              <dt>{t("Realised")}</dt>
               <dd>
                 <Result value={realisedPnl} unit={quoteAsset} />
               </dd>
             </div>
             <div>
-              <dt>Unrealised</dt>
+              <dt>{t("Unrealised")}</dt>
               <dd>
                 <Result value={unrealisedPnl} unit={quoteAsset} />
               </dd>
             </div>
             <div>
-              <dt>Fees in it</dt>
+              <dt>{t("Fees in it")}</dt>
               <dd>
                 <AssetAmount value={fees} asset={quoteAsset} />
               </dd>

@@ -2,12 +2,13 @@ import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
+import { rich, t } from "#lib/language.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { RefusedError } from "../api/errors.ts";
 import { beginSession } from "../api/session.ts";
 import { explain } from "../api/messages.ts";
 import { AuthLayout } from "../parts/AuthLayout.tsx";
-import { emailFault, PASSWORD_RULE, passwordFault } from "../parts/credentials.ts";
+import { emailFault, passwordFault, passwordRule } from "../parts/credentials.ts";
 import { LegalNote } from "../parts/LegalNote.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 
@@ -35,27 +36,31 @@ export default function RegisterPage() {
   const faults = {
     email: emailFault(email.trim()),
     password: passwordFault(password),
-    again: again === password ? null : "The two passwords differ.",
+    again: again === password ? null : t("The two passwords differ."),
   };
   const refused = registration.error instanceof RefusedError ? registration.error : null;
   const faultOf = (field: "email" | "password") =>
     (showsFaults ? faults[field] : null) ?? refused?.reasonFor(field);
   if (isTaken) {
     return (
-      <AuthLayout title="Check your mail" footer={<PageLink href="/login">Log in</PageLink>}>
+      <AuthLayout title={t("Check your mail")} footer={<PageLink href="/login">{t("Log in")}</PageLink>}>
         <WarningNote>
-          We have sent a mail to <strong>{email.trim()}</strong>. It says how to go on. If you have an account
-          already, log in with it.
+          {rich(
+            "We have sent a mail to {email}. It says how to go on. If you have an account already, log in with it.",
+            { email: <strong>{email.trim()}</strong> },
+          )}
         </WarningNote>
       </AuthLayout>
     );
   }
   return (
     <AuthLayout
-      title="Create an account"
+      title={t("Create an account")}
       footer={
         <span>
-          Already have an account? <PageLink href={`/login${window.location.search}`}>Log in</PageLink>
+          {rich("Already have an account? {link}", {
+            link: <PageLink href={`/login${window.location.search}`}>{t("Log in")}</PageLink>,
+          })}
         </span>
       }
     >
@@ -70,7 +75,7 @@ export default function RegisterPage() {
         <Stack gap="md">
           {registration.error && <ProblemNote problem={explain(registration.error)} />}
           <TextInput
-            label="Email"
+            label={t("Email")}
             type="email"
             value={email}
             error={faultOf("email")}
@@ -81,8 +86,8 @@ export default function RegisterPage() {
             onChange={(event) => setEmail(event.currentTarget.value)}
           />
           <PasswordInput
-            label="Password"
-            description={PASSWORD_RULE}
+            label={t("Password")}
+            description={passwordRule()}
             value={password}
             error={faultOf("password")}
             autoComplete="new-password"
@@ -90,7 +95,7 @@ export default function RegisterPage() {
             onChange={(event) => setPassword(event.currentTarget.value)}
           />
           <PasswordInput
-            label="Password again"
+            label={t("Password again")}
             value={again}
             error={showsFaults ? faults.again : null}
             autoComplete="new-password"
@@ -99,7 +104,7 @@ export default function RegisterPage() {
           />
           <LegalNote />
           <Button type="submit" size="md" fullWidth loading={registration.isPending}>
-            Create the account
+            {t("Create the account")}
           </Button>
         </Stack>
       </form>

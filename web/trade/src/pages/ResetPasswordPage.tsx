@@ -2,10 +2,11 @@ import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { ProblemNote } from "#lib/components/states.tsx";
+import { t } from "#lib/language.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
 import { AuthLayout } from "../parts/AuthLayout.tsx";
-import { PASSWORD_RULE, passwordFault, tokenOfAddress } from "../parts/credentials.ts";
+import { passwordFault, passwordRule, tokenOfAddress } from "../parts/credentials.ts";
 import { PageLink } from "../parts/PageLink.tsx";
 
 /** Sets a new password with the token of a mail; every session ends. */
@@ -22,9 +23,9 @@ export default function ResetPasswordPage() {
       ),
   });
   return (
-    <AuthLayout title="Choose a new password" footer={<PageLink href="/login">Log in</PageLink>}>
+    <AuthLayout title={t("Choose a new password")} footer={<PageLink href="/login">{t("Log in")}</PageLink>}>
       {reset.isSuccess ? (
-        <p role="status">The new password is set, and every session has ended. Log in with it.</p>
+        <p role="status">{t("The new password is set, and every session has ended. Log in with it.")}</p>
       ) : (
         <form
           onSubmit={(event) => {
@@ -36,8 +37,10 @@ export default function ResetPasswordPage() {
           <Stack gap="md">
             {reset.error && <ProblemNote problem={explain(reset.error)} />}
             <TextInput
-              label="Token of the mail"
-              description="The mail has it, as a link to this page or as text to copy. It works once, within 30 minutes."
+              label={t("Token of the mail")}
+              description={t(
+                "The mail has it, as a link to this page or as text to copy. It works once, within 30 minutes.",
+              )}
               value={token}
               autoComplete="off"
               spellCheck={false}
@@ -45,8 +48,8 @@ export default function ResetPasswordPage() {
               onChange={(event) => setToken(event.currentTarget.value)}
             />
             <PasswordInput
-              label="New password"
-              description={PASSWORD_RULE}
+              label={t("New password")}
+              description={passwordRule()}
               value={password}
               error={showsFaults ? fault : null}
               autoComplete="new-password"
@@ -60,7 +63,7 @@ export default function ResetPasswordPage() {
               loading={reset.isPending}
               disabled={token.trim() === ""}
             >
-              Set the password
+              {t("Set the password")}
             </Button>
           </Stack>
         </form>

@@ -9,6 +9,7 @@ import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
+import { rich, t, texts } from "#lib/language.ts";
 import { percentOfRate } from "#lib/rates.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { FundsNavigation } from "../parts/FundsNavigation.tsx";
@@ -33,8 +34,8 @@ export default function StakingPage() {
   return (
     <div className={classes.page}>
       <div>
-        <PageHeader title="Staking">
-          Rewards for whole days, from the midnight (UTC) after you stake.
+        <PageHeader title={t("Staking")}>
+          {t("Rewards for whole days, from the midnight (UTC) after you stake.")}
         </PageHeader>
         <FundsNavigation />
       </div>
@@ -42,9 +43,9 @@ export default function StakingPage() {
       <Card flush>
         <Tabs value={tab} onChange={setTab} keepMounted={false}>
           <Tabs.List>
-            <Tabs.Tab value="stakes">Your stakes</Tabs.Tab>
-            <Tabs.Tab value="pending">On the way back</Tabs.Tab>
-            <Tabs.Tab value="history">History</Tabs.Tab>
+            <Tabs.Tab value="stakes">{t("Your stakes")}</Tabs.Tab>
+            <Tabs.Tab value="pending">{t("On the way back")}</Tabs.Tab>
+            <Tabs.Tab value="history">{t("History")}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="stakes">
             <Stakes />
@@ -65,15 +66,17 @@ function Products() {
   const { data, error, refetch } = useProducts();
   const [chosen, setChosen] = useState<Product | null>(null);
   if (error && !data) return <ErrorState problem={explain(error)} onRetry={() => void refetch()} />;
-  if (!data) return <Skeleton height={160} role="progressbar" aria-label="Loading the products" />;
+  if (!data) return <Skeleton height={160} role="progressbar" aria-label={t("Loading the products")} />;
   if (data.length === 0) {
     return (
-      <EmptyState title="Nothing can be staked">The operator of this exchange offers no products.</EmptyState>
+      <EmptyState title={t("Nothing can be staked")}>
+        {t("The operator of this exchange offers no products.")}
+      </EmptyState>
     );
   }
   return (
     <>
-      <ul className={classes.products} aria-label="Products">
+      <ul className={classes.products} aria-label={t("Products")}>
         {data.map((product) => (
           <li key={product.id}>
             <div className={classes.head}>
@@ -81,18 +84,20 @@ function Products() {
               <span>{kindOf(product)}</span>
             </div>
             <p className={classes.rate}>
-              <strong className="figures">{percentOfRate(product.apr)}</strong> a year
+              {rich("{percentOfRate} a year", {
+                percentOfRate: <strong className="figures">{percentOfRate(product.apr)}</strong>,
+              })}
             </p>
             <p className={classes.text}>{wayBackOf(product)}</p>
             <dl className={classes.facts}>
               <div>
-                <dt>At least</dt>
+                <dt>{t("At least")}</dt>
                 <dd>
                   <AssetAmount value={product.minimum} asset={product.asset} />
                 </dd>
               </div>
               <div>
-                <dt>Room left</dt>
+                <dt>{t("Room left")}</dt>
                 <dd>
                   <AssetAmount value={product.remaining} asset={product.asset} />
                 </dd>
@@ -100,10 +105,10 @@ function Products() {
             </dl>
             <Button
               variant="default"
-              aria-label={`Stake ${product.asset}, ${kindOf(product)}`}
+              aria-label={t("Stake {asset}, {kindOf}", { asset: product.asset, kindOf: kindOf(product) })}
               onClick={() => setChosen(product)}
             >
-              Stake {product.asset}
+              {rich("Stake {asset}", { asset: product.asset })}
             </Button>
           </li>
         ))}
@@ -113,42 +118,56 @@ function Products() {
   );
 }
 
-const STATES: Readonly<Record<Stake["status"], readonly [words: string, tone: Tone, shape: string]>> = {
+const STATES: Readonly<Record<Stake["status"], readonly [words: string, tone: Tone, shape: string]>> = texts({
   pending: ["Being staked", "warning", "◔"],
   active: ["Earning", "positive", "●"],
   unbonding: ["On its way back", "accent", "◑"],
   redeemed: ["Paid back", "neutral", "○"],
   failed: ["Failed", "negative", "!"],
-};
+});
 
 const STAKE_COLUMNS: Column<Stake>[] = [
-  { id: "since", title: "Since", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
+  {
+    id: "since",
+    get title() {
+      return t("Since");
+    },
+    cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
+  },
   {
     id: "amount",
-    title: "Amount",
+    get title() {
+      return t("Amount");
+    },
     align: "right",
     cell: ({ amount, asset }) => <AssetAmount value={amount} asset={asset} />,
   },
   {
     id: "rewards",
-    title: "Rewards so far",
+    get title() {
+      return t("Rewards so far");
+    },
     align: "right",
     cell: ({ accrued, asset }) => <AssetAmount value={accrued} asset={asset} />,
   },
   {
     id: "end",
-    title: "Ends",
+    get title() {
+      return t("Ends");
+    },
     cell: ({ endsAt }) =>
-      endsAt === null ? "when you want" : <TimeText milliseconds={Date.parse(endsAt)} />,
+      endsAt === null ? t("when you want") : <TimeText milliseconds={Date.parse(endsAt)} />,
   },
   {
     id: "state",
-    title: "State",
+    get title() {
+      return t("State");
+    },
     cell: ({ status, failureCode }) => {
       const [words, tone, shape] = STATES[status];
       return (
         <Badge tone={tone} shape={shape}>
-          {failureCode === null ? words : `${words}: ${failureCode}`}
+          {failureCode === null ? t(words) : `${t(words)}: ${failureCode}`}
         </Badge>
       );
     },
@@ -163,23 +182,25 @@ function Stakes() {
   return (
     <>
       <DataTable
-        label="Your stakes"
+        label={t("Your stakes")}
         columns={STAKE_COLUMNS}
         rows={query.data?.pages.flatMap(({ rows }) => rows)}
         rowId={({ id }) => id}
         rowName={({ amount, asset }) => `${formatDecimal(amount)} ${asset}`}
         actions={(stake) => [
           {
-            label: "Take it back…",
+            label: t("Take it back…"),
             disabledReason: lockOf(stake, productOf(stake)),
             onClick: () => setChosen(stake),
           },
-          { label: "Copy id", onClick: () => copyAndTell(stake.id) },
+          { label: t("Copy id"), onClick: () => copyAndTell(stake.id) },
         ]}
         state={query}
         problem={explainIfAny(query.error)}
         empty={
-          <EmptyState title="No stakes yet">Choose a product above: what you stake appears here.</EmptyState>
+          <EmptyState title={t("No stakes yet")}>
+            {t("Choose a product above: what you stake appears here.")}
+          </EmptyState>
         }
         footer={<ShowOlder query={query} />}
       />
@@ -189,22 +210,34 @@ function Stakes() {
 }
 
 const PENDING_COLUMNS: Column<Unstake>[] = [
-  { id: "asked", title: "Asked", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
+  {
+    id: "asked",
+    get title() {
+      return t("Asked");
+    },
+    cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
+  },
   {
     id: "amount",
-    title: "Amount",
+    get title() {
+      return t("Amount");
+    },
     align: "right",
     cell: ({ amount, asset }) => <AssetAmount value={amount} asset={asset} />,
   },
   {
     id: "reward",
-    title: "Reward",
+    get title() {
+      return t("Reward");
+    },
     align: "right",
     cell: ({ reward, asset }) => <AssetAmount value={reward} asset={asset} />,
   },
   {
     id: "arrives",
-    title: "Arrives",
+    get title() {
+      return t("Arrives");
+    },
     cell: ({ availableAt }) => <TimeText milliseconds={Date.parse(availableAt)} />,
   },
 ];
@@ -213,7 +246,7 @@ function Pending() {
   const query = useUnstakes();
   return (
     <DataTable
-      label="On the way back"
+      label={t("On the way back")}
       columns={PENDING_COLUMNS}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={({ id }) => id}
@@ -221,7 +254,9 @@ function Pending() {
       state={query}
       problem={explainIfAny(query.error)}
       empty={
-        <EmptyState title="Nothing is on its way">What you take back waits here until it arrives.</EmptyState>
+        <EmptyState title={t("Nothing is on its way")}>
+          {t("What you take back waits here until it arrives.")}
+        </EmptyState>
       }
       footer={<ShowOlder query={query} />}
     />
@@ -232,7 +267,7 @@ function History() {
   const query = useStakingHistory();
   return (
     <DataTable
-      label="Staking history"
+      label={t("Staking history")}
       columns={STAKING_EVENT_COLUMNS}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={({ id }) => id}
@@ -240,7 +275,9 @@ function History() {
       state={query}
       problem={explainIfAny(query.error)}
       empty={
-        <EmptyState title="Nothing has happened yet">Stakes, rewards and payouts appear here.</EmptyState>
+        <EmptyState title={t("Nothing has happened yet")}>
+          {t("Stakes, rewards and payouts appear here.")}
+        </EmptyState>
       }
       footer={<ShowOlder query={query} />}
     />

@@ -5,6 +5,7 @@ import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { t } from "#lib/language.ts";
 import { UnreachableError } from "../api/errors.ts";
 import { explainIfAny } from "../api/messages.ts";
 import { useLink } from "../api/live.ts";
@@ -16,7 +17,9 @@ const READ_MS = 10_000;
 const COLUMNS: readonly Column<FunctionState>[] = [
   {
     id: "function",
-    title: "Function",
+    get title() {
+      return t("Function");
+    },
     cell: ({ name }) => (
       <>
         <strong>{FUNCTIONS[name]?.title ?? name}</strong>
@@ -26,23 +29,31 @@ const COLUMNS: readonly Column<FunctionState>[] = [
   },
   {
     id: "state",
-    title: "State",
+    get title() {
+      return t("State");
+    },
     cell: ({ state }) =>
       state === "works" ? (
         <Badge tone="positive" shape="●">
-          Works
+          {t("Works")}
         </Badge>
       ) : state === "degraded" ? (
         <Badge tone="warning" shape="◐">
-          Works in part
+          {t("Works in part")}
         </Badge>
       ) : (
         <Badge tone="negative" shape="!">
-          Down
+          {t("Down")}
         </Badge>
       ),
   },
-  { id: "since", title: "Since", cell: ({ since }) => <TimeText milliseconds={since} /> },
+  {
+    id: "since",
+    get title() {
+      return t("Since");
+    },
+    cell: ({ since }) => <TimeText milliseconds={since} />,
+  },
 ];
 
 /** Whether the exchange works, for everybody to read. */
@@ -60,12 +71,12 @@ export default function StatusPage() {
   });
   return (
     <div className={classes.page}>
-      <PageHeader title="Status">
-        {status.data ? summary(status.data) : "What works at this moment."}
+      <PageHeader title={t("Status")}>
+        {status.data ? summary(status.data) : t("What works at this moment.")}
       </PageHeader>
       <Card flush>
         <DataTable
-          label="Functions"
+          label={t("Functions")}
           columns={COLUMNS}
           rows={status.data}
           rowId={({ name }) => name}
@@ -74,13 +85,16 @@ export default function StatusPage() {
           problem={explainIfAny(status.error)}
           isWhole
           empty={
-            <EmptyState title="Nothing is known">Nobody told this page which services to ask.</EmptyState>
+            <EmptyState title={t("Nothing is known")}>
+              {t("Nobody told this page which services to ask.")}
+            </EmptyState>
           }
         />
       </Card>
       <p className={classes.note}>
-        Your own connection:{" "}
-        {link.state === "live" ? "live prices arrive." : "no live prices arrive at present."}
+        {link.state === "live"
+          ? t("Your own connection: live prices arrive.")
+          : t("Your own connection: no live prices arrive at present.")}
       </p>
     </div>
   );

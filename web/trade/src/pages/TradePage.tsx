@@ -2,6 +2,7 @@ import { Button, SegmentedControl, Skeleton } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { ErrorState } from "#lib/components/states.tsx";
+import { t, texts } from "#lib/language.ts";
 import { useShortcuts } from "#lib/shortcuts.ts";
 import { type Schemas, useExchange } from "../api/client.ts";
 import { useFeed, useStream, useTickerPushes } from "../api/live.ts";
@@ -40,7 +41,7 @@ const NO_BOOK = { book: null, isCurrent: false, resyncs: 0 };
 const NO_ORDERS: readonly Schemas["OrderRecord"][] = [];
 const NO_FILLS: readonly Schemas["OwnTrade"][] = [];
 const NO_TRADES = { trades: null, error: null };
-const VIEWS = ["Chart", "Book", "Trades"];
+const VIEWS = texts(["Chart", "Book", "Trades"]);
 const PHONE = "(max-width: 48em)";
 
 /** The trading screen of one market. */
@@ -55,9 +56,9 @@ export default function TradePage({ symbol }: { symbol: string }) {
   }
   if (markets.data && !market) {
     const problem = {
-      title: `There is no market ${symbol}`,
-      detail: "The exchange does not list it.",
-      advice: "Choose one of the list of markets: it opens at the market's name.",
+      title: t("There is no market {symbol}", { symbol }),
+      detail: t("The exchange does not list it."),
+      advice: t("Choose one of the list of markets: it opens at the market's name."),
     };
     return (
       <div className={classes.missing}>
@@ -66,7 +67,7 @@ export default function TradePage({ symbol }: { symbol: string }) {
       </div>
     );
   }
-  if (!market) return <Skeleton height="60vh" role="progressbar" aria-label="Loading the market" />;
+  if (!market) return <Skeleton height="60vh" role="progressbar" aria-label={t("Loading the market")} />;
   return <Screen key={symbol} symbol={symbol} />;
 }
 
@@ -83,7 +84,7 @@ function Screen({ symbol }: { symbol: string }) {
   const stream = useStream();
   const { session } = useSession();
   const isPhone = useMediaQuery(PHONE, false, { getInitialValueInEffect: false });
-  const [view, setView] = useState("Chart");
+  const [view, setView] = useState(t("Chart"));
   const [listIsOpen, setListOpen] = useState(false);
   const [attempt, setAttempt] = useState(0);
   const [draft, setDraft] = useState<Draft>(EMPTY_DRAFT);
@@ -121,11 +122,11 @@ function Screen({ symbol }: { symbol: string }) {
     form.current?.querySelector<HTMLElement>("input[inputmode]")?.focus({ preventScroll: true });
   };
   useShortcuts([
-    { keys: "/", title: "Choose a market", run: () => setListOpen(true) },
-    { keys: "b", title: "Buy", run: () => change({ side: "buy" }) },
-    { keys: "s", title: "Sell", run: () => change({ side: "sell" }) },
-    { keys: "l", title: "Limit order", run: () => change({ type: "limit" }) },
-    { keys: "m", title: "Market order", run: () => change({ type: "market" }) },
+    { keys: "/", title: t("Choose a market"), run: () => setListOpen(true) },
+    { keys: "b", title: t("Buy"), run: () => change({ side: "buy" }) },
+    { keys: "s", title: t("Sell"), run: () => change({ side: "sell" }) },
+    { keys: "l", title: t("Limit order"), run: () => change({ type: "limit" }) },
+    { keys: "m", title: t("Market order"), run: () => change({ type: "market" }) },
   ]);
   const orders = useMemo(
     () => (session ? open.filter((order) => order.symbol === symbol) : NO_ORDERS),
@@ -201,7 +202,13 @@ function Screen({ symbol }: { symbol: string }) {
       </div>
       {isPhone ? (
         <div className={classes.phone}>
-          <SegmentedControl fullWidth aria-label="View" data={VIEWS} value={view} onChange={setView} />
+          <SegmentedControl
+            fullWidth
+            aria-label={t("View")}
+            data={VIEWS.map((value) => ({ value, label: t(value) }))}
+            value={view}
+            onChange={setView}
+          />
           <div className={classes.view}>{parts[view as keyof typeof parts]}</div>
         </div>
       ) : (
@@ -239,16 +246,16 @@ function Screen({ symbol }: { symbol: string }) {
         </Suspense>
       )}
       {isPhone && (
-        <div className={classes.sides} role="group" aria-label="Open the order form">
+        <div className={classes.sides} role="group" aria-label={t("Open the order form")}>
           {(["buy", "sell"] as const).map((side) => (
             <Button
               key={side}
               className={classes.side}
               data-side={side}
-              aria-label={`Open the form to ${side}`}
+              aria-label={side === "buy" ? t("Open the form to buy") : t("Open the form to sell")}
               onClick={() => openForm(side)}
             >
-              {side === "buy" ? "Buy" : "Sell"}
+              {side === "buy" ? t("Buy") : t("Sell")}
             </Button>
           ))}
         </div>

@@ -2,6 +2,7 @@ import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ProblemNote } from "#lib/components/states.tsx";
+import { t } from "#lib/language.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { useSession } from "../api/session.ts";
 import { explain } from "../api/messages.ts";
@@ -20,19 +21,19 @@ export default function VerifyEmailPage() {
     onSuccess: () => client.invalidateQueries({ queryKey: ["profile"] }),
   });
   const onward = session ? (
-    <PageLink href="/">Go to the markets</PageLink>
+    <PageLink href="/">{t("Go to the markets")}</PageLink>
   ) : (
-    <PageLink href="/login">Log in</PageLink>
+    <PageLink href="/login">{t("Log in")}</PageLink>
   );
   if (confirmation.isSuccess) {
     return (
-      <AuthLayout title="Your address is confirmed" footer={onward}>
-        <p role="status">Thank you. Mails about your account reach you there.</p>
+      <AuthLayout title={t("Your address is confirmed")} footer={onward}>
+        <p role="status">{t("Thank you. Mails about your account reach you there.")}</p>
       </AuthLayout>
     );
   }
   return (
-    <AuthLayout title="Confirm your email address" footer={onward}>
+    <AuthLayout title={t("Confirm your email address")} footer={onward}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -42,8 +43,10 @@ export default function VerifyEmailPage() {
         <Stack gap="md">
           {confirmation.error && <ProblemNote problem={explain(confirmation.error)} />}
           <TextInput
-            label="Token of the mail"
-            description="The mail has it, as a link to this page or as text to copy. It works once, within 24 hours."
+            label={t("Token of the mail")}
+            description={t(
+              "The mail has it, as a link to this page or as text to copy. It works once, within 24 hours.",
+            )}
             value={token}
             autoComplete="off"
             spellCheck={false}
@@ -57,7 +60,7 @@ export default function VerifyEmailPage() {
             loading={confirmation.isPending}
             disabled={token.trim() === ""}
           >
-            Confirm
+            {t("Confirm")}
           </Button>
         </Stack>
       </form>

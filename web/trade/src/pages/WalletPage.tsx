@@ -8,6 +8,7 @@ import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
+import { t } from "#lib/language.ts";
 import { useUrlState } from "#lib/urlState.ts";
 import { floorTo, scaledText } from "#lib/scaled.ts";
 import { explainIfAny } from "../api/messages.ts";
@@ -44,28 +45,28 @@ export default function WalletPage() {
   const deposit = (asset: string | null) => change({ deposit: asset });
   const [tab, setTab] = useState<string | null>("balances");
   const columns: Column<Holding>[] = [
-    { id: "asset", title: "Asset", cell: ({ balance }) => <strong>{balance.asset}</strong> },
+    { id: "asset", title: t("Asset"), cell: ({ balance }) => <strong>{balance.asset}</strong> },
     {
       id: "total",
-      title: "Total",
+      title: t("Total"),
       align: "right",
       cell: ({ balance }) => <AssetAmount value={balance.total} asset={balance.asset} />,
     },
     {
       id: "free",
-      title: "Free",
+      title: t("Free"),
       align: "right",
       cell: ({ balance }) => <AssetAmount value={balance.available} asset={balance.asset} hasUnit={false} />,
     },
     {
       id: "held",
-      title: "In orders",
+      title: t("In orders"),
       align: "right",
       cell: ({ balance }) => <AssetAmount value={balance.locked} asset={balance.asset} hasUnit={false} />,
     },
     {
       id: "reserved",
-      title: "Reserved",
+      title: t("Reserved"),
       align: "right",
       cell: ({ balance }) => (
         <ReservedAmount value={balance.reserved} asset={balance.asset} hasUnit={false} />
@@ -73,18 +74,18 @@ export default function WalletPage() {
     },
     {
       id: "value",
-      title: "Value",
+      title: t("Value"),
       align: "right",
       cell: ({ value }) =>
         value === null ? (
-          "no price"
+          t("no price")
         ) : (
           <Amount value={scaledText(floorTo(value, CENT))} unit={UNIT} places={2} />
         ),
     },
     {
       id: "trade",
-      title: "Trade",
+      title: t("Trade"),
       cell: ({ balance }) =>
         symbols.includes(`${balance.asset}-${UNIT}`) ? (
           <PageLink href={`/${balance.asset}-${UNIT}`}>
@@ -98,14 +99,14 @@ export default function WalletPage() {
   return (
     <div className={classes.page}>
       <PageHeader
-        title="Wallet"
+        title={t("Wallet")}
         actions={
           <Button leftSection={<ArrowDownIcon />} onClick={() => deposit(ANY_ASSET)}>
-            Deposit
+            {t("Deposit")}
           </Button>
         }
       >
-        What you own, and every movement of it.
+        {t("What you own, and every movement of it.")}
       </PageHeader>
       <FundsNavigation />
       {session && (
@@ -119,21 +120,24 @@ export default function WalletPage() {
       <Card flush>
         <Tabs value={tab} onChange={setTab} keepMounted={false}>
           <Tabs.List>
-            <Tabs.Tab value="balances">Balances</Tabs.Tab>
-            <Tabs.Tab value="deposits">Deposits</Tabs.Tab>
-            <Tabs.Tab value="movements">Movements</Tabs.Tab>
+            <Tabs.Tab value="balances">{t("Balances")}</Tabs.Tab>
+            <Tabs.Tab value="deposits">{t("Deposits")}</Tabs.Tab>
+            <Tabs.Tab value="movements">{t("Movements")}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="balances">
             <DataTable
-              label="Balances"
+              label={t("Balances")}
               columns={columns}
               rows={balances.data ? wallet.holdings : undefined}
               rowId={({ balance }) => balance.asset}
               rowName={({ balance }) => balance.asset}
               actions={({ balance }) => [
-                { label: `Deposit ${balance.asset}`, onClick: () => deposit(balance.asset) },
                 {
-                  label: `Withdraw ${balance.asset}`,
+                  label: t("Deposit {asset}", { asset: balance.asset }),
+                  onClick: () => deposit(balance.asset),
+                },
+                {
+                  label: t("Withdraw {asset}", { asset: balance.asset }),
                   onClick: () => navigate(`/withdrawals?withdraw=${balance.asset}`),
                 },
               ]}
@@ -141,14 +145,14 @@ export default function WalletPage() {
               problem={explainIfAny(balances.error)}
               empty={
                 <EmptyState
-                  title="No funds yet"
+                  title={t("No funds yet")}
                   action={
                     <Button variant="default" onClick={() => deposit(ANY_ASSET)}>
-                      Make a deposit
+                      {t("Make a deposit")}
                     </Button>
                   }
                 >
-                  A deposit appears here as soon as it is confirmed.
+                  {t("A deposit appears here as soon as it is confirmed.")}
                 </EmptyState>
               }
             />
@@ -172,7 +176,7 @@ function Deposits() {
   const query = useDeposits();
   return (
     <DataTable
-      label="Deposits"
+      label={t("Deposits")}
       columns={DEPOSIT_COLUMNS}
       rows={query.data}
       rowId={depositId}
@@ -181,8 +185,8 @@ function Deposits() {
       state={query}
       problem={explainIfAny(query.error)}
       empty={
-        <EmptyState title="No deposits yet">
-          What reaches your addresses, comes by bank or is booked by the exchange appears here.
+        <EmptyState title={t("No deposits yet")}>
+          {t("What reaches your addresses, comes by bank or is booked by the exchange appears here.")}
         </EmptyState>
       }
     />
@@ -193,7 +197,7 @@ function Movements() {
   const query = useTransactions();
   return (
     <DataTable
-      label="Movements"
+      label={t("Movements")}
       columns={MOVEMENT_COLUMNS}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={({ transactionId }) => transactionId}
@@ -201,7 +205,9 @@ function Movements() {
       actions={movementActions}
       state={query}
       problem={explainIfAny(query.error)}
-      empty={<EmptyState title="No movements yet">Each change of a balance appears here.</EmptyState>}
+      empty={
+        <EmptyState title={t("No movements yet")}>{t("Each change of a balance appears here.")}</EmptyState>
+      }
       footer={<ShowOlder query={query} />}
     />
   );

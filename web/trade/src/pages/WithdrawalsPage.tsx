@@ -9,6 +9,7 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { rich, t } from "#lib/language.ts";
 import { useNow } from "#lib/useNow.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { useSession } from "../api/session.ts";
@@ -31,14 +32,16 @@ export default function WithdrawalsPage() {
   return (
     <div className={classes.page}>
       <div>
-        <PageHeader title="Withdraw">Coins to an address of yours, money to your bank.</PageHeader>
+        <PageHeader title={t("Withdraw")}>
+          {t("Coins to an address of yours, money to your bank.")}
+        </PageHeader>
         <FundsNavigation />
       </div>
       <div className={classes.columns}>
         <WithdrawalForm first={first} />
         <div className={classes.stack}>
           <Limits />
-          <Card flush title="Saved addresses">
+          <Card flush title={t("Saved addresses")}>
             <Addresses />
           </Card>
         </div>
@@ -48,17 +51,27 @@ export default function WithdrawalsPage() {
   );
 }
 
-const LEVELS = { none: "Not verified", basic: "Basic", verified: "Verified" } as const;
+const LEVELS = {
+  get none() {
+    return t("Not verified");
+  },
+  get basic() {
+    return t("Basic");
+  },
+  get verified() {
+    return t("Verified");
+  },
+} as const;
 
 function Limits() {
   const { data, error, refetch } = useVerification();
   return (
-    <Card title="Your limit">
+    <Card title={t("Your limit")}>
       {error && !data && <ErrorState problem={explain(error)} onRetry={() => void refetch()} />}
       {data && (
         <dl className={fields.facts}>
           <div>
-            <dt>In 24 hours</dt>
+            <dt>{t("In 24 hours")}</dt>
             <dd>
               <strong>
                 <AssetAmount value={data.dailyWithdrawalLimit} asset="USD" />
@@ -66,7 +79,7 @@ function Limits() {
             </dd>
           </div>
           <div>
-            <dt>Verification</dt>
+            <dt>{t("Verification")}</dt>
             <dd>
               <Badge tone={data.level === "none" ? "warning" : "positive"} shape="●">
                 {LEVELS[data.level]}
@@ -77,9 +90,10 @@ function Limits() {
       )}
       {data && data.level !== "verified" && (
         <p className={classes.note}>
-          {data.level === "none" && "Withdrawals need your name, date of birth and address. "}
-          The limit rises with each level.{" "}
-          <PageLink href="/account/verification">Reach the next level</PageLink>
+          {data.level === "none" && t("Withdrawals need your name, date of birth and address.") + " "}
+          {rich("The limit rises with each level. {link}", {
+            link: <PageLink href="/account/verification">{t("Reach the next level")}</PageLink>,
+          })}
         </p>
       )}
     </Card>
@@ -87,14 +101,34 @@ function Limits() {
 }
 
 const COLUMNS: Column<SavedAddress>[] = [
-  { id: "label", title: "Name", cell: ({ label }) => <strong>{label}</strong> },
-  { id: "asset", title: "Asset", cell: ({ asset, network }) => `${asset} on ${network}` },
+  {
+    id: "label",
+    get title() {
+      return t("Name");
+    },
+    cell: ({ label }) => <strong>{label}</strong>,
+  },
+  {
+    id: "asset",
+    get title() {
+      return t("Asset");
+    },
+    cell: ({ asset, network }) => t("{asset} on {network}", { asset, network }),
+  },
   {
     id: "address",
-    title: "Address",
+    get title() {
+      return t("Address");
+    },
     cell: ({ address }) => <span className={`figures ${classes.address ?? ""}`}>{address}</span>,
   },
-  { id: "state", title: "Usable", cell: ({ availableAt }) => <Usable from={Date.parse(availableAt)} /> },
+  {
+    id: "state",
+    get title() {
+      return t("Usable");
+    },
+    cell: ({ availableAt }) => <Usable from={Date.parse(availableAt)} />,
+  },
 ];
 
 function Usable({ from }: { from: number }) {
@@ -102,15 +136,11 @@ function Usable({ from }: { from: number }) {
   if (from <= now) {
     return (
       <Badge tone="positive" shape="●">
-        Now
+        {t("Now")}
       </Badge>
     );
   }
-  return (
-    <span>
-      from <TimeText milliseconds={from} />
-    </span>
-  );
+  return <span>{rich("from {from}", { from: <TimeText milliseconds={from} /> })}</span>;
 }
 
 function Addresses() {
@@ -119,20 +149,20 @@ function Addresses() {
   return (
     <>
       <DataTable
-        label="Saved addresses"
+        label={t("Saved addresses")}
         columns={COLUMNS}
         rows={query.data}
         rowId={({ id }) => id}
         rowName={({ label }) => label}
         actions={(saved) => [
-          { label: "Copy address", onClick: () => copyAndTell(saved.address) },
-          { label: "Delete it…", danger: true, onClick: () => setRemoving(saved) },
+          { label: t("Copy address"), onClick: () => copyAndTell(saved.address) },
+          { label: t("Delete it…"), danger: true, onClick: () => setRemoving(saved) },
         ]}
         state={query}
         problem={explainIfAny(query.error)}
         empty={
-          <EmptyState title="No addresses yet">
-            Choose an asset, then “Add”: money goes to saved addresses alone.
+          <EmptyState title={t("No addresses yet")}>
+            {t("Choose an asset, then “Add”: money goes to saved addresses alone.")}
           </EmptyState>
         }
       />
@@ -154,15 +184,15 @@ function RemoveDialog({ saved, onClose }: { saved: SavedAddress; onClose: () => 
       ),
     onSettled: () => void client.invalidateQueries({ queryKey: ADDRESSES }),
     onSuccess: () => {
-      toastDone("The address is deleted", saved.label);
+      toastDone(t("The address is deleted"), saved.label);
       onClose();
     },
   });
   return (
     <ConfirmDialog
-      title={`Delete ${saved.label}?`}
+      title={t("Delete {label}?", { label: saved.label })}
       operator={session?.email ?? ""}
-      confirm="Delete the address"
+      confirm={t("Delete the address")}
       danger
       isBusy={remove.isPending}
       problem={explainIfAny(remove.error)}
@@ -170,8 +200,10 @@ function RemoveDialog({ saved, onClose }: { saved: SavedAddress; onClose: () => 
       onClose={onClose}
     >
       <p className={classes.text}>
-        <span className="figures">{saved.address}</span> is forgotten. Saved again, it may have to wait again.
-        Withdrawals that are under way to it go on.
+        {rich(
+          "{address} is forgotten. Saved again, it may have to wait again. Withdrawals that are under way to it go on.",
+          { address: <span className="figures">{saved.address}</span> },
+        )}
       </p>
     </ConfirmDialog>
   );

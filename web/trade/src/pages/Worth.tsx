@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
+import { rich, t } from "#lib/language.ts";
 import { scaledText } from "#lib/scaled.ts";
 import type { ReactNode } from "react";
 import { useAssetPrices, useBalances, useMarkets } from "../api/queries.ts";
@@ -33,16 +34,16 @@ export function useWorth() {
   );
   const equity = margin.data?.equity ?? null;
   const parts = [
-    { name: "staked", amounts: [...staked, ...returning] },
+    { name: t("staked"), amounts: [...staked, ...returning] },
     {
-      name: "in the margin account",
+      name: t("in the margin account"),
       amounts: margin.data && equity !== null ? [{ asset: margin.data.valuationAsset, amount: equity }] : [],
     },
   ];
   const elsewhere = valueElsewhere(parts, prices.data ?? []);
   const missing = [
-    (stakes.data === undefined || unstakes.data === undefined) && "stakes",
-    (margin.data === undefined || (margin.data !== null && equity === null)) && "the margin account",
+    (stakes.data === undefined || unstakes.data === undefined) && t("stakes"),
+    (margin.data === undefined || (margin.data !== null && equity === null)) && t("the margin account"),
   ].filter((name) => name !== false);
   return { balances, prices, symbols, wallet, elsewhere, missing };
 }
@@ -61,11 +62,11 @@ export function WorthCard({ worth, children }: { worth: ReturnType<typeof useWor
   const total = elsewhere.reduce((sum, { value }) => sum + value, wallet.total);
   const unpriced = [...new Set([...wallet.unpriced, ...elsewhere.flatMap((part) => part.unpriced)])];
   return (
-    <Card title="Worth about">
+    <Card title={t("Worth about")}>
       <p className={classes.total}>{balances.data && prices.data ? <Dollars value={total} /> : "–"}</p>
       {elsewhere.length > 0 && (
         <p className={classes.note}>
-          In the wallet <Dollars value={wallet.total} />
+          {rich("In the wallet {dollars}", { dollars: <Dollars value={wallet.total} /> })}
           {elsewhere.map(({ name, value }: ElsewhereValue) => (
             <span key={name}>
               , {name} <Dollars value={value} />
@@ -75,9 +76,12 @@ export function WorthCard({ worth, children }: { worth: ReturnType<typeof useWor
         </p>
       )}
       <p className={classes.note}>
-        By the fair prices of the markets.
-        {unpriced.length > 0 && ` Without a price, not counted: ${unpriced.join(", ")}.`}
-        {missing.length > 0 && balances.data && ` Not known now, not counted: ${missing.join(", ")}.`}
+        {t("By the fair prices of the markets.")}
+        {unpriced.length > 0 &&
+          " " + t("Without a price, not counted: {unpriced}.", { unpriced: unpriced.join(", ") })}
+        {missing.length > 0 &&
+          balances.data &&
+          " " + t("Not known now, not counted: {missing}.", { missing: missing.join(", ") })}
       </p>
       {children}
     </Card>

@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import { useBrand } from "#lib/brand.ts";
 import { FormLayout } from "#lib/components/FormLayout.tsx";
 import { Logo } from "#lib/components/Logo.tsx";
+import { t } from "#lib/language.ts";
 import { usePageHeading } from "#lib/pageTitle.ts";
 
 interface AuthLayoutProps {
@@ -20,7 +21,7 @@ export function AuthLayout({ title, ...rest }: AuthLayoutProps) {
   return (
     <FormLayout
       mark={
-        <Link href="/" aria-label={`${name}, markets`}>
+        <Link href="/" aria-label={t("{name}, markets", { name })}>
           <Logo size={40} />
         </Link>
       }

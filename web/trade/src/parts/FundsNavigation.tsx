@@ -1,4 +1,5 @@
 import { Link, useLocation } from "wouter";
+import { t } from "#lib/language.ts";
 import { FUNDS_PAGES } from "./fundsPages.ts";
 import classes from "./FundsNavigation.module.css";
 
@@ -6,7 +7,7 @@ import classes from "./FundsNavigation.module.css";
 export function FundsNavigation() {
   const [location] = useLocation();
   return (
-    <nav className={classes.bar} aria-label="Funds">
+    <nav className={classes.bar} aria-label={t("Funds")}>
       {FUNDS_PAGES.map(({ path, title }) => (
         <Link key={path} href={path} aria-current={location === path ? "page" : undefined}>
           {title}

@@ -1,4 +1,5 @@
 import { useBrand } from "#lib/brand.ts";
+import { t } from "#lib/language.ts";
 import classes from "./PageLink.module.css";
 
 /** What somebody accepts with an account, if the operator publishes any such text. */
@@ -7,7 +8,7 @@ export function LegalNote() {
   if (legal.length === 0) return null;
   return (
     <div>
-      With an account you accept:{" "}
+      {t("With an account you accept:")}{" "}
       {legal.map(({ title, url }, at) => (
         <span key={url}>
           {at > 0 && ", "}

@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core";
+import { t } from "#lib/language.ts";
 import classes from "./PercentButtons.module.css";
 
 const PERCENTS = [25n, 50n, 75n, 100n] as const;
@@ -13,17 +14,21 @@ interface PercentButtonsProps {
 /** Fills an amount in as a part of something. */
 export function PercentButtons({ of, disabled, onPercent }: PercentButtonsProps) {
   return (
-    <div className={classes.percents} role="group" aria-label={`Part of ${of}`}>
+    <div className={classes.percents} role="group" aria-label={t("Part of {of}", { of })}>
       {PERCENTS.map((percent) => (
         <Button
           key={percent.toString()}
           size="compact-xs"
           variant="default"
           disabled={disabled}
-          aria-label={`${percent === 100n ? "Max, " : ""}${percent} % of ${of}`}
+          aria-label={
+            percent === 100n
+              ? t("Max, {percent} % of {of}", { percent, of })
+              : t("{percent} % of {of}", { percent, of })
+          }
           onClick={() => onPercent(percent)}
         >
-          {percent === 100n ? "Max" : `${percent} %`}
+          {percent === 100n ? t("Max") : `${percent} %`}
         </Button>
       ))}
     </div>

@@ -1,6 +1,5 @@
+import { t } from "#lib/language.ts";
 import { AssetAmount } from "./AssetAmount.tsx";
-
-const MEANING = "Held for the fees of open orders and for withdrawals under way";
 
 /** What is neither free nor in orders. The ledger, which answers while the engine does not, does not know it. */
 export function ReservedAmount({
@@ -13,9 +12,9 @@ export function ReservedAmount({
   hasUnit?: boolean;
 }) {
   return value === null ? (
-    "not known now"
+    t("not known now")
   ) : (
-    <span title={MEANING}>
+    <span title={t("Held for the fees of open orders and for withdrawals under way")}>
       <AssetAmount value={value} asset={asset} hasUnit={hasUnit} />
     </span>
   );

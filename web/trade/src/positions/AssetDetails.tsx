@@ -4,6 +4,7 @@ import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { Dialog } from "#lib/components/Dialog.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { t } from "#lib/language.ts";
 import { explainIfAny } from "../api/messages.ts";
 import { type Disposal, type Lot, type Owner, useLots } from "./queries.ts";
 import { Result } from "./Result.tsx";
@@ -11,43 +12,71 @@ import { Result } from "./Result.tsx";
 const LOTS: Column<Lot>[] = [
   {
     id: "time",
-    title: "Acquired",
+    get title() {
+      return t("Acquired");
+    },
     cell: ({ acquiredAt }) => <TimeText milliseconds={Date.parse(acquiredAt)} />,
   },
-  { id: "account", title: "Account", cell: ({ account }) => account },
-  { id: "quantity", title: "Quantity", align: "right", cell: ({ quantity }) => <Amount value={quantity} /> },
-  { id: "cost", title: "Cost", align: "right", cell: ({ cost }) => <Amount value={cost} places={2} /> },
-  { id: "id", title: "Transaction", cell: ({ acquisitionId }) => acquisitionId },
+  {
+    id: "account",
+    get title() {
+      return t("Account");
+    },
+    cell: ({ account }) => account,
+  },
+  {
+    id: "quantity",
+    get title() {
+      return t("Quantity");
+    },
+    align: "right",
+    cell: ({ quantity }) => <Amount value={quantity} />,
+  },
+  {
+    id: "cost",
+    get title() {
+      return t("Cost");
+    },
+    align: "right",
+    cell: ({ cost }) => <Amount value={cost} places={2} />,
+  },
+  {
+    id: "id",
+    get title() {
+      return t("Transaction");
+    },
+    cell: ({ acquisitionId }) => acquisitionId,
+  },
 ];
 
 function disposalsOf(currency: string): Column<Disposal>[] {
   return [
     {
       id: "time",
-      title: "Disposed",
+      title: t("Disposed"),
       cell: ({ disposedAt }) => <TimeText milliseconds={Date.parse(disposedAt)} />,
     },
-    { id: "reason", title: "What", cell: ({ reason }) => (reason === "sale" ? "Sale" : "Fee") },
+    { id: "reason", title: t("What"), cell: ({ reason }) => (reason === "sale" ? t("Sale") : t("Fee")) },
     {
       id: "quantity",
-      title: "Quantity",
+      title: t("Quantity"),
       align: "right",
       cell: ({ quantity }) => <Amount value={quantity} />,
     },
     {
       id: "proceeds",
-      title: "Proceeds",
+      title: t("Proceeds"),
       align: "right",
       cell: ({ proceeds }) => <Amount value={proceeds} places={2} />,
     },
-    { id: "cost", title: "Cost", align: "right", cell: ({ cost }) => <Amount value={cost} places={2} /> },
+    { id: "cost", title: t("Cost"), align: "right", cell: ({ cost }) => <Amount value={cost} places={2} /> },
     {
       id: "gain",
-      title: "Gain",
+      title: t("Gain"),
       align: "right",
       cell: ({ gain }) => <Result value={gain} unit={currency} />,
     },
-    { id: "id", title: "Transaction", cell: ({ disposalId }) => disposalId },
+    { id: "id", title: t("Transaction"), cell: ({ disposalId }) => disposalId },
   ];
 }
 
@@ -67,11 +96,11 @@ export function AssetDetails({
     <Dialog
       size="xl"
       onClose={onClose}
-      title={`Open lots of ${asset}`}
-      closeButtonProps={{ "aria-label": "Close" }}
+      title={t("Open lots of {asset}", { asset })}
+      closeButtonProps={{ "aria-label": t("Close") }}
     >
       <DataTable
-        label={`Lots of ${asset}`}
+        label={t("Lots of {asset}", { asset })}
         columns={LOTS}
         rows={query.data?.lots}
         rowId={({ account, acquisitionId }) => `${account} ${acquisitionId}`}
@@ -79,15 +108,15 @@ export function AssetDetails({
         state={query}
         problem={problem}
         empty={
-          <EmptyState title="No open lots">
-            All of it was sold or moved, or nobody has recorded how it came.
+          <EmptyState title={t("No open lots")}>
+            {t("All of it was sold or moved, or nobody has recorded how it came.")}
           </EmptyState>
         }
       />
       {query.data && query.data.disposals.length > 0 && (
         <DataTable
-          label={`Sales of ${asset}`}
-          toolbar={<Title order={3}>Newest sales, lot by lot</Title>}
+          label={t("Sales of {asset}", { asset })}
+          toolbar={<Title order={3}>{t("Newest sales, lot by lot")}</Title>}
           columns={disposalsOf(query.data.currency)}
           rows={query.data.disposals}
           rowId={({ disposalId, reason, account, acquisitionId }) =>

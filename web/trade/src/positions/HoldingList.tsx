@@ -5,8 +5,8 @@ import { Card } from "#lib/components/Card.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
-import { plural } from "#lib/counts.ts";
 import { formatDecimal } from "#lib/decimal.ts";
+import { inSentence, rich, several, t } from "#lib/language.ts";
 import { arrange, useUrlState } from "#lib/urlState.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
@@ -17,10 +17,30 @@ import { Result } from "./Result.tsx";
 import { compareKnown } from "./spot.ts";
 
 const PERIODS = [
-  { value: "today", label: "Today" },
-  { value: "week", label: "7 days" },
-  { value: "month", label: "30 days" },
-  { value: "all", label: "All" },
+  {
+    value: "today",
+    get label() {
+      return t("Today");
+    },
+  },
+  {
+    value: "week",
+    get label() {
+      return t("7 days");
+    },
+  },
+  {
+    value: "month",
+    get label() {
+      return t("30 days");
+    },
+  },
+  {
+    value: "all",
+    get label() {
+      return t("All");
+    },
+  },
 ] as const;
 type Period = (typeof PERIODS)[number]["value"];
 
@@ -31,19 +51,19 @@ function columnsOf(currency: string, period: Period): Column<SpotHolding>[] {
   return [
     {
       id: "asset",
-      title: "Asset",
+      title: t("Asset"),
       cell: ({ asset }) => <strong>{asset}</strong>,
       compare: (a, b) => a.asset.localeCompare(b.asset, "en"),
     },
     {
       id: "quantity",
-      title: "Quantity",
+      title: t("Quantity"),
       align: "right",
       cell: ({ quantity, asset }) => <AssetAmount value={quantity} asset={asset} />,
     },
     {
       id: "average",
-      title: "Average cost",
+      title: t("Average cost"),
       align: "right",
       cell: ({ averageCost, cost }) =>
         averageCost === null ? (
@@ -58,21 +78,21 @@ function columnsOf(currency: string, period: Period): Column<SpotHolding>[] {
     },
     {
       id: "value",
-      title: "Value",
+      title: t("Value"),
       align: "right",
-      cell: ({ value }) => (value === null ? "no price" : money(value)),
+      cell: ({ value }) => (value === null ? t("no price") : money(value)),
       compare: (a, b) => compareKnown(a.value, b.value),
     },
     {
       id: "cost",
-      title: "Cost",
+      title: t("Cost"),
       align: "right",
       cell: (row) => <Cost holding={row} currency={currency} />,
       compare: (a, b) => compareKnown(a.cost, b.cost),
     },
     {
       id: "unrealised",
-      title: "Unrealised",
+      title: t("Unrealised"),
       align: "right",
       cell: ({ unrealisedPnl, unrealisedPercent, cost }) => (
         <Unrealised
@@ -86,12 +106,12 @@ function columnsOf(currency: string, period: Period): Column<SpotHolding>[] {
     },
     {
       id: "realised",
-      title: "Realised",
+      title: t("Realised"),
       align: "right",
       cell: ({ realisedPnl }) => <Result value={realisedPnl[period]} unit={currency} />,
       compare: (a, b) => compareKnown(a.realisedPnl[period], b.realisedPnl[period]),
     },
-    { id: "fees", title: "Fees", align: "right", cell: ({ fees }) => <Fees fees={fees} /> },
+    { id: "fees", title: t("Fees"), align: "right", cell: ({ fees }) => <Fees fees={fees} /> },
   ];
 }
 
@@ -109,13 +129,13 @@ export function HoldingList({ owner }: { owner: Owner }) {
   return (
     <>
       <DataTable
-        label="Holdings"
+        label={t("Holdings")}
         toolbar={
           <div className={classes.period}>
-            <span>Realised in</span>
+            <span>{t("Realised in")}</span>
             <SegmentedControl
               size="xs"
-              aria-label="Realised in"
+              aria-label={t("Realised in")}
               data={PERIODS.map((one) => ({ ...one }))}
               value={period}
               onChange={(value) => setPeriod(value)}
@@ -126,14 +146,14 @@ export function HoldingList({ owner }: { owner: Owner }) {
         rows={data && arrange(rows, compare, sort?.descending ?? false, all)}
         rowId={(row) => row.asset}
         rowName={(row) => row.asset}
-        actions={(row) => [{ label: "Show its lots and sales", onClick: () => setAsset(row.asset) }]}
+        actions={(row) => [{ label: t("Show its lots and sales"), onClick: () => setAsset(row.asset) }]}
         sort={sort}
         onSort={toggleSort}
         state={query}
         problem={explainIfAny(query.error)}
         empty={
-          <EmptyState title="Nothing held yet">
-            What you deposit or buy on this exchange appears here, with its cost and its result.
+          <EmptyState title={t("Nothing held yet")}>
+            {t("What you deposit or buy on this exchange appears here, with its cost and its result.")}
           </EmptyState>
         }
         footer={data && data.holdings.length > 0 && <Notes results={data} />}
@@ -147,18 +167,19 @@ export function HoldingList({ owner }: { owner: Owner }) {
 export function HoldingTotals({ owner }: { owner: Owner }) {
   const { data, error, refetch } = useSpotResults(owner);
   if (!data && error) return <ErrorState problem={explain(error)} onRetry={() => void refetch()} />;
-  if (!data) return <Skeleton height={120} mb={16} role="progressbar" aria-label="Loading the results" />;
+  if (!data)
+    return <Skeleton height={120} mb={16} role="progressbar" aria-label={t("Loading the results")} />;
   const { totals, currency } = data;
   return (
-    <Card title="Value of your holdings">
+    <Card title={t("Value of your holdings")}>
       <p className={classes.total}>
         <Amount value={totals.value} unit={currency} places={2} />
       </p>
       <dl className={classes.parts}>
-        <Part name="Cost">
+        <Part name={t("Cost")}>
           <Amount value={totals.cost} unit={currency} places={2} />
         </Part>
-        <Part name="Unrealised">
+        <Part name={t("Unrealised")}>
           <Unrealised
             value={totals.unrealisedPnl}
             percent={totals.unrealisedPercent}
@@ -167,16 +188,21 @@ export function HoldingTotals({ owner }: { owner: Owner }) {
           />
         </Part>
         {/[1-9]/.test(totals.unknownValue) && (
-          <Part name="Of unknown cost">
+          <Part name={t("Of unknown cost")}>
             <Amount value={totals.unknownValue} unit={currency} places={2} />
           </Part>
         )}
         {PERIODS.map(({ value, label }) => (
-          <Part key={value} name={value === "all" ? "Realised in all" : `Realised ${label.toLowerCase()}`}>
+          <Part
+            key={value}
+            name={
+              value === "all" ? t("Realised in all") : t("Realised {label}", { label: inSentence(label) })
+            }
+          >
             <Result value={totals.realisedPnl[value]} unit={currency} />
           </Part>
         ))}
-        <Part name="Fees">
+        <Part name={t("Fees")}>
           <Fees fees={totals.fees} />
         </Part>
       </dl>
@@ -202,7 +228,7 @@ function Cost({ holding, currency }: { holding: SpotHolding; currency: string })
     <span className={classes.stacked}>
       {amount}
       <span className={classes.detail}>
-        of <AssetAmount value={knownQuantity} asset={asset} />
+        {rich("of {knownQuantity}", { knownQuantity: <AssetAmount value={knownQuantity} asset={asset} /> })}
       </span>
     </span>
   );
@@ -247,30 +273,49 @@ function Notes({ results }: { results: SpotResults }) {
   return (
     <div className={classes.notes}>
       <p>
-        Values are at the fair prices of the markets, and every column adds up to the sum above. Stakes and
-        the margin account are not part of it.
+        {t(
+          "Values are at the fair prices of the markets, and every column adds up to the sum above. Stakes and the margin account are not part of it.",
+        )}
       </p>
       {isUnknown && (
         <p>
-          The cost of what came by a deposit, a conversion, a reward or a transfer is unknown, and it is in no
-          result, until you record it for the account “exchange” among the tax lots.
+          {t(
+            "The cost of what came by a deposit, a conversion, a reward or a transfer is unknown, and it is in no result, until you record it for the account “exchange” among the tax lots.",
+          )}
         </p>
       )}
-      {totals.unpriced.length > 0 && <p>Without a price, not counted: {totals.unpriced.join(", ")}.</p>}
+      {totals.unpriced.length > 0 && (
+        <p>{rich("Without a price, not counted: {unpriced}.", { unpriced: totals.unpriced.join(", ") })}</p>
+      )}
       {costsAsOf === null ? (
-        <p>The trades of this exchange are not followed here: costs and results are of what you recorded.</p>
+        <p>
+          {t(
+            "The trades of this exchange are not followed here: costs and results are of what you recorded.",
+          )}
+        </p>
       ) : (
         costsAsOf !== readAt && (
           <p>
-            Costs and results count your trades until <TimeText milliseconds={Date.parse(costsAsOf)} />
-            {unvaluedFills > 0 && `; ${plural(unvaluedFills, "fill")} wait for a price of their quote asset`}.
+            {rich("Costs and results count your trades until {time}", {
+              time: <TimeText milliseconds={Date.parse(costsAsOf)} />,
+            })}
+            {unvaluedFills > 0 &&
+              several(
+                unvaluedFills,
+                "; {count} fill wait for a price of their quote asset",
+                "; {count} fills wait for a price of their quote asset",
+              )}
+            .
           </p>
         )
       )}
       {shortfallCount > 0 && (
         <p>
-          {plural(shortfallCount, "transaction")} took more than was known to be held, and count in no result.
-          The tax lots say which.
+          {several(
+            shortfallCount,
+            "{count} transaction took more than was known to be held, and count in no result. The tax lots say which.",
+            "{count} transactions took more than was known to be held, and count in no result. The tax lots say which.",
+          )}
         </p>
       )}
     </div>

@@ -9,6 +9,7 @@ import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { rich, t } from "#lib/language.ts";
 import { attemptKey, returned } from "../api/client.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { Result } from "./Result.tsx";
@@ -19,41 +20,65 @@ const quoteOf = (symbol: string) => symbol.split("-")[1] ?? "";
 const baseOf = (symbol: string) => symbol.split("-")[0] ?? "";
 
 const COLUMNS: Column<Position>[] = [
-  { id: "symbol", title: "Market", cell: ({ symbol }) => <strong>{symbol}</strong> },
-  { id: "side", title: "Side", cell: (position) => <Side position={position} /> },
+  {
+    id: "symbol",
+    get title() {
+      return t("Market");
+    },
+    cell: ({ symbol }) => <strong>{symbol}</strong>,
+  },
+  {
+    id: "side",
+    get title() {
+      return t("Side");
+    },
+    cell: (position) => <Side position={position} />,
+  },
   {
     id: "quantity",
-    title: "Quantity",
+    get title() {
+      return t("Quantity");
+    },
     align: "right",
     cell: ({ quantity, symbol }) => <AssetAmount value={quantity} asset={baseOf(symbol)} />,
   },
   {
     id: "average",
-    title: "Average price",
+    get title() {
+      return t("Average price");
+    },
     align: "right",
     cell: ({ averagePrice }) => (averagePrice === null ? "–" : <Amount value={averagePrice} />),
   },
   {
     id: "mark",
-    title: "Mark price",
+    get title() {
+      return t("Mark price");
+    },
     align: "right",
-    cell: ({ markPrice }) => (markPrice === null ? "no price" : <Amount value={markPrice} />),
+    cell: ({ markPrice }) => (markPrice === null ? t("no price") : <Amount value={markPrice} />),
   },
   {
     id: "unrealised",
-    title: "Unrealised",
+    get title() {
+      return t("Unrealised");
+    },
     align: "right",
     cell: ({ unrealisedPnl, symbol }) => <Result value={unrealisedPnl} unit={quoteOf(symbol)} />,
   },
   {
     id: "realised",
-    title: "Realised",
+    get title() {
+      return t("Realised");
+    },
     align: "right",
     cell: ({ realisedPnl, symbol }) => <Result value={realisedPnl} unit={quoteOf(symbol)} />,
   },
   {
     id: "time",
-    title: "Changed",
+    get title() {
+      return t("Changed");
+    },
     cell: ({ updatedAt }) => <TimeText milliseconds={Date.parse(updatedAt)} />,
   },
 ];
@@ -65,26 +90,27 @@ export function PositionList({ owner }: { owner: Owner }) {
   return (
     <>
       <DataTable
-        label="Positions"
+        label={t("Positions")}
         columns={COLUMNS}
         rows={query.data?.pages.flatMap(({ rows }) => rows)}
         rowId={({ symbol }) => symbol}
         rowName={({ symbol }) => symbol}
         actions={(position) => [
           {
-            label: "Close at the mark price",
+            label: t("Close at the mark price"),
             danger: true,
             onClick: () => setClosing(position),
             disabledReason: whyNotClosed(position),
           },
-          { label: "Copy market", onClick: () => copyAndTell(position.symbol) },
+          { label: t("Copy market"), onClick: () => copyAndTell(position.symbol) },
         ]}
         state={query}
         problem={explainIfAny(query.error)}
         empty={
-          <EmptyState title="No positions yet">
-            A position begins with a trade that a broker reports for you. Trades on this exchange begin one
-            too, where its operator has switched that on.
+          <EmptyState title={t("No positions yet")}>
+            {t(
+              "A position begins with a trade that a broker reports for you. Trades on this exchange begin one too, where its operator has switched that on.",
+            )}
           </EmptyState>
         }
         footer={<ShowOlder query={query} />}
@@ -95,25 +121,25 @@ export function PositionList({ owner }: { owner: Owner }) {
 }
 
 function whyNotClosed({ status, markPrice }: Position): string | undefined {
-  if (status === "closed") return "It is closed already";
-  return markPrice === null ? "There is no price to close it at" : undefined;
+  if (status === "closed") return t("It is closed already");
+  return markPrice === null ? t("There is no price to close it at") : undefined;
 }
 
 function Side({ position: { quantity, status } }: { position: Position }) {
   if (status === "closed") {
     return (
       <Badge tone="neutral" shape="○">
-        Closed
+        {t("Closed")}
       </Badge>
     );
   }
   return quantity.startsWith("-") ? (
     <Badge tone="negative" shape="▼">
-      Short
+      {t("Short")}
     </Badge>
   ) : (
     <Badge tone="positive" shape="▲">
-      Long
+      {t("Long")}
     </Badge>
   );
 }
@@ -142,22 +168,22 @@ function CloseDialog({
       ),
     onSuccess: () => {
       readAgain(client);
-      toastDone("Position closed", `${symbol} is flat now.`);
+      toastDone(t("Position closed"), t("{symbol} is flat now.", { symbol }));
       onClose();
     },
   });
   return (
     <ConfirmDialog
-      title={`Close ${symbol}?`}
+      title={t("Close {symbol}?", { symbol })}
       comparisons={[
         {
-          name: "Quantity",
+          name: t("Quantity"),
           before: <AssetAmount value={quantity} asset={baseOf(symbol)} />,
           after: <Amount value="0" unit={baseOf(symbol)} />,
         },
       ]}
       operator=""
-      confirm="Close the position"
+      confirm={t("Close the position")}
       danger
       isBusy={close.isPending}
       problem={close.error ? explain(close.error) : null}
@@ -165,13 +191,18 @@ function CloseDialog({
       onClose={onClose}
     >
       <p>
-        This books a trade of the whole position at its mark price
-        {markPrice !== null && (
-          <>
-            , now <Amount value={markPrice} unit={quoteOf(symbol)} />
-          </>
+        {rich(
+          "This books a trade of the whole position at its mark price{now}. It sends no order to the market.",
+          {
+            now: markPrice !== null && (
+              <>
+                {rich(", now {markPrice}", {
+                  markPrice: <Amount value={markPrice} unit={quoteOf(symbol)} />,
+                })}
+              </>
+            ),
+          },
         )}
-        . It sends no order to the market.
       </p>
     </ConfirmDialog>
   );

@@ -6,7 +6,7 @@ import { Amount } from "#lib/components/Amount.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { EmptyState, ErrorState, ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastFailed } from "#lib/components/toasts.tsx";
-import { plural } from "#lib/counts.ts";
+import { rich, several, t } from "#lib/language.ts";
 import { saveFile } from "#lib/saveFile.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { AssetDetails } from "./AssetDetails.tsx";
@@ -32,46 +32,51 @@ export function TaxLots({ owner }: { owner: Owner }) {
   const [asset, setAsset] = useState<string | null>(null);
   const currency = data?.currency ?? "";
   const holdings: Column<Holding>[] = [
-    { id: "asset", title: "Asset", cell: (row) => <strong>{row.asset}</strong> },
-    { id: "account", title: "Account", cell: (row) => row.account },
+    { id: "asset", title: t("Asset"), cell: (row) => <strong>{row.asset}</strong> },
+    { id: "account", title: t("Account"), cell: (row) => row.account },
     {
       id: "quantity",
-      title: "Quantity",
+      title: t("Quantity"),
       align: "right",
       cell: (row) => <Amount value={row.quantity} unit={row.asset} />,
     },
     {
       id: "cost",
-      title: "Cost",
+      title: t("Cost"),
       align: "right",
       cell: (row) => <Amount value={row.cost} unit={currency} places={2} />,
     },
-    { id: "lots", title: "Lots", align: "right", cell: (row) => row.lots },
+    { id: "lots", title: t("Lots"), align: "right", cell: (row) => row.lots },
   ];
   const years: Column<TaxYear>[] = [
-    { id: "year", title: "Tax year", cell: (row) => <strong>{row.taxYear}</strong> },
-    { id: "asset", title: "Asset", cell: (row) => row.asset },
-    { id: "disposals", title: "Disposals", align: "right", cell: (row) => row.disposals },
+    { id: "year", title: t("Tax year"), cell: (row) => <strong>{row.taxYear}</strong> },
+    { id: "asset", title: t("Asset"), cell: (row) => row.asset },
+    { id: "disposals", title: t("Disposals"), align: "right", cell: (row) => row.disposals },
     {
       id: "proceeds",
-      title: "Proceeds",
+      title: t("Proceeds"),
       align: "right",
       cell: (row) => <Amount value={row.proceeds} unit={currency} places={2} />,
     },
     {
       id: "cost",
-      title: "Cost",
+      title: t("Cost"),
       align: "right",
       cell: (row) => <Amount value={row.cost} unit={currency} places={2} />,
     },
-    { id: "gain", title: "Gain", align: "right", cell: (row) => <Result value={row.gain} unit={currency} /> },
+    {
+      id: "gain",
+      title: t("Gain"),
+      align: "right",
+      cell: (row) => <Result value={row.gain} unit={currency} />,
+    },
   ];
   const problem = explainIfAny(query.error);
   if (!data) {
     return problem ? (
       <ErrorState problem={problem} onRetry={() => void query.refetch()} />
     ) : (
-      <Skeleton height={240} role="progressbar" aria-label="Loading the tax lots" />
+      <Skeleton height={240} role="progressbar" aria-label={t("Loading the tax lots")} />
     );
   }
   return (
@@ -80,39 +85,47 @@ export function TaxLots({ owner }: { owner: Owner }) {
       {data.shortfallCount > 0 && (
         <div className={classes.note}>
           <WarningNote>
-            {plural(data.shortfallCount, "transaction")} took more than the account held, so nothing of it
-            counts yet. Import what is missing. The first one: {data.shortfalls[0]?.externalId},{" "}
-            {data.shortfalls[0]?.reason}.
+            {several(
+              data.shortfallCount,
+              "{count} transaction took more than the account held, so nothing of it counts yet. Import what is missing. The first one: {externalId}, {reason}.",
+              "{count} transactions took more than the account held, so nothing of it counts yet. Import what is missing. The first one: {externalId}, {reason}.",
+              { externalId: data.shortfalls[0]?.externalId ?? "", reason: data.shortfalls[0]?.reason ?? "" },
+            )}
           </WarningNote>
         </div>
       )}
       {data.unvaluedFills > 0 && (
         <p className={classes.hint}>
-          {plural(data.unvaluedFills, "fill")} wait for a price of their quote asset.
+          {several(
+            data.unvaluedFills,
+            "{count} fill wait for a price of their quote asset.",
+            "{count} fills wait for a price of their quote asset.",
+          )}
         </p>
       )}
       <DataTable
-        label="Holdings by lots"
-        toolbar={<Title order={2}>Holdings by lots</Title>}
+        label={t("Holdings by lots")}
+        toolbar={<Title order={2}>{t("Holdings by lots")}</Title>}
         columns={holdings}
         rows={data.holdings}
         rowId={(row) => `${row.account} ${row.asset}`}
-        rowName={(row) => `${row.asset} in ${row.account}`}
-        actions={(row) => [{ label: "Show its lots and sales", onClick: () => setAsset(row.asset) }]}
+        rowName={(row) => t("{asset} in {account}", { asset: row.asset, account: row.account })}
+        actions={(row) => [{ label: t("Show its lots and sales"), onClick: () => setAsset(row.asset) }]}
         state={query}
         problem={problem}
         empty={
-          <EmptyState title="No tax lots yet">
-            Import the file of your trades elsewhere: each purchase becomes a lot, and sales use the oldest
-            first.
+          <EmptyState title={t("No tax lots yet")}>
+            {t(
+              "Import the file of your trades elsewhere: each purchase becomes a lot, and sales use the oldest first.",
+            )}
           </EmptyState>
         }
       />
       {data.gains.length > 0 && (
         <>
           <DataTable
-            label="Gains by tax year"
-            toolbar={<Title order={2}>Gains by tax year</Title>}
+            label={t("Gains by tax year")}
+            toolbar={<Title order={2}>{t("Gains by tax year")}</Title>}
             columns={years}
             rows={data.gains}
             rowId={(row) => `${row.taxYear} ${row.asset}`}
@@ -149,7 +162,7 @@ function Files({ owner, years }: { owner: Owner; years: readonly number[] }) {
           loading={download.isPending && download.variables === year}
           onClick={() => download.mutate(year)}
         >
-          Disposals of {year}
+          {rich("Disposals of {year}", { year })}
         </Button>
       ))}
     </div>
@@ -178,25 +191,26 @@ function Import({ owner }: { owner: Owner }) {
           accept=".csv,text/csv"
           resetRef={forget}
           onChange={choose}
-          inputProps={{ "aria-label": "File of transactions" }}
+          inputProps={{ "aria-label": t("File of transactions") }}
         >
           {(props) => (
             <Button {...props} size="xs" leftSection={<UploadIcon />} loading={send.isPending}>
-              Import a CSV file
+              {t("Import a CSV file")}
             </Button>
           )}
         </FileButton>
         <p className={classes.hint}>
-          Of Coinbase, Kraken, Bitstamp, or with our own columns. A line that is known already changes
-          nothing.
+          {t(
+            "Of Coinbase, Kraken, Bitstamp, or with our own columns. A line that is known already changes nothing.",
+          )}
         </p>
       </div>
       {tooLarge && (
         <ProblemNote
           problem={{
-            title: "The file is too large for this page",
-            detail: "It takes files of at most 5 MB.",
-            advice: "Split it: parts may come in any order. The API takes larger files.",
+            title: t("The file is too large for this page"),
+            detail: t("It takes files of at most 5 MB."),
+            advice: t("Split it: parts may come in any order. The API takes larger files."),
           }}
         />
       )}
@@ -209,17 +223,19 @@ function Import({ owner }: { owner: Owner }) {
 function Report({ report }: { report: ImportReport }) {
   const { accepted, repeated, refusedCount, refused, uncovered } = report;
   return (
-    <section className={classes.report} aria-label="Report of the import" role="status">
+    <section className={classes.report} aria-label={t("Report of the import")} role="status">
       <p>
-        <strong>{plural(accepted, "line")} imported</strong>
-        {repeated > 0 && `, ${repeated} known already`}
-        {refusedCount > 0 ? `, ${refusedCount} refused. Correct these and import the file again:` : "."}
+        <strong>{several(accepted, "{count} line imported", "{count} lines imported")}</strong>
+        {repeated > 0 && t(", {repeated} known already", { repeated })}
+        {refusedCount > 0
+          ? t(", {refusedCount} refused. Correct these and import the file again:", { refusedCount })
+          : "."}
       </p>
       {refused.length > 0 && (
-        <ul className={classes.lines} aria-label="Refused lines">
+        <ul className={classes.lines} aria-label={t("Refused lines")}>
           {refused.map(({ line, externalId, reasons }) => (
             <li key={line}>
-              Line {line}
+              {rich("Line {line}", { line })}
               {externalId !== null && ` (${externalId})`}:{" "}
               {reasons.map(({ field, reason }) => `${field} ${reason}`).join("; ")}
             </li>
@@ -228,8 +244,11 @@ function Report({ report }: { report: ImportReport }) {
       )}
       {uncovered.length > 0 && (
         <p>
-          {plural(uncovered.length, "transaction")} took more than the account held and count once the rest is
-          imported.
+          {several(
+            uncovered.length,
+            "{count} transaction took more than the account held and count once the rest is imported.",
+            "{count} transactions took more than the account held and count once the rest is imported.",
+          )}
         </p>
       )}
     </section>

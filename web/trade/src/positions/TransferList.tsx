@@ -11,6 +11,7 @@ import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState, ProblemNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
+import { t } from "#lib/language.ts";
 import { readScaled } from "#lib/scaled.ts";
 import { attemptKey, returned } from "../api/client.ts";
 import { useMarkets } from "../api/queries.ts";
@@ -19,22 +20,54 @@ import { type Owner, readAgain, type Transfer, useTransfers } from "./queries.ts
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const KINDS: Readonly<Record<Transfer["kind"], string>> = {
-  deposit: "Deposit",
-  withdrawal: "Withdrawal",
-  adjustment: "Adjustment",
+  get deposit() {
+    return t("Deposit");
+  },
+  get withdrawal() {
+    return t("Withdrawal");
+  },
+  get adjustment() {
+    return t("Adjustment");
+  },
 };
 
 const COLUMNS: Column<Transfer>[] = [
-  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
-  { id: "kind", title: "What", cell: ({ kind }) => KINDS[kind] },
+  {
+    id: "time",
+    get title() {
+      return t("Time");
+    },
+    cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
+  },
+  {
+    id: "kind",
+    get title() {
+      return t("What");
+    },
+    cell: ({ kind }) => KINDS[kind],
+  },
   {
     id: "amount",
-    title: "Amount",
+    get title() {
+      return t("Amount");
+    },
     align: "right",
     cell: ({ amount, assetId }) => <AssetAmount value={amount} asset={assetId} />,
   },
-  { id: "reference", title: "Reference", cell: ({ reference, reason }) => reference ?? reason ?? "–" },
-  { id: "state", title: "State", cell: (transfer) => <State transfer={transfer} /> },
+  {
+    id: "reference",
+    get title() {
+      return t("Reference");
+    },
+    cell: ({ reference, reason }) => reference ?? reason ?? "–",
+  },
+  {
+    id: "state",
+    get title() {
+      return t("State");
+    },
+    cell: (transfer) => <State transfer={transfer} />,
+  },
 ];
 
 /** Movements into and out of the positions' balances, and the way to record one. */
@@ -45,7 +78,7 @@ export function TransferList({ owner }: { owner: Owner }) {
   const cancel = useMutation({
     mutationFn: ({ id }: Transfer) =>
       returned(owner.positions.POST("/api/pms/transfers/{id}/cancel", { params: { path: { id } } })),
-    onSuccess: () => toastDone("Transfer cancelled"),
+    onSuccess: () => toastDone(t("Transfer cancelled")),
     onError: (error) => {
       const { title, detail, advice } = explain(error);
       toastFailed(title, `${detail}. ${advice}`);
@@ -54,33 +87,36 @@ export function TransferList({ owner }: { owner: Owner }) {
   });
   const record = (
     <Button size="xs" variant="default" leftSection={<PlusIcon />} onClick={() => setOpen(true)}>
-      Record a transfer
+      {t("Record a transfer")}
     </Button>
   );
   return (
     <>
       <DataTable
-        label="Transfers"
+        label={t("Transfers")}
         toolbar={record}
         columns={COLUMNS}
         rows={query.data?.pages.flatMap(({ rows }) => rows)}
         rowId={({ id }) => id}
-        rowName={({ kind, amount, assetId }) => `${KINDS[kind]} of ${amount} ${assetId}`}
+        rowName={({ kind, amount, assetId }) =>
+          t("{kinds} of {amount} {assetId}", { kinds: KINDS[kind], amount, assetId })
+        }
         actions={(transfer) => [
           {
-            label: "Cancel",
+            label: t("Cancel"),
             danger: true,
             onClick: () => cancel.mutate(transfer),
-            disabledReason: transfer.status === "pending" ? undefined : "It has ended already",
+            disabledReason: transfer.status === "pending" ? undefined : t("It has ended already"),
           },
-          { label: "Copy id", onClick: () => copyAndTell(transfer.id) },
+          { label: t("Copy id"), onClick: () => copyAndTell(transfer.id) },
         ]}
         state={query}
         problem={explainIfAny(query.error)}
         empty={
-          <EmptyState title="No transfers yet">
-            What you bring to these positions from elsewhere, or take away, is recorded here. The operator
-            completes each.
+          <EmptyState title={t("No transfers yet")}>
+            {t(
+              "What you bring to these positions from elsewhere, or take away, is recorded here. The operator completes each.",
+            )}
           </EmptyState>
         }
         footer={<ShowOlder query={query} />}
@@ -94,17 +130,17 @@ function State({ transfer: { status } }: { transfer: Transfer }) {
   if (status === "pending") {
     return (
       <Badge tone="warning" shape="◐">
-        Waits for the operator
+        {t("Waits for the operator")}
       </Badge>
     );
   }
   return status === "completed" ? (
     <Badge tone="positive" shape="●">
-      Completed
+      {t("Completed")}
     </Badge>
   ) : (
     <Badge tone="neutral" shape="○">
-      Cancelled
+      {t("Cancelled")}
     </Badge>
   );
 }
@@ -141,13 +177,13 @@ function TransferDialog({ owner, onClose }: { owner: Owner; onClose: () => void 
     },
     onSuccess: () => {
       readAgain(client);
-      toastDone("Transfer recorded", "It counts as soon as the operator completes it.");
+      toastDone(t("Transfer recorded"), t("It counts as soon as the operator completes it."));
       onClose();
     },
   });
   const blocked = blockedBy(asset, amount.trim());
   return (
-    <Dialog onClose={onClose} title="Record a transfer" closeButtonProps={{ "aria-label": "Close" }}>
+    <Dialog onClose={onClose} title={t("Record a transfer")} closeButtonProps={{ "aria-label": t("Close") }}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -156,7 +192,7 @@ function TransferDialog({ owner, onClose }: { owner: Owner; onClose: () => void 
       >
         <Stack gap="md">
           <Select
-            label="What"
+            label={t("What")}
             allowDeselect={false}
             data={[
               { value: "deposit", label: KINDS.deposit },
@@ -166,17 +202,21 @@ function TransferDialog({ owner, onClose }: { owner: Owner; onClose: () => void 
             onChange={(value) => changed(() => value !== null && setKind(value))}
           />
           <Select
-            label="Asset"
+            label={t("Asset")}
             searchable
-            placeholder="Choose an asset"
+            placeholder={t("Choose an asset")}
             data={assets}
             value={asset}
             onChange={(value) => changed(() => setAsset(value))}
           />
-          <DecimalField label="Amount" value={amount} onValue={(value) => changed(() => setAmount(value))} />
+          <DecimalField
+            label={t("Amount")}
+            value={amount}
+            onValue={(value) => changed(() => setAmount(value))}
+          />
           <TextInput
-            label="Reference"
-            description="Optional. The same reference again is the same transfer."
+            label={t("Reference")}
+            description={t("Optional. The same reference again is the same transfer.")}
             maxLength={200}
             value={reference}
             onChange={({ currentTarget: { value } }) => changed(() => setReference(value))}
@@ -188,7 +228,7 @@ function TransferDialog({ owner, onClose }: { owner: Owner; onClose: () => void 
             disabled={blocked !== null}
             aria-describedby="transfer-hint"
           >
-            Record it
+            {t("Record it")}
           </Button>
           <p id="transfer-hint" hidden={blocked === null}>
             {blocked}
@@ -200,8 +240,8 @@ function TransferDialog({ owner, onClose }: { owner: Owner; onClose: () => void 
 }
 
 function blockedBy(asset: string | null, amount: string): string | null {
-  if (asset === null) return "Choose an asset.";
-  if (amount === "") return "Enter an amount.";
+  if (asset === null) return t("Choose an asset.");
+  if (amount === "") return t("Enter an amount.");
   const scaled = readScaled(amount);
-  return scaled === null || scaled <= 0n ? "The amount is a number above zero, such as 0.5." : null;
+  return scaled === null || scaled <= 0n ? t("The amount is a number above zero, such as 0.5.") : null;
 }

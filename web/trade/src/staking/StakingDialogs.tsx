@@ -5,6 +5,7 @@ import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { percentOfRate } from "#lib/rates.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { BALANCES } from "../api/live.ts";
@@ -35,14 +36,21 @@ export function StakeDialog({ product, onClose }: { product: Product; onClose: (
     {
       reads: [STAKING, BALANCES],
       onDone: () => {
-        toastDone("It is staked", `${formatDecimal(amount.trim())} ${asset} earn from midnight (UTC) on.`);
+        toastDone(
+          t("It is staked"),
+          t("{amount} {asset} earn from midnight (UTC) on.", { amount: formatDecimal(amount.trim()), asset }),
+        );
         onClose();
       },
     },
   );
   const blocked = sending.isUnknown ? null : stakeFaultOf(product, amount.trim(), free);
   return (
-    <Dialog onClose={onClose} title={`Stake ${asset}`} closeButtonProps={{ "aria-label": "Close" }}>
+    <Dialog
+      onClose={onClose}
+      title={t("Stake {asset}", { asset })}
+      closeButtonProps={{ "aria-label": t("Close") }}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -52,11 +60,11 @@ export function StakeDialog({ product, onClose }: { product: Product; onClose: (
         <Stack gap="md">
           <dl className={classes.facts}>
             <div>
-              <dt>Product</dt>
+              <dt>{t("Product")}</dt>
               <dd>{kindOf(product)}</dd>
             </div>
             <div>
-              <dt>Rate a year</dt>
+              <dt>{t("Rate a year")}</dt>
               <dd>
                 <strong className="figures">{percentOfRate(product.apr)}</strong>
               </dd>
@@ -64,9 +72,11 @@ export function StakeDialog({ product, onClose }: { product: Product; onClose: (
           </dl>
           <div className={classes.row}>
             <DecimalField
-              label={`Amount in ${asset}`}
+              label={t("Amount in {asset}", { asset })}
               description={
-                free === null ? "Your balances are on their way." : `${amountText(free, asset)} ${asset} free`
+                free === null
+                  ? t("Your balances are on their way.")
+                  : t("{amountText} {asset} free", { amountText: amountText(free, asset), asset })
               }
               value={amount}
               disabled={sending.isUnknown}
@@ -78,7 +88,7 @@ export function StakeDialog({ product, onClose }: { product: Product; onClose: (
               disabled={free === null || sending.isUnknown}
               onClick={() => free !== null && setAmount(free)}
             >
-              All
+              {t("All")}
             </Button>
           </div>
           <WarningNote>{wayBackOf(product)}</WarningNote>
@@ -89,7 +99,7 @@ export function StakeDialog({ product, onClose }: { product: Product; onClose: (
             disabled={blocked !== null}
             aria-describedby="stake-hint"
           >
-            {sending.isUnknown ? "Ask again what became of it" : "Stake it"}
+            {sending.isUnknown ? t("Ask again what became of it") : t("Stake it")}
           </Button>
           <p id="stake-hint" className={classes.hint} role="status">
             {blocked ?? ""}
@@ -124,14 +134,18 @@ export function UnstakeDialog({
     {
       reads: [STAKING, BALANCES],
       onDone: () => {
-        toastDone("It is on its way back", "“On the way back” says when it arrives.");
+        toastDone(t("It is on its way back"), t("“On the way back” says when it arrives."));
         onClose();
       },
     },
   );
   const blocked = isFlexible && !sending.isUnknown ? unstakeFaultOf(stake, amount.trim()) : null;
   return (
-    <Dialog onClose={onClose} title={`Take ${stake.asset} back`} closeButtonProps={{ "aria-label": "Close" }}>
+    <Dialog
+      onClose={onClose}
+      title={t("Take {asset} back", { asset: stake.asset })}
+      closeButtonProps={{ "aria-label": t("Close") }}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -141,13 +155,13 @@ export function UnstakeDialog({
         <Stack gap="md">
           <dl className={classes.facts}>
             <div>
-              <dt>Staked</dt>
+              <dt>{t("Staked")}</dt>
               <dd>
                 <AssetAmount value={stake.amount} asset={stake.asset} />
               </dd>
             </div>
             <div>
-              <dt>Rewards so far</dt>
+              <dt>{t("Rewards so far")}</dt>
               <dd>
                 <AssetAmount value={stake.accrued} asset={stake.asset} />
               </dd>
@@ -155,7 +169,7 @@ export function UnstakeDialog({
           </dl>
           {isFlexible && (
             <DecimalField
-              label={`Amount in ${stake.asset}`}
+              label={t("Amount in {asset}", { asset: stake.asset })}
               value={amount}
               disabled={sending.isUnknown}
               data-autofocus
@@ -170,7 +184,7 @@ export function UnstakeDialog({
             disabled={blocked !== null}
             aria-describedby="unstake-hint"
           >
-            {sending.isUnknown ? "Ask again what became of it" : "Take it back"}
+            {sending.isUnknown ? t("Ask again what became of it") : t("Take it back")}
           </Button>
           <p id="unstake-hint" className={classes.hint} role="status">
             {blocked ?? ""}

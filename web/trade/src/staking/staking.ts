@@ -1,28 +1,32 @@
 /** Staking products and stakes in words, and the rules of their forms. Pure. */
-import { plural } from "#lib/counts.ts";
 import { formatDecimal, isDecimal } from "#lib/decimal.ts";
+import { several, t } from "#lib/language.ts";
 import { readScaled } from "#lib/scaled.ts";
-import { decimalForm } from "#lib/separators.ts";
+import { decimalForm } from "#lib/decimalForm.ts";
 import type { Product, Stake } from "./queries.ts";
 import { amountText } from "../parts/assetPlaces.ts";
 
 /** The kind of a product: "Flexible", or "Locked for 30 days". */
 export function kindOf({ type, lockDays }: Product): string {
-  return type === "flexible" ? "Flexible" : `Locked for ${plural(lockDays, "day")}`;
+  return type === "flexible"
+    ? t("Flexible")
+    : several(lockDays, "Locked for {count} day", "Locked for {count} days");
 }
 
 /** When a stake comes back, and what taking it back early costs. */
 export function wayBackOf({ earlyRedemption, unbondingDays, type }: Product): string {
   const after =
-    unbondingDays > 0 ? `It arrives ${plural(unbondingDays, "day")} later.` : "It arrives at once.";
-  if (type === "flexible") return `Take it back at any time. ${after}`;
+    unbondingDays > 0
+      ? several(unbondingDays, "It arrives {count} day later.", "It arrives {count} days later.")
+      : t("It arrives at once.");
+  if (type === "flexible") return t("Take it back at any time. {after}", { after });
   const before =
     earlyRedemption === "forfeits_rewards"
-      ? "Taken back before the end, it loses its rewards."
+      ? t("Taken back before the end, it loses its rewards.")
       : earlyRedemption === "not_allowed"
-        ? "It cannot be taken back before the end."
-        : "It can be taken back before the end.";
-  return `It comes back by itself. ${before} ${after}`;
+        ? t("It cannot be taken back before the end.")
+        : t("It can be taken back before the end.");
+  return t("It comes back by itself. {before} {after}", { before, after });
 }
 
 /** Why an amount cannot be staked, or null. `free` is null while it is being read. */
@@ -30,13 +34,17 @@ export function stakeFaultOf(product: Product, amount: string, free: string | nu
   const { asset, minimum, maximum, remaining } = product;
   const value = amountOf(amount);
   if (typeof value === "string") return value;
-  if (value < (readScaled(minimum) ?? 0n)) return `The least amount is ${formatDecimal(minimum)} ${asset}.`;
+  if (value < (readScaled(minimum) ?? 0n))
+    return t("The least amount is {minimum} {asset}.", { minimum: formatDecimal(minimum), asset });
   if (value > (readScaled(maximum) ?? value))
-    return `The largest amount is ${formatDecimal(maximum)} ${asset}.`;
+    return t("The largest amount is {maximum} {asset}.", { maximum: formatDecimal(maximum), asset });
   if (value > (readScaled(remaining) ?? value))
-    return `The product has room for ${formatDecimal(remaining)} ${asset} more.`;
+    return t("The product has room for {remaining} {asset} more.", {
+      remaining: formatDecimal(remaining),
+      asset,
+    });
   if (free !== null && value > (readScaled(free) ?? 0n))
-    return `Not enough ${asset}: ${amountText(free, asset)} is free.`;
+    return t("Not enough {asset}: {amountText} is free.", { asset, amountText: amountText(free, asset) });
   return null;
 }
 
@@ -44,19 +52,24 @@ export function stakeFaultOf(product: Product, amount: string, free: string | nu
 export function unstakeFaultOf({ asset, amount: staked }: Stake, amount: string): string | null {
   const value = amountOf(amount);
   if (typeof value === "string") return value;
-  return value > (readScaled(staked) ?? 0n) ? `At most ${formatDecimal(staked)} ${asset} is staked.` : null;
+  return value > (readScaled(staked) ?? 0n)
+    ? t("At most {staked} {asset} is staked.", { staked: formatDecimal(staked), asset })
+    : null;
 }
 
 /** Why a stake cannot be taken back now, or undefined if it can. */
 export function lockOf({ type, status }: Stake, product: Product | undefined): string | undefined {
-  if (status === "unbonding") return "It is on its way back already.";
-  if (status !== "active") return "It is not active.";
-  if (type === "locked" && product?.earlyRedemption === "not_allowed") return "It is locked until its end.";
+  if (status === "unbonding") return t("It is on its way back already.");
+  if (status !== "active") return t("It is not active.");
+  if (type === "locked" && product?.earlyRedemption === "not_allowed")
+    return t("It is locked until its end.");
   return undefined;
 }
 
 function amountOf(text: string): bigint | string {
-  if (text === "") return "Enter an amount.";
+  if (text === "") return t("Enter an amount.");
   const value = isDecimal(text) ? readScaled(text) : null;
-  return value === null || value <= 0n ? `An amount is ${decimalForm()}, more than zero.` : value;
+  return value === null || value <= 0n
+    ? t("An amount is {decimalForm}, more than zero.", { decimalForm: decimalForm() })
+    : value;
 }

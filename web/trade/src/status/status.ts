@@ -1,4 +1,5 @@
 /** The exchange's functions and their states, as the web server tells them to everybody. Pure. */
+import { t } from "#lib/language.ts";
 
 export interface FunctionState {
   name: string;
@@ -8,17 +9,70 @@ export interface FunctionState {
 }
 
 export const FUNCTIONS: Readonly<Record<string, { title: string; text: string }>> = {
-  trading: { title: "Trading", text: "Placing, changing and cancelling orders" },
-  prices: { title: "Prices", text: "Order books, trades, candles and fair prices" },
-  live: { title: "Live updates", text: "Prices and your orders without reloading" },
-  account: { title: "Account", text: "Login, security, settings" },
-  funds: {
-    title: "Deposits and withdrawals",
-    text: "Credits, withdrawals, and the record of every movement",
+  trading: {
+    get title() {
+      return t("Trading");
+    },
+    get text() {
+      return t("Placing, changing and cancelling orders");
+    },
   },
-  positions: { title: "Positions", text: "Profit and loss, tax lots" },
-  margin: { title: "Margin", text: "Loans, leverage, liquidation" },
-  subscriptions: { title: "Plans", text: "Subscriptions and their payments" },
+  prices: {
+    get title() {
+      return t("Prices");
+    },
+    get text() {
+      return t("Order books, trades, candles and fair prices");
+    },
+  },
+  live: {
+    get title() {
+      return t("Live updates");
+    },
+    get text() {
+      return t("Prices and your orders without reloading");
+    },
+  },
+  account: {
+    get title() {
+      return t("Account");
+    },
+    get text() {
+      return t("Login, security, settings");
+    },
+  },
+  funds: {
+    get title() {
+      return t("Deposits and withdrawals");
+    },
+    get text() {
+      return t("Credits, withdrawals, and the record of every movement");
+    },
+  },
+  positions: {
+    get title() {
+      return t("Positions");
+    },
+    get text() {
+      return t("Profit and loss, tax lots");
+    },
+  },
+  margin: {
+    get title() {
+      return t("Margin");
+    },
+    get text() {
+      return t("Loans, leverage, liquidation");
+    },
+  },
+  subscriptions: {
+    get title() {
+      return t("Plans");
+    },
+    get text() {
+      return t("Subscriptions and their payments");
+    },
+  },
 };
 
 const STATES: readonly unknown[] = ["works", "degraded", "down"];
@@ -41,7 +95,8 @@ export function summary(functions: readonly FunctionState[]): string {
   const titles = (state: FunctionState["state"]) =>
     functions.filter((one) => one.state === state).map(({ name }) => FUNCTIONS[name]?.title ?? name);
   const [down, degraded] = [titles("down"), titles("degraded")];
-  if (down.length > 0) return `Down at present: ${down.join(", ")}.`;
-  if (degraded.length > 0) return `Works in part at present: ${degraded.join(", ")}.`;
-  return "Everything works.";
+  if (down.length > 0) return t("Down at present: {down}.", { down: down.join(", ") });
+  if (degraded.length > 0)
+    return t("Works in part at present: {degraded}.", { degraded: degraded.join(", ") });
+  return t("Everything works.");
 }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { rich, t } from "#lib/language.ts";
 import { useMfa } from "../account/queries.ts";
 import { attemptKey, returned, useExchange } from "../api/client.ts";
 import { RefusedError } from "../api/errors.ts";
@@ -56,7 +57,7 @@ export function AddressDialog({
     onSuccess: (saved) => {
       client.setQueryData<SavedAddress[]>(ADDRESSES, (known) => (known ? [...known, saved] : known));
       void client.invalidateQueries({ queryKey: ADDRESSES });
-      toastDone(fiat ? "The account is saved" : "The address is saved", saved.label);
+      toastDone(fiat ? t("The account is saved") : t("The address is saved"), saved.label);
       onSaved(saved);
     },
     onError: () => setCode(""),
@@ -65,18 +66,18 @@ export function AddressDialog({
   const fault = address.trim() === "" ? null : addressFault(network, address.trim());
   const refused = save.error instanceof RefusedError ? save.error.reasonFor("address") : null;
   const missing = [
-    label.trim() === "" && "a name for it",
-    address.trim() === "" && (fiat ? "the account" : "the address"),
-    fault !== null && (fiat ? "an account of the right form" : "an address of the right form"),
-    !isOwn && name.trim() === "" && "the owner's name",
-    !isOwn && country === null && "the owner's country",
-    asksCode && code.trim().length < CODE_LENGTH_MIN && "the code",
+    label.trim() === "" && t("a name for it"),
+    address.trim() === "" && (fiat ? t("the account") : t("the address")),
+    fault !== null && (fiat ? t("an account of the right form") : t("an address of the right form")),
+    !isOwn && name.trim() === "" && t("the owner's name"),
+    !isOwn && country === null && t("the owner's country"),
+    asksCode && code.trim().length < CODE_LENGTH_MIN && t("the code"),
   ].find((one) => one !== false);
   return (
     <Dialog
       onClose={onClose}
-      title={fiat ? "New bank account" : "New address"}
-      closeButtonProps={{ "aria-label": "Close" }}
+      title={fiat ? t("New bank account") : t("New address")}
+      closeButtonProps={{ "aria-label": t("Close") }}
     >
       <form
         onSubmit={(event) => {
@@ -86,8 +87,8 @@ export function AddressDialog({
       >
         <Stack gap="md">
           <TextInput
-            label="Name"
-            description="What you call it: “My wallet”."
+            label={t("Name")}
+            description={t("What you call it: “My wallet”.")}
             value={label}
             maxLength={64}
             autoComplete="off"
@@ -95,13 +96,17 @@ export function AddressDialog({
             onChange={(event) => setLabel(event.currentTarget.value)}
           />
           <TextInput
-            label={fiat ? `Account on the network ${network}` : `${asset} address on ${network}`}
+            label={
+              fiat
+                ? t("Account on the network {network}", { network })
+                : t("{asset} address on {network}", { asset, network })
+            }
             value={address}
             maxLength={128}
             autoComplete="off"
             spellCheck={false}
             classNames={{ input: "figures" }}
-            error={fault ?? (refused ? `The address ${refused}.` : null)}
+            error={fault ?? (refused ? t("The address {refused}.", { refused }) : null)}
             onChange={(event) => {
               setAddress(event.currentTarget.value);
               save.reset();
@@ -109,8 +114,8 @@ export function AddressDialog({
           />
           {takesTag(network) && (
             <TextInput
-              label="Tag (memo)"
-              description="Exchanges need one. Without it your coins can be lost there."
+              label={t("Tag (memo)")}
+              description={t("Exchanges need one. Without it your coins can be lost there.")}
               value={tag}
               maxLength={28}
               autoComplete="off"
@@ -119,23 +124,23 @@ export function AddressDialog({
             />
           )}
           <Checkbox
-            label={fiat ? "It is my own account" : "It is my own address"}
+            label={fiat ? t("It is my own account") : t("It is my own address")}
             checked={isOwn}
             onChange={(event) => setIsOwn(event.currentTarget.checked)}
           />
           {!isOwn && (
             <>
               <TextInput
-                label="Owner's name"
+                label={t("Owner's name")}
                 value={name}
                 maxLength={64}
                 autoComplete="off"
                 onChange={(event) => setName(event.currentTarget.value)}
               />
               <Select
-                label="Owner's country"
+                label={t("Owner's country")}
                 searchable
-                nothingFoundMessage="No country of that name"
+                nothingFoundMessage={t("No country of that name")}
                 data={(countries.data ?? []).map((one) => ({ value: one.code, label: one.name }))}
                 value={country}
                 onChange={setCountry}
@@ -144,7 +149,7 @@ export function AddressDialog({
           )}
           {asksCode && (
             <TextInput
-              label="Two-factor authentication code"
+              label={t("Two-factor authentication code")}
               value={code}
               inputMode="numeric"
               autoComplete="one-time-code"
@@ -153,8 +158,10 @@ export function AddressDialog({
             />
           )}
           <WarningNote>
-            A new {fiat ? "account" : "address"} may have to wait before it can be used, so that nobody who
-            gets into your account can send everything away at once.
+            {rich(
+              "A new {destination} may have to wait before it can be used, so that nobody who gets into your account can send everything away at once.",
+              { destination: fiat ? t("account") : t("address") },
+            )}
           </WarningNote>
           {save.error && <ProblemNote problem={explain(save.error)} />}
           <Button
@@ -163,10 +170,10 @@ export function AddressDialog({
             disabled={missing !== undefined}
             aria-describedby="address-hint"
           >
-            Save it
+            {t("Save it")}
           </Button>
           <p id="address-hint" role="status" className={classes.hint}>
-            {missing === undefined ? "" : `Missing: ${missing}.`}
+            {missing === undefined ? "" : t("Missing: {missing}.", { missing })}
           </p>
         </Stack>
       </form>

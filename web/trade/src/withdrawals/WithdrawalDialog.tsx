@@ -5,6 +5,7 @@ import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
+import { t } from "#lib/language.ts";
 import { useNow } from "#lib/useNow.ts";
 import { useMfa } from "../account/queries.ts";
 import { attemptKey, returned, useExchange } from "../api/client.ts";
@@ -58,7 +59,10 @@ export function WithdrawalDialog({
       for (const queryKey of [WITHDRAWALS, BALANCES]) void client.invalidateQueries({ queryKey });
     },
     onSuccess: () => {
-      toastDone("The withdrawal is requested", `${formatDecimal(amount)} ${asset} to ${address.label}`);
+      toastDone(
+        t("The withdrawal is requested"),
+        t("{amount} {asset} to {label}", { amount: formatDecimal(amount), asset, label: address.label }),
+      );
       onDone();
     },
     onError: (error) => {
@@ -72,18 +76,18 @@ export function WithdrawalDialog({
   const asksCode = mfa.data?.enabled ?? false;
   const isExpired = !isFiat && Date.parse(quote.expiresAt) <= now && !isUnknown;
   const blocked = mfa.isPending
-    ? "Your account is on its way."
+    ? t("Your account is on its way.")
     : isExpired
-      ? "The fee held for five minutes. Close this and look the withdrawal over again."
+      ? t("The fee held for five minutes. Close this and look the withdrawal over again.")
       : asksCode && code.trim().length < CODE_LENGTH_MIN
-        ? "Enter your two-factor authentication code."
+        ? t("Enter your two-factor authentication code.")
         : null;
   return (
     <Dialog
       onClose={onClose}
-      title={`Withdraw ${formatDecimal(amount)} ${asset}?`}
+      title={t("Withdraw {amount} {asset}?", { amount: formatDecimal(amount), asset })}
       closeOnClickOutside={false}
-      closeButtonProps={{ "aria-label": "Close" }}
+      closeButtonProps={{ "aria-label": t("Close") }}
     >
       <form
         onSubmit={(event) => {
@@ -94,39 +98,39 @@ export function WithdrawalDialog({
         <Stack gap="md">
           <dl className={classes.facts}>
             <div>
-              <dt>To</dt>
+              <dt>{t("To|destination")}</dt>
               <dd>
                 <strong>{address.label}</strong>
               </dd>
             </div>
             <div>
-              <dt>{isFiat ? "Account" : "Address"}</dt>
+              <dt>{isFiat ? t("Account") : t("Address")}</dt>
               <dd className="figures">{address.address}</dd>
             </div>
             {address.tag && (
               <div>
-                <dt>Tag</dt>
+                <dt>{t("Tag")}</dt>
                 <dd className="figures">{address.tag}</dd>
               </div>
             )}
             <div>
-              <dt>Network</dt>
+              <dt>{t("Network")}</dt>
               <dd>{network}</dd>
             </div>
             <div>
-              <dt>Leaves your account</dt>
+              <dt>{t("Leaves your account")}</dt>
               <dd>
                 <AssetAmount value={amount} asset={asset} />
               </dd>
             </div>
             <div>
-              <dt>Fee</dt>
+              <dt>{t("Fee")}</dt>
               <dd>
                 <AssetAmount value={quote.fee} asset={asset} />
               </dd>
             </div>
             <div>
-              <dt>Arrives</dt>
+              <dt>{t("Arrives")}</dt>
               <dd>
                 <strong>
                   <AssetAmount value={quote.netAmount} asset={asset} />
@@ -134,10 +138,12 @@ export function WithdrawalDialog({
               </dd>
             </div>
           </dl>
-          <WarningNote>Compare the address sign by sign. What is sent cannot be called back.</WarningNote>
+          <WarningNote>
+            {t("Compare the address sign by sign. What is sent cannot be called back.")}
+          </WarningNote>
           {asksCode && (
             <TextInput
-              label="Two-factor authentication code"
+              label={t("Two-factor authentication code")}
               value={code}
               disabled={isUnknown}
               inputMode="numeric"
@@ -154,7 +160,9 @@ export function WithdrawalDialog({
             disabled={blocked !== null}
             aria-describedby="withdraw-hint"
           >
-            {isUnknown ? "Ask again what became of it" : `Withdraw ${formatDecimal(amount)} ${asset}`}
+            {isUnknown
+              ? t("Ask again what became of it")
+              : t("Withdraw {amount} {asset}", { amount: formatDecimal(amount), asset })}
           </Button>
           <p id="withdraw-hint" className={classes.hint} role="status">
             {blocked ?? ""}

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Card } from "#lib/components/Card.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { ErrorState, ProblemNote } from "#lib/components/states.tsx";
+import { t } from "#lib/language.ts";
 import { useNow } from "#lib/useNow.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
@@ -61,7 +62,7 @@ export function WithdrawalForm({ first }: { first: string }) {
   });
   const arriving = network ? arrivingOf(amount.trim(), network) : null;
   return (
-    <Card title="New withdrawal">
+    <Card title={t("New withdrawal")}>
       <form
         className={classes.fields}
         onSubmit={(event) => {
@@ -71,10 +72,10 @@ export function WithdrawalForm({ first }: { first: string }) {
         }}
       >
         <Select
-          label="Asset"
-          placeholder="Choose what you withdraw"
+          label={t("Asset")}
+          placeholder={t("Choose what you withdraw")}
           searchable
-          nothingFoundMessage="No asset of that name"
+          nothingFoundMessage={t("No asset of that name")}
           data={assets}
           value={assets.includes(asset) ? asset : null}
           onChange={(value) => {
@@ -85,8 +86,8 @@ export function WithdrawalForm({ first }: { first: string }) {
         />
         {offered.length > 1 && (
           <Select
-            label="Network"
-            description="Choose the one that the receiver names: another one loses the money."
+            label={t("Network")}
+            description={t("Choose the one that the receiver names: another one loses the money.")}
             data={offered.map((entry) => entry.network)}
             value={network?.network ?? null}
             allowDeselect={false}
@@ -98,9 +99,13 @@ export function WithdrawalForm({ first }: { first: string }) {
         )}
         <div className={classes.row}>
           <Select
-            label={network?.fiat ? "Bank account" : "To address"}
+            label={network?.fiat ? t("Bank account") : t("To address")}
             placeholder={
-              !network ? "Choose the asset first" : fitting.length > 0 ? "Choose one" : "None is saved yet"
+              !network
+                ? t("Choose the asset first")
+                : fitting.length > 0
+                  ? t("Choose one")
+                  : t("None is saved yet")
             }
             disabled={!network || fitting.length === 0}
             data={fitting.map((saved) => ({ value: saved.id, label: `${saved.label} · ${saved.address}` }))}
@@ -108,19 +113,19 @@ export function WithdrawalForm({ first }: { first: string }) {
             onChange={setAddressId}
           />
           <Button variant="default" disabled={!network} onClick={() => setIsSaving(true)}>
-            Add
+            {t("Add")}
           </Button>
         </div>
         {addresses.error && !addresses.data && <ProblemNote problem={explain(addresses.error)} />}
         <div className={classes.row}>
           <DecimalField
-            label={asset ? `Amount in ${asset}` : "Amount"}
+            label={asset ? t("Amount in {asset}", { asset }) : t("Amount")}
             description={
               !network
                 ? undefined
                 : free === null
-                  ? "Your balances are on their way."
-                  : `${amountText(free, asset)} ${asset} free`
+                  ? t("Your balances are on their way.")
+                  : t("{amountText} {asset} free", { amountText: amountText(free, asset), asset })
             }
             value={amount}
             disabled={!network}
@@ -134,25 +139,25 @@ export function WithdrawalForm({ first }: { first: string }) {
             disabled={!network || free === null}
             onClick={() => network && free !== null && setAmount(mostOf(free, network.places))}
           >
-            All
+            {t("All")}
           </Button>
         </div>
         {network && (
           <dl className={classes.facts}>
             <div>
-              <dt>Fee</dt>
+              <dt>{t("Fee")}</dt>
               <dd>
                 <AssetAmount value={network.fee} asset={asset} />
               </dd>
             </div>
             <div>
-              <dt>Arrives</dt>
+              <dt>{t("Arrives")}</dt>
               <dd>
                 <strong>{arriving === null ? "–" : <AssetAmount value={arriving} asset={asset} />}</strong>
               </dd>
             </div>
             <div>
-              <dt>At least</dt>
+              <dt>{t("At least")}</dt>
               <dd>
                 <AssetAmount value={network.minimum} asset={asset} />
               </dd>
@@ -166,7 +171,7 @@ export function WithdrawalForm({ first }: { first: string }) {
           disabled={blocked !== null}
           aria-describedby="withdrawal-hint"
         >
-          Review
+          {t("Review")}
         </Button>
         <p id="withdrawal-hint" className={classes.hint} role="status">
           {blocked ?? ""}

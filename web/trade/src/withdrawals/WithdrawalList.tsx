@@ -11,6 +11,7 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { WITHDRAWAL_LABELS } from "#lib/components/WithdrawalBadge.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
+import { rich, t } from "#lib/language.ts";
 import { useUrlState } from "#lib/urlState.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { BALANCES } from "../api/live.ts";
@@ -47,8 +48,8 @@ export function WithdrawalList() {
   return (
     <>
       {open.length > 0 && (
-        <Card title="Under way">
-          <ul className={classes.openList} aria-label="Withdrawals under way">
+        <Card title={t("Under way")}>
+          <ul className={classes.openList} aria-label={t("Withdrawals under way")}>
             {open.map((withdrawal) => (
               <li key={withdrawal.id} className={classes.open}>
                 <div className={classes.openHead}>
@@ -57,12 +58,15 @@ export function WithdrawalList() {
                       <AssetAmount value={withdrawal.amount} asset={withdrawal.asset} />
                     </span>
                     <p>
-                      to <span className="figures">{withdrawal.address}</span> on {withdrawal.network}
+                      {rich("to {address} on {network}", {
+                        address: <span className="figures">{withdrawal.address}</span>,
+                        network: withdrawal.network,
+                      })}
                     </p>
                   </div>
                   {withdrawal.status === CANCELLABLE && (
                     <Button variant="default" onClick={() => setCancelling(withdrawal)}>
-                      Cancel
+                      {t("Cancel")}
                     </Button>
                   )}
                 </div>
@@ -72,7 +76,7 @@ export function WithdrawalList() {
           </ul>
         </Card>
       )}
-      <Card flush title="Your withdrawals">
+      <Card flush title={t("Your withdrawals")}>
         <AllWithdrawals onShow={setChosen} onCancel={setCancelling} />
       </Card>
       {shown && <Details withdrawal={shown} onClose={() => setChosen(null)} />}
@@ -96,29 +100,29 @@ function AllWithdrawals({
   const isFiltered = asset !== "" || status !== "";
   const assets = [...new Set((networks.data ?? []).map((entry) => entry.asset))].sort();
   const actions = (withdrawal: Withdrawal): RowAction[] => [
-    { label: "Show its steps", onClick: () => onShow(withdrawal) },
+    { label: t("Show its steps"), onClick: () => onShow(withdrawal) },
     {
-      label: "Cancel…",
+      label: t("Cancel…"),
       danger: true,
       disabledReason:
         withdrawal.status === CANCELLABLE
           ? undefined
           : isUnderWay(withdrawal)
-            ? "It is approved already."
-            : "It has ended.",
+            ? t("It is approved already.")
+            : t("It has ended."),
       onClick: () => onCancel(withdrawal),
     },
-    { label: "Copy id", onClick: () => copyAndTell(withdrawal.id) },
+    { label: t("Copy id"), onClick: () => copyAndTell(withdrawal.id) },
   ];
   return (
     <DataTable
-      label="Withdrawals"
+      label={t("Withdrawals")}
       toolbar={
         <div className={classes.filters}>
           <Select
             size="xs"
-            aria-label="Asset shown"
-            placeholder="All assets"
+            aria-label={t("Asset shown")}
+            placeholder={t("All assets")}
             clearable
             data={assets}
             value={assets.includes(asset) ? asset : null}
@@ -126,10 +130,10 @@ function AllWithdrawals({
           />
           <Select
             size="xs"
-            aria-label="State shown"
-            placeholder="All states"
+            aria-label={t("State shown")}
+            placeholder={t("All states")}
             clearable
-            data={STATES.map((value) => ({ value, label: WITHDRAWAL_LABELS[value][0] }))}
+            data={STATES.map((value) => ({ value, label: t(WITHDRAWAL_LABELS[value][0]) }))}
             value={status || null}
             onChange={(value) => change({ state: value })}
           />
@@ -145,18 +149,18 @@ function AllWithdrawals({
       empty={
         isFiltered ? (
           <EmptyState
-            title="No such withdrawals"
+            title={t("No such withdrawals")}
             action={
               <Button variant="default" onClick={() => change({ asset: null, state: null })}>
-                Show all
+                {t("Show all")}
               </Button>
             }
           >
-            None of yours has this asset and this state.
+            {t("None of yours has this asset and this state.")}
           </EmptyState>
         ) : (
-          <EmptyState title="No withdrawals yet">
-            What you withdraw appears here, with each step that it takes.
+          <EmptyState title={t("No withdrawals yet")}>
+            {t("What you withdraw appears here, with each step that it takes.")}
           </EmptyState>
         )
       }
@@ -170,51 +174,51 @@ function Details({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose: () 
   return (
     <Dialog
       onClose={onClose}
-      title={`Withdrawal of ${nameOf(withdrawal)}`}
-      closeButtonProps={{ "aria-label": "Close" }}
+      title={t("Withdrawal of {nameOf}", { nameOf: nameOf(withdrawal) })}
+      closeButtonProps={{ "aria-label": t("Close") }}
     >
       <Stack gap="lg">
         <WithdrawalSteps withdrawal={withdrawal} upright />
         <dl className={fields.facts}>
           <div>
-            <dt>Leaves your account</dt>
+            <dt>{t("Leaves your account")}</dt>
             <dd>
               <AssetAmount value={amount} asset={asset} />
             </dd>
           </div>
           <div>
-            <dt>Fee</dt>
+            <dt>{t("Fee")}</dt>
             <dd>
               <AssetAmount value={fee} asset={asset} />
             </dd>
           </div>
           <div>
-            <dt>Arrives</dt>
+            <dt>{t("Arrives")}</dt>
             <dd>
               <AssetAmount value={netAmount} asset={asset} />
             </dd>
           </div>
           <div>
-            <dt>Address</dt>
+            <dt>{t("Address")}</dt>
             <dd>
-              <CopyText text={address} name="address" />
+              <CopyText text={address} name={t("address")} />
             </dd>
           </div>
           {tag && (
             <div>
-              <dt>Tag</dt>
+              <dt>{t("Tag")}</dt>
               <dd>{tag}</dd>
             </div>
           )}
           <div>
-            <dt>Network</dt>
+            <dt>{t("Network")}</dt>
             <dd>{network}</dd>
           </div>
           {txHash && (
             <div>
-              <dt>Transaction</dt>
+              <dt>{t("Transaction")}</dt>
               <dd>
-                <CopyText text={txHash} name="transaction" />
+                <CopyText text={txHash} name={t("transaction")} />
               </dd>
             </div>
           )}
@@ -239,16 +243,19 @@ function CancelDialog({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose
       for (const queryKey of [WITHDRAWALS, BALANCES]) void client.invalidateQueries({ queryKey });
     },
     onSuccess: () => {
-      toastDone("The withdrawal is cancelled", `${nameOf(withdrawal)} are free again.`);
+      toastDone(
+        t("The withdrawal is cancelled"),
+        t("{nameOf} are free again.", { nameOf: nameOf(withdrawal) }),
+      );
       onClose();
     },
   });
   return (
     <ConfirmDialog
-      title="Cancel the withdrawal?"
+      title={t("Cancel the withdrawal?")}
       operator={session?.email ?? ""}
-      confirm="Cancel the withdrawal"
-      dismiss="Keep it"
+      confirm={t("Cancel the withdrawal")}
+      dismiss={t("Keep it")}
       danger
       isBusy={cancel.isPending}
       problem={explainIfAny(cancel.error)}
@@ -256,8 +263,10 @@ function CancelDialog({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose
       onClose={onClose}
     >
       <p className={classes.text}>
-        {nameOf(withdrawal)} go back to your free funds. It works as long as nobody has approved the
-        withdrawal.
+        {rich(
+          "{nameOf} go back to your free funds. It works as long as nobody has approved the withdrawal.",
+          { nameOf: nameOf(withdrawal) },
+        )}
       </p>
     </ConfirmDialog>
   );

@@ -1,14 +1,21 @@
 import { VisuallyHidden } from "@mantine/core";
 import { CheckIcon, XIcon } from "@primer/octicons-react";
+import { t } from "#lib/language.ts";
 import type { Withdrawal } from "./queries.ts";
 import { type StepState, stepsOf } from "./steps.ts";
 import classes from "./WithdrawalSteps.module.css";
 
 const SPOKEN: Readonly<Record<StepState, string>> = {
   done: "done",
-  current: "under way",
-  waiting: "to come",
-  stopped: "ended here",
+  get current() {
+    return t("under way");
+  },
+  get waiting() {
+    return t("to come");
+  },
+  get stopped() {
+    return t("ended here");
+  },
 };
 
 /** The steps of a withdrawal in a row, or below each other where there is no room; `upright` is always the latter. */
@@ -23,7 +30,7 @@ export function WithdrawalSteps({
     <ol
       className={classes.steps}
       data-upright={upright || undefined}
-      aria-label={`Steps of ${withdrawal.amount} ${withdrawal.asset}`}
+      aria-label={t("Steps of {amount} {asset}", { amount: withdrawal.amount, asset: withdrawal.asset })}
     >
       {stepsOf(withdrawal).map(({ id, name, state, note }, index) => (
         <li key={id} data-state={state} aria-current={state === "current" ? "step" : undefined}>

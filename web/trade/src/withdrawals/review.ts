@@ -1,8 +1,8 @@
 /** The rules of the withdrawal form: why an amount cannot be withdrawn, and how much arrives. Pure. */
-import { plural } from "#lib/counts.ts";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { several, t } from "#lib/language.ts";
 import { readScaled, scaledText } from "#lib/scaled.ts";
-import { decimalForm } from "#lib/separators.ts";
+import { decimalForm } from "#lib/decimalForm.ts";
 import type { Verification } from "../account/queries.ts";
 import type { Network } from "../api/queries.ts";
 import type { SavedAddress } from "./queries.ts";
@@ -25,24 +25,34 @@ export interface Draft {
 export function faultOf({ network, address, amount, free, verification, now }: Draft): string | null {
   if (verification && isZero(verification.dailyWithdrawalLimit))
     return verification.level === "verified"
-      ? "Withdrawals are switched off."
-      : "Verification is needed before you can withdraw.";
-  if (!network) return "Choose what to withdraw.";
+      ? t("Withdrawals are switched off.")
+      : t("Verification is needed before you can withdraw.");
+  if (!network) return t("Choose what to withdraw.");
   const { asset } = network;
-  if (!address) return "Choose where it goes.";
+  if (!address) return t("Choose where it goes.");
   if (now < Date.parse(address.availableAt))
-    return "The address still waits. Choose another one, or come back.";
-  if (amount === "") return "Enter an amount.";
+    return t("The address still waits. Choose another one, or come back.");
+  if (amount === "") return t("Enter an amount.");
   const value = readScaled(amount);
-  if (value === null || value <= 0n) return `An amount is ${decimalForm()}, more than zero.`;
+  if (value === null || value <= 0n)
+    return t("An amount is {decimalForm}, more than zero.", { decimalForm: decimalForm() });
   if (placesOf(amount) > network.places)
-    return `${asset} has at most ${plural(network.places, "digit")} after the point.`;
+    return several(
+      network.places,
+      "{asset} has at most {count} digit after the point.",
+      "{asset} has at most {count} digits after the point.",
+      { asset },
+    );
   const least = readScaled(network.minimum) ?? 0n;
-  if (value < least) return `The least amount is ${formatDecimal(network.minimum)} ${asset}.`;
+  if (value < least)
+    return t("The least amount is {minimum} {asset}.", { minimum: formatDecimal(network.minimum), asset });
   if (value <= (readScaled(network.fee) ?? 0n))
-    return `The amount must be more than the fee of ${formatDecimal(network.fee)} ${asset}.`;
+    return t("The amount must be more than the fee of {fee} {asset}.", {
+      fee: formatDecimal(network.fee),
+      asset,
+    });
   if (free !== null && value > (readScaled(free) ?? 0n))
-    return `Not enough ${asset}: ${amountText(free, asset)} is free.`;
+    return t("Not enough {asset}: {amountText} is free.", { asset, amountText: amountText(free, asset) });
   return null;
 }
 

@@ -1,5 +1,5 @@
 /** The steps of a withdrawal: those done, the one under way, and the one where it stopped. */
-import { plural } from "#lib/counts.ts";
+import { several, t } from "#lib/language.ts";
 import type { Withdrawal } from "./queries.ts";
 
 export type StepState = "done" | "current" | "waiting" | "stopped";
@@ -16,28 +16,116 @@ export interface Step {
 
 /** The names of each step while it is to come, and once it is done. */
 const STEPS = [
-  { id: "request", toCome: "Request", done: "Requested" },
-  { id: "approval", toCome: "Approval", done: "Approved" },
-  { id: "signature", toCome: "Signature", done: "Signed" },
-  { id: "sending", toCome: "Sending", done: "Sent" },
-  { id: "confirmation", toCome: "Confirmation", done: "Confirmed" },
-  { id: "completion", toCome: "Completion", done: "Completed" },
+  {
+    id: "request",
+    get toCome() {
+      return t("Request");
+    },
+    get done() {
+      return t("Requested");
+    },
+  },
+  {
+    id: "approval",
+    get toCome() {
+      return t("Approval");
+    },
+    get done() {
+      return t("Approved");
+    },
+  },
+  {
+    id: "signature",
+    get toCome() {
+      return t("Signature");
+    },
+    get done() {
+      return t("Signed");
+    },
+  },
+  {
+    id: "sending",
+    get toCome() {
+      return t("Sending");
+    },
+    get done() {
+      return t("Sent");
+    },
+  },
+  {
+    id: "confirmation",
+    get toCome() {
+      return t("Confirmation");
+    },
+    get done() {
+      return t("Confirmed");
+    },
+  },
+  {
+    id: "completion",
+    get toCome() {
+      return t("Completion");
+    },
+    get done() {
+      return t("Completed");
+    },
+  },
 ] as const;
 
 /** The step that each state is at, its name meanwhile, and what happens. */
 const UNDER_WAY: Readonly<Partial<Record<Withdrawal["status"], { at: number; name: string; note: string }>>> =
   {
-    pending_approval: { at: 1, name: "Waiting for approval", note: "The exchange checks it" },
-    approved: { at: 2, name: "Being prepared", note: "" },
-    signing: { at: 2, name: "Waiting for signatures", note: "" },
-    broadcasting: { at: 3, name: "Being sent", note: "On its way to the network" },
-    confirming: { at: 4, name: "Confirming", note: "" },
+    pending_approval: {
+      at: 1,
+      get name() {
+        return t("Waiting for approval");
+      },
+      get note() {
+        return t("The exchange checks it");
+      },
+    },
+    approved: {
+      at: 2,
+      get name() {
+        return t("Being prepared");
+      },
+      note: "",
+    },
+    signing: {
+      at: 2,
+      get name() {
+        return t("Waiting for signatures");
+      },
+      note: "",
+    },
+    broadcasting: {
+      at: 3,
+      get name() {
+        return t("Being sent");
+      },
+      get note() {
+        return t("On its way to the network");
+      },
+    },
+    confirming: {
+      at: 4,
+      get name() {
+        return t("Confirming");
+      },
+      note: "",
+    },
   };
 
 const STOPPED: Readonly<Partial<Record<Withdrawal["status"], string>>> = {
-  cancelled: "Cancelled",
-  rejected: "Rejected",
-  failed: "Failed",
+  get cancelled() {
+    return t("Cancelled");
+  },
+  get rejected() {
+    return t("Rejected");
+  },
+  get failed() {
+    return t("Failed");
+  },
 };
 
 /** Whether the withdrawal has not ended. */
@@ -49,11 +137,12 @@ export function isUnderWay({ status }: Withdrawal): boolean {
 export function stepsOf(withdrawal: Withdrawal): readonly Step[] {
   const stopped = STOPPED[withdrawal.status];
   if (stopped !== undefined) {
-    const reason = withdrawal.reason ?? (withdrawal.status === "cancelled" ? "By you" : "No reason is given");
+    const reason =
+      withdrawal.reason ?? (withdrawal.status === "cancelled" ? t("By you") : t("No reason is given"));
     return [
-      { id: "request", name: "Requested", state: "done", note: "" },
+      { id: "request", name: t("Requested"), state: "done", note: "" },
       { id: "end", name: stopped, state: "stopped", note: reason },
-      { id: "funds", name: "Your funds are free", state: "done", note: "" },
+      { id: "funds", name: t("Your funds are free"), state: "done", note: "" },
     ];
   }
   const current = UNDER_WAY[withdrawal.status];
@@ -67,7 +156,13 @@ export function stepsOf(withdrawal: Withdrawal): readonly Step[] {
 /** What the step under way waits for: how far it is, else the reason that the exchange gives, else `otherwise`. */
 function noteOf(withdrawal: Withdrawal, otherwise: string): string {
   const { status, reason, confirmations, requiredConfirmations } = withdrawal;
-  if (status === "confirming") return `${confirmations} of ${plural(requiredConfirmations, "confirmation")}`;
+  if (status === "confirming")
+    return several(
+      requiredConfirmations,
+      "{confirmations} of {count} confirmation",
+      "{confirmations} of {count} confirmations",
+      { confirmations },
+    );
   return reason === null ? otherwise : sentence(reason);
 }
 

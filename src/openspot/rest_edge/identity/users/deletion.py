@@ -101,12 +101,14 @@ class AccountDeletion:
         await self._revoke_keys(user_id)
         now = utc_now()
         async with self._pool.acquire() as connection, connection.transaction():
-            email = await connection.fetchval("SELECT email FROM users WHERE user_id = $1 FOR UPDATE", user_id)
-            if email is None:
+            user = await connection.fetchrow("SELECT email, language FROM users WHERE user_id = $1 FOR UPDATE", user_id)
+            if user is None:
                 raise user_not_found()
+            email = user["email"]
             ended = await revoke_families(connection, user_id, "", now)
             await connection.execute("DELETE FROM mail_outbox WHERE email = $1", email)
-            await self._outbox.add(MailKind.ACCOUNT_DELETED, email, connection=connection)
+            # The mail is written when nobody can look the language up any more.
+            await self._outbox.add(MailKind.ACCOUNT_DELETED, email, user["language"] or "", connection)
             await connection.execute("INSERT INTO deleted_users (user_id, deleted_at) VALUES ($1, $2)", user_id, now)
             await connection.execute("DELETE FROM users WHERE user_id = $1", user_id)
             await erase_personal_data(connection, [user_id])

@@ -2,6 +2,7 @@ import { Button, Menu } from "@mantine/core";
 import { ChevronDownIcon } from "@primer/octicons-react";
 import { Suspense } from "react";
 import { Link, Redirect, useLocation } from "wouter";
+import { t } from "#lib/language.ts";
 import { Loading } from "../../parts/Loading.tsx";
 import NotFoundPage from "../NotFoundPage.tsx";
 import classes from "./AccountPages.module.css";
@@ -16,7 +17,7 @@ export default function AccountPages() {
   if (!section) return <NotFoundPage />;
   return (
     <div className={classes.page}>
-      <nav className={classes.side} aria-label="Account">
+      <nav className={classes.side} aria-label={t("Account")}>
         <ul>
           {SECTIONS.map(({ name: path, title, icon: Icon }) => (
             <li key={path}>
@@ -53,7 +54,7 @@ function SectionMenu({ current }: { current: Section }) {
             classNames={{ label: classes.current ?? "" }}
             leftSection={<current.icon size={16} />}
             rightSection={<ChevronDownIcon />}
-            aria-label={`Account page: ${current.title}, choose another`}
+            aria-label={t("Account page: {title}, choose another", { title: current.title })}
           >
             {current.title}
           </Button>

@@ -8,6 +8,7 @@ import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { t } from "#lib/language.ts";
 import { type ApiKey, CreateKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "../../account/KeyDialogs.tsx";
 import { SCOPES } from "../../account/keyRules.ts";
 import { useApiKeys } from "../../account/queries.ts";
@@ -19,19 +20,23 @@ type Dialog = { kind: "create" } | { kind: "rotate" | "revoke"; apiKey: ApiKey }
 const COLUMNS: Column<ApiKey>[] = [
   {
     id: "name",
-    title: "Name",
+    get title() {
+      return t("Name");
+    },
     cell: ({ id, name }) => (
       <span className={classes.name}>
         <strong>{name}</strong>
         <span className={classes.id}>
-          <CopyText text={id} name="key" />
+          <CopyText text={id} name={t("key")} />
         </span>
       </span>
     ),
   },
   {
     id: "scopes",
-    title: "Permissions",
+    get title() {
+      return t("Permissions");
+    },
     cell: ({ scopes }) => (
       <span className={classes.badges}>
         {SCOPES.filter(({ scope }) => scopes.includes(scope)).map(({ scope, title }) => (
@@ -44,10 +49,12 @@ const COLUMNS: Column<ApiKey>[] = [
   },
   {
     id: "networks",
-    title: "Allowed addresses",
+    get title() {
+      return t("Allowed addresses");
+    },
     cell: ({ ipAllowList }) =>
       ipAllowList.length === 0 ? (
-        "everywhere"
+        t("everywhere")
       ) : (
         <span className={`figures ${classes.networks ?? ""}`}>
           {ipAllowList.map((network) => (
@@ -58,19 +65,25 @@ const COLUMNS: Column<ApiKey>[] = [
   },
   {
     id: "algorithm",
-    title: "Signature",
-    cell: ({ algorithm }) => (algorithm === "ed25519" ? "Ed25519" : "HMAC-SHA256"),
+    get title() {
+      return t("Signature");
+    },
+    cell: ({ algorithm }) => (algorithm === "ed25519" ? t("Ed25519") : t("HMAC-SHA256")),
   },
   {
     id: "made",
-    title: "Made",
+    get title() {
+      return t("Made");
+    },
     cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
   },
   {
     id: "used",
-    title: "Last used",
+    get title() {
+      return t("Last used");
+    },
     cell: ({ lastUsedAt }) =>
-      lastUsedAt === null ? "never" : <TimeText milliseconds={Date.parse(lastUsedAt)} />,
+      lastUsedAt === null ? t("never") : <TimeText milliseconds={Date.parse(lastUsedAt)} />,
   },
 ];
 
@@ -83,43 +96,44 @@ export default function ApiKeysPage() {
   return (
     <>
       <PageHeader
-        title="API keys"
+        title={t("API keys")}
         actions={
           <Button leftSection={<PlusIcon />} onClick={create}>
-            Create a key
+            {t("Create a key")}
           </Button>
         }
       >
-        Programs that act for you sign their requests with a key. Each key may do what you allow it, and
-        nothing else.
+        {t(
+          "Programs that act for you sign their requests with a key. Each key may do what you allow it, and nothing else.",
+        )}
       </PageHeader>
       <Card flush>
         <DataTable
-          label="API keys"
+          label={t("API keys")}
           columns={COLUMNS}
           rows={query.data}
           rowId={({ id }) => id}
           rowName={({ name }) => name}
           actions={(apiKey) => [
-            { label: "Copy key", onClick: () => copyAndTell(apiKey.id) },
+            { label: t("Copy key"), onClick: () => copyAndTell(apiKey.id) },
             {
-              label: apiKey.algorithm === "ed25519" ? "Replace the public key" : "Make a new secret",
+              label: apiKey.algorithm === "ed25519" ? t("Replace the public key") : t("Make a new secret"),
               onClick: () => setDialog({ kind: "rotate", apiKey }),
             },
-            { label: "Revoke", danger: true, onClick: () => setDialog({ kind: "revoke", apiKey }) },
+            { label: t("Revoke"), danger: true, onClick: () => setDialog({ kind: "revoke", apiKey }) },
           ]}
           state={query}
           problem={explainIfAny(query.error)}
           empty={
             <EmptyState
-              title="No API keys"
+              title={t("No API keys")}
               action={
                 <Button variant="default" onClick={create}>
-                  Create your first key
+                  {t("Create your first key")}
                 </Button>
               }
             >
-              A bot, a tax tool or your own program needs one. People log in with their password.
+              {t("A bot, a tax tool or your own program needs one. People log in with their password.")}
             </EmptyState>
           }
         />

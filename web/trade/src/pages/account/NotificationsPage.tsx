@@ -5,6 +5,7 @@ import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { inSentence, t, texts } from "#lib/language.ts";
 import { tellFailure } from "../../account/failures.ts";
 import { NOTIFICATIONS, useNotificationSettings } from "../../account/queries.ts";
 import { returned, type Schemas, useExchange } from "../../api/client.ts";
@@ -21,7 +22,7 @@ interface Change {
   isOn: boolean;
 }
 
-const EVENTS: Readonly<Record<Event, readonly [title: string, text: string]>> = {
+const EVENTS: Readonly<Record<Event, readonly [title: string, text: string]>> = texts({
   order_filled: ["Order filled", "An order of yours has traded as a whole. Mailed once a minute at most."],
   order_refused: ["Order refused", "A check has refused an order of yours. Mailed once a minute at most."],
   order_cancelled_by_timer: [
@@ -45,15 +46,25 @@ const EVENTS: Readonly<Record<Event, readonly [title: string, text: string]>> = 
   margin_liquidation: ["Margin liquidation", "Positions are closed because the margin is too low."],
   margin_position_closed: ["Margin position closed", "A liquidation closes this position."],
   price_alert: ["Price alert", "A price that one of your alerts waits for is reached."],
-};
+});
 
 const CHANNELS: readonly { channel: Channel; title: string }[] = [
-  { channel: "email", title: "By mail" },
-  { channel: "websocket", title: "On the screen" },
+  {
+    channel: "email",
+    get title() {
+      return t("By mail");
+    },
+  },
+  {
+    channel: "websocket",
+    get title() {
+      return t("On the screen");
+    },
+  },
 ];
 
 const isEvent = (name: string): name is Event => name in EVENTS;
-const titleOf = (event: string) => (isEvent(event) ? EVENTS[event][0] : event);
+const titleOf = (event: string) => (isEvent(event) ? t(EVENTS[event][0]) : event);
 
 function withChange(
   preferences: readonly Preference[] | undefined,
@@ -82,8 +93,12 @@ export default function NotificationsPage() {
       client.setQueryData<Preference[]>(NOTIFICATIONS, (preferences) => withChange(preferences, change));
     },
     onSuccess: (_, { event, channel, isOn }) => {
-      const where = channel === "email" ? "by mail" : "on the screen";
-      toastDone("Saved", `${titleOf(event)} ${where} is ${isOn ? "on" : "off"}.`);
+      const title = titleOf(event);
+      const byMail = isOn ? t("{title} by mail is on.", { title }) : t("{title} by mail is off.", { title });
+      const onScreen = isOn
+        ? t("{title} on the screen is on.", { title })
+        : t("{title} on the screen is off.", { title });
+      toastDone(t("Saved"), channel === "email" ? byMail : onScreen);
     },
     onError: (error, change) => {
       client.setQueryData<Preference[]>(NOTIFICATIONS, (preferences) =>
@@ -99,11 +114,11 @@ export default function NotificationsPage() {
   const columns: Column<Preference>[] = [
     {
       id: "event",
-      title: "Event",
+      title: t("Event"),
       cell: ({ event }) => (
         <span className={classes.event}>
           <strong>{titleOf(event)}</strong>
-          {isEvent(event) && <span className={classes.text}>{EVENTS[event][1]}</span>}
+          {isEvent(event) && <span className={classes.text}>{t(EVENTS[event][1])}</span>}
         </span>
       ),
     },
@@ -115,14 +130,14 @@ export default function NotificationsPage() {
         return (
           <span className={classes.channel}>
             <Switch
-              aria-label={`${titleOf(preference.event)}, ${title.toLowerCase()}`}
+              aria-label={`${titleOf(preference.event)}, ${inSentence(title)}`}
               checked={preference[channel]}
               disabled={isFixed}
               onChange={({ currentTarget: { checked: isOn } }) => {
                 if (isEvent(preference.event)) save.mutate({ event: preference.event, channel, isOn });
               }}
             />
-            {isFixed && <span className={classes.text}>always on</span>}
+            {isFixed && <span className={classes.text}>{t("always on")}</span>}
           </span>
         );
       },
@@ -130,13 +145,14 @@ export default function NotificationsPage() {
   ];
   return (
     <>
-      <PageHeader title="Notifications">
-        What you are told, by mail and on the screen. Mails about the security of your account are always
-        sent: they tell you what a thief would do in it.
+      <PageHeader title={t("Notifications")}>
+        {t(
+          "What you are told, by mail and on the screen. Mails about the security of your account are always sent: they tell you what a thief would do in it.",
+        )}
       </PageHeader>
       <Card flush>
         <DataTable
-          label="Notifications"
+          label={t("Notifications")}
           isWhole
           columns={columns}
           rows={query.data}
@@ -144,7 +160,11 @@ export default function NotificationsPage() {
           rowName={({ event }) => titleOf(event)}
           state={query}
           problem={explainIfAny(query.error)}
-          empty={<EmptyState title="Nothing to choose">This exchange sends no notifications.</EmptyState>}
+          empty={
+            <EmptyState title={t("Nothing to choose")}>
+              {t("This exchange sends no notifications.")}
+            </EmptyState>
+          }
         />
       </Card>
     </>

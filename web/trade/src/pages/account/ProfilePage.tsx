@@ -8,6 +8,7 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ErrorState, ProblemNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { pageLocale, t } from "#lib/language.ts";
 import { setZone } from "#lib/preferences.ts";
 import { allZones, localZone } from "#lib/time.ts";
 import { ACTIVITY, PROFILE, useProfile } from "../../account/queries.ts";
@@ -31,7 +32,7 @@ export default function ProfilePage() {
   const query = useProfile();
   return (
     <>
-      <PageHeader title="Profile">What the exchange knows you by. Only you see it.</PageHeader>
+      <PageHeader title={t("Profile")}>{t("What the exchange knows you by. Only you see it.")}</PageHeader>
       {query.data ? (
         <div className={classes.cards}>
           <ProfileForm profile={query.data} />
@@ -40,7 +41,7 @@ export default function ProfilePage() {
       ) : query.error ? (
         <ErrorState problem={explain(query.error)} onRetry={() => void query.refetch()} />
       ) : (
-        <Skeleton height={280} role="progressbar" aria-label="Loading the profile" />
+        <Skeleton height={280} role="progressbar" aria-label={t("Loading the profile")} />
       )}
     </>
   );
@@ -63,19 +64,22 @@ function ProfileForm({ profile }: { profile: Profile }) {
       client.setQueryData(PROFILE, changed);
       setEdits({});
       void client.invalidateQueries({ queryKey: ACTIVITY });
-      toastDone("The profile is saved");
+      toastDone(t("The profile is saved"));
     },
   });
   const languages = useMemo(() => {
-    const names = new Intl.DisplayNames(["en"], { type: "language" });
+    const names = new Intl.DisplayNames([pageLocale()], { type: "language" });
     const tags = [...new Set([...LANGUAGES, ...(profile.language ? [profile.language] : [])])];
     const known = tags.map((tag) => ({ value: tag, label: names.of(tag) ?? tag }));
-    return [{ value: NONE, label: "Not given" }, ...known.sort((a, b) => a.label.localeCompare(b.label))];
+    return [
+      { value: NONE, label: t("Not given") },
+      ...known.sort((a, b) => a.label.localeCompare(b.label, pageLocale())),
+    ];
   }, [profile.language]);
   const zones = useMemo(() => {
     const names = [...new Set([...allZones(), ...(profile.timeZone ? [profile.timeZone] : [])])];
     return [
-      { value: NONE, label: `That of each computer (here ${localZone()})` },
+      { value: NONE, label: t("That of each computer (here {localZone})", { localZone: localZone() }) },
       ...names.map((value) => ({ value, label: value })),
     ];
   }, [profile.timeZone]);
@@ -87,7 +91,7 @@ function ProfileForm({ profile }: { profile: Profile }) {
   };
   const isChanged = Object.keys(body).length > 0;
   return (
-    <Card title="About you">
+    <Card title={t("About you")}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -96,27 +100,29 @@ function ProfileForm({ profile }: { profile: Profile }) {
       >
         <Stack gap="md">
           <TextInput
-            label="Display name"
-            description="A name of your choice, kept with your account."
+            label={t("Display name")}
+            description={t("A name of your choice, kept with your account.")}
             value={name}
             maxLength={NAME_LENGTH_MAX}
             autoComplete="nickname"
             onChange={(event) => edit({ displayName: event.currentTarget.value })}
           />
           <Select
-            label="Language"
-            description="Kept with your account. The pages are in English so far."
+            label={t("Language")}
+            description={t(
+              "Mails, notices and pages are in it if it is English, German, Spanish or Portuguese. Otherwise they are in English, and the pages as each browser asks.",
+            )}
             searchable
-            nothingFoundMessage="No language of that name"
+            nothingFoundMessage={t("No language of that name")}
             data={languages}
             value={language}
             onChange={(value) => edit({ language: value ?? NONE })}
           />
           <Select
-            label="Time zone"
-            description="All times of the pages are shown in it; the pointer shows UTC."
+            label={t("Time zone")}
+            description={t("All times of the pages are shown in it; the pointer shows UTC.")}
             searchable
-            nothingFoundMessage="No zone of that name"
+            nothingFoundMessage={t("No zone of that name")}
             limit={60}
             data={zones}
             value={zone}
@@ -125,9 +131,9 @@ function ProfileForm({ profile }: { profile: Profile }) {
           {save.error && <ProblemNote problem={explain(save.error)} />}
           <div className={classes.buttons}>
             <Button type="submit" loading={save.isPending} disabled={!isChanged}>
-              Save
+              {t("Save")}
             </Button>
-            {!isChanged && <span className={classes.hint}>Nothing has been changed.</span>}
+            {!isChanged && <span className={classes.hint}>{t("Nothing has been changed.")}</span>}
           </div>
         </Stack>
       </form>
@@ -137,39 +143,39 @@ function ProfileForm({ profile }: { profile: Profile }) {
 
 function Facts({ profile }: { profile: Profile }) {
   return (
-    <Card title="Your account">
+    <Card title={t("Your account")}>
       <dl className={classes.facts}>
         <div>
-          <dt>Email address</dt>
+          <dt>{t("Email address")}</dt>
           <dd>
             {profile.email}{" "}
             {profile.emailVerified ? (
               <Badge tone="positive" shape="●">
-                Confirmed
+                {t("Confirmed")}
               </Badge>
             ) : (
               <Badge tone="warning" shape="◐">
-                Not confirmed
+                {t("Not confirmed")}
               </Badge>
             )}
           </dd>
         </div>
         <div>
-          <dt>User id</dt>
+          <dt>{t("User id")}</dt>
           <dd>
-            <CopyText text={profile.userId} name="user id" />
+            <CopyText text={profile.userId} name={t("user id")} />
           </dd>
         </div>
         <div>
-          <dt>Registered</dt>
+          <dt>{t("Registered")}</dt>
           <dd>
             <TimeText milliseconds={Date.parse(profile.createdAt)} />
           </dd>
         </div>
         <div>
-          <dt>Password and two-factor authentication</dt>
+          <dt>{t("Password and two-factor authentication")}</dt>
           <dd>
-            <PageLink href="/account/security">Under security</PageLink>
+            <PageLink href="/account/security">{t("Under security")}</PageLink>
           </dd>
         </div>
       </dl>

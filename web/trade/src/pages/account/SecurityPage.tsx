@@ -8,9 +8,9 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState, ErrorState, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { several, t } from "#lib/language.ts";
 import { programName } from "#lib/userAgent.ts";
 import { toastDone } from "#lib/components/toasts.tsx";
-import { plural } from "#lib/counts.ts";
 import { AntiPhishingCard } from "../../account/AntiPhishing.tsx";
 import { PasswordDialog } from "../../account/PasswordDialog.tsx";
 import { DeleteAccountDialog } from "../../account/DeleteAccountDialog.tsx";
@@ -35,89 +35,101 @@ export default function SecurityPage() {
   const [tab, setTab] = useState<string | null>("sessions");
   const mail = useMutation({
     mutationFn: () => returned(rest.POST("/api/v1/users/me/email-verification")),
-    onSuccess: () => toastDone("A mail is on its way", "Its token works for 24 hours."),
+    onSuccess: () => toastDone(t("A mail is on its way"), t("Its token works for 24 hours.")),
     onError: tellFailure,
   });
   const close = () => setDialog(null);
   return (
     <>
-      <PageHeader title="Security">Who can get into your account, and who has been there.</PageHeader>
+      <PageHeader title={t("Security")}>
+        {t("Who can get into your account, and who has been there.")}
+      </PageHeader>
       {profile.error && !profile.data && (
         <ErrorState problem={explain(profile.error)} onRetry={() => void profile.refetch()} />
       )}
       <div className={classes.cards}>
-        <Card title="Email address">
+        <Card title={t("Email address")}>
           <p className={classes.text}>
             <strong>{profile.data?.email ?? "…"}</strong>
           </p>
           {profile.data?.emailVerified && (
             <Badge tone="positive" shape="●">
-              Confirmed
+              {t("Confirmed")}
             </Badge>
           )}
           {profile.data && !profile.data.emailVerified && (
             <>
-              <p className={classes.text}>It is not confirmed yet: mails about your account may go astray.</p>
+              <p className={classes.text}>
+                {t("It is not confirmed yet: mails about your account may go astray.")}
+              </p>
               <div className={classes.buttons}>
                 <Button variant="default" loading={mail.isPending} onClick={() => mail.mutate()}>
-                  Send the mail again
+                  {t("Send the mail again")}
                 </Button>
-                <PageLink href="/verify-email">I have a token</PageLink>
+                <PageLink href="/verify-email">{t("I have a token")}</PageLink>
               </div>
             </>
           )}
         </Card>
-        <Card title="Two-factor authentication">
+        <Card title={t("Two-factor authentication")}>
           {mfa.error && !mfa.data && (
             <ErrorState problem={explain(mfa.error)} onRetry={() => void mfa.refetch()} />
           )}
           {mfa.data?.enabled === false && (
             <>
               <p className={classes.text}>
-                A code of an app on your phone, beside the password. It keeps out whoever learns the password.
+                {t(
+                  "A code of an app on your phone, beside the password. It keeps out whoever learns the password.",
+                )}
               </p>
-              <Button onClick={() => setDialog("enable")}>Set up two-factor authentication</Button>
+              <Button onClick={() => setDialog("enable")}>{t("Set up two-factor authentication")}</Button>
             </>
           )}
           {mfa.data?.enabled && (
             <>
               <Badge tone="positive" shape="●">
-                On
+                {t("On")}
               </Badge>
-              <p className={classes.text}>{plural(mfa.data.recoveryCodesLeft, "recovery code")} left.</p>
+              <p className={classes.text}>
+                {several(
+                  mfa.data.recoveryCodesLeft,
+                  "{count} recovery code left.",
+                  "{count} recovery codes left.",
+                )}
+              </p>
               {mfa.data.recoveryCodesLeft < 3 && (
-                <WarningNote>Make new ones, before you lose your phone.</WarningNote>
+                <WarningNote>{t("Make new ones, before you lose your phone.")}</WarningNote>
               )}
               <div className={classes.buttons}>
                 <Button variant="default" onClick={() => setDialog("renew")}>
-                  New recovery codes
+                  {t("New recovery codes")}
                 </Button>
                 <Button variant="default" onClick={() => setDialog("disable")}>
-                  Switch it off
+                  {t("Switch it off")}
                 </Button>
               </div>
             </>
           )}
         </Card>
-        <Card title="Password">
-          <p className={classes.text}>A change ends all your other sessions.</p>
+        <Card title={t("Password")}>
+          <p className={classes.text}>{t("A change ends all your other sessions.")}</p>
           <Button variant="default" onClick={() => setDialog("password")}>
-            Change the password
+            {t("Change the password")}
           </Button>
         </Card>
         <AntiPhishingCard profile={profile.data} />
-        <Card title="Delete the account">
-          <p className={classes.text}>For good. It needs no open orders and empty balances.</p>
+        <Card title={t("Delete the account")}>
+          <p className={classes.text}>{t("For good. It needs no open orders and empty balances.")}</p>
           <Button variant="default" disabled={profile.data === undefined} onClick={() => setDialog("delete")}>
-            Delete the account
+            {t("Delete the account")}
           </Button>
         </Card>
       </div>
       <Card flush>
         <Tabs value={tab} onChange={setTab} keepMounted={false}>
           <Tabs.List>
-            <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
-            <Tabs.Tab value="activity">Activity</Tabs.Tab>
+            <Tabs.Tab value="sessions">{t("Sessions")}</Tabs.Tab>
+            <Tabs.Tab value="activity">{t("Activity")}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="sessions">
             <Sessions />
@@ -141,25 +153,41 @@ export default function SecurityPage() {
 const SESSION_COLUMNS: Column<SessionRow>[] = [
   {
     id: "device",
-    title: "Device",
+    get title() {
+      return t("Device");
+    },
     cell: ({ userAgent, current }) => (
       <span className={classes.agent} title={userAgent}>
         {current && (
           <Badge tone="accent" shape="●">
-            This one
+            {t("This one")}
           </Badge>
         )}{" "}
         {programName(userAgent)}
       </span>
     ),
   },
-  { id: "address", title: "Address", cell: ({ address }) => address },
+  {
+    id: "address",
+    get title() {
+      return t("Address");
+    },
+    cell: ({ address }) => address,
+  },
   {
     id: "used",
-    title: "Last used",
+    get title() {
+      return t("Last used");
+    },
     cell: ({ lastUsedAt }) => <TimeText milliseconds={Date.parse(lastUsedAt)} />,
   },
-  { id: "begun", title: "Begun", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
+  {
+    id: "begun",
+    get title() {
+      return t("Begun");
+    },
+    cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
+  },
 ];
 
 function Sessions() {
@@ -174,7 +202,7 @@ function Sessions() {
     mutationFn: (sessionId: string) =>
       returned(rest.DELETE("/api/v1/users/me/sessions/{sessionId}", { params: { path: { sessionId } } })),
     onSuccess: () => {
-      toastDone("The session has ended");
+      toastDone(t("The session has ended"));
       refresh();
     },
     onError: tellFailure,
@@ -182,14 +210,14 @@ function Sessions() {
   const endOthers = useMutation({
     mutationFn: () => returned(rest.DELETE("/api/v1/users/me/sessions")),
     onSuccess: ({ ended }) => {
-      toastDone(`${plural(ended, "session")} ended`);
+      toastDone(`${several(ended, "{count} session", "{count} sessions")} ended`);
       refresh();
     },
     onError: tellFailure,
   });
   return (
     <DataTable
-      label="Sessions"
+      label={t("Sessions")}
       toolbar={
         <Button
           size="compact-sm"
@@ -198,67 +226,133 @@ function Sessions() {
           disabled={(query.data?.length ?? 0) < 2}
           onClick={() => endOthers.mutate()}
         >
-          End all others
+          {t("End all others")}
         </Button>
       }
       columns={SESSION_COLUMNS}
       rows={query.data}
       rowId={({ sessionId }) => sessionId}
-      rowName={({ userAgent }) => userAgent || "unknown"}
+      rowName={({ userAgent }) => userAgent || t("unknown")}
       actions={({ sessionId, current }) => [
         {
-          label: "End the session",
+          label: t("End the session"),
           danger: true,
-          disabledReason: current ? "This is the session you are in: log out instead." : undefined,
+          disabledReason: current ? t("This is the session you are in: log out instead.") : undefined,
           onClick: () => end.mutate(sessionId),
         },
       ]}
       state={query}
       problem={explainIfAny(query.error)}
-      empty={<EmptyState title="No sessions">You are not logged in anywhere.</EmptyState>}
+      empty={<EmptyState title={t("No sessions")}>{t("You are not logged in anywhere.")}</EmptyState>}
     />
   );
 }
 
 const ACTIVITIES: Readonly<Record<Schemas["ActivityKind"], string>> = {
-  logged_in: "Logged in",
-  logged_out: "Logged out",
-  session_ended: "A session was ended",
-  other_sessions_ended: "All other sessions were ended",
-  refresh_token_reused: "A session was ended: its token was used twice",
-  email_verified: "Email address confirmed",
-  password_changed: "Password changed",
-  password_reset: "Password reset by mail",
-  mfa_enabled: "Two-factor authentication switched on",
-  mfa_disabled: "Two-factor authentication switched off",
-  recovery_code_used: "A recovery code was used",
-  recovery_codes_renewed: "Recovery codes replaced",
-  profile_changed: "Profile changed",
-  anti_phishing_code_changed: "Anti-phishing code changed",
-  api_key_created: "API key made",
-  api_key_rotated: "API key given a new secret",
-  api_key_revoked: "API key revoked",
-  made_administrator: "Made an administrator",
-  login_locked: "The platform locked the login",
-  login_unlocked: "The platform unlocked the login",
-  withdrawals_locked: "The platform locked withdrawals",
-  withdrawals_unlocked: "The platform unlocked withdrawals",
-  mfa_reset: "The platform removed the second factor",
-  sessions_ended_by_operator: "The platform ended sessions",
-  administrator_no_more: "No administrator any more",
+  get logged_in() {
+    return t("Logged in");
+  },
+  get logged_out() {
+    return t("Logged out");
+  },
+  get session_ended() {
+    return t("A session was ended");
+  },
+  get other_sessions_ended() {
+    return t("All other sessions were ended");
+  },
+  get refresh_token_reused() {
+    return t("A session was ended: its token was used twice");
+  },
+  get email_verified() {
+    return t("Email address confirmed");
+  },
+  get password_changed() {
+    return t("Password changed");
+  },
+  get password_reset() {
+    return t("Password reset by mail");
+  },
+  get mfa_enabled() {
+    return t("Two-factor authentication switched on");
+  },
+  get mfa_disabled() {
+    return t("Two-factor authentication switched off");
+  },
+  get recovery_code_used() {
+    return t("A recovery code was used");
+  },
+  get recovery_codes_renewed() {
+    return t("Recovery codes replaced");
+  },
+  get profile_changed() {
+    return t("Profile changed");
+  },
+  get anti_phishing_code_changed() {
+    return t("Anti-phishing code changed");
+  },
+  get api_key_created() {
+    return t("API key made");
+  },
+  get api_key_rotated() {
+    return t("API key given a new secret");
+  },
+  get api_key_revoked() {
+    return t("API key revoked");
+  },
+  get made_administrator() {
+    return t("Made an administrator");
+  },
+  get administrator_no_more() {
+    return t("No administrator any more");
+  },
+  get login_locked() {
+    return t("The platform locked the login");
+  },
+  get login_unlocked() {
+    return t("The platform unlocked the login");
+  },
+  get withdrawals_locked() {
+    return t("The platform locked withdrawals");
+  },
+  get withdrawals_unlocked() {
+    return t("The platform unlocked withdrawals");
+  },
+  get mfa_reset() {
+    return t("The platform removed the second factor");
+  },
+  get sessions_ended_by_operator() {
+    return t("The platform ended sessions");
+  },
 };
 
 const ACTIVITY_COLUMNS: Column<ActivityRow>[] = [
-  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
+  {
+    id: "time",
+    get title() {
+      return t("Time");
+    },
+    cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
+  },
   {
     id: "what",
-    title: "What",
+    get title() {
+      return t("What");
+    },
     cell: ({ kind }) => ACTIVITIES[kind],
   },
-  { id: "address", title: "Address", cell: ({ address }) => address },
+  {
+    id: "address",
+    get title() {
+      return t("Address");
+    },
+    cell: ({ address }) => address,
+  },
   {
     id: "device",
-    title: "Device",
+    get title() {
+      return t("Device");
+    },
     cell: ({ userAgent }) => (
       <span className={classes.agent} title={userAgent}>
         {programName(userAgent)}
@@ -271,7 +365,7 @@ function Activity() {
   const query = useActivity();
   return (
     <DataTable
-      label="Activity"
+      label={t("Activity")}
       columns={ACTIVITY_COLUMNS}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={({ id }) => id}
@@ -279,8 +373,8 @@ function Activity() {
       state={query}
       problem={explainIfAny(query.error)}
       empty={
-        <EmptyState title="Nothing has happened yet">
-          Logins and changes of your account appear here.
+        <EmptyState title={t("Nothing has happened yet")}>
+          {t("Logins and changes of your account appear here.")}
         </EmptyState>
       }
       footer={<ShowOlder query={query} />}

@@ -9,7 +9,8 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState, ErrorState, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
-import { formatCount, plural } from "#lib/counts.ts";
+import { formatCount } from "#lib/counts.ts";
+import { inSentence, rich, several, t } from "#lib/language.ts";
 import { withDecimalSign } from "#lib/separators.ts";
 import { discountBps, type Plan, priceOf, stakingBalanceOf, type Subscription } from "../../account/plans.ts";
 import { CancelDialog, Price, SubscribeDialog, UpgradeDialog } from "../../account/SubscriptionDialogs.tsx";
@@ -23,8 +24,12 @@ type Payment = SubscriptionSchemas["PaymentResponse"];
 type Dialog = { kind: "subscribe" | "upgrade"; plan: Plan } | { kind: "cancel" } | null;
 
 const LIMITS: Readonly<Record<string, string>> = {
-  api_keys: "API keys",
-  saved_addresses: "saved addresses",
+  get api_keys() {
+    return t("API keys");
+  },
+  get saved_addresses() {
+    return t("saved addresses");
+  },
 };
 
 const words = (name: string) => name.replace(/_/g, " ");
@@ -37,12 +42,12 @@ export default function SubscriptionPage() {
   const { subscriptions } = useExchange();
   return (
     <>
-      <PageHeader title="Subscription">
-        Plans with higher limits, paid a period ahead from your spot account.
+      <PageHeader title={t("Subscription")}>
+        {t("Plans with higher limits, paid a period ahead from your spot account.")}
       </PageHeader>
       {subscriptions === null ? (
-        <EmptyState title="This exchange has no plans">
-          Its operator runs no subscription service. Everything else works without one.
+        <EmptyState title={t("This exchange has no plans")}>
+          {t("Its operator runs no subscription service. Everything else works without one.")}
         </EmptyState>
       ) : (
         <Plans service={subscriptions} />
@@ -68,7 +73,7 @@ function Plans({ service }: { service: SubscriptionClient }) {
         }}
       />
     ) : (
-      <Skeleton height={320} role="progressbar" aria-label="Loading the plans" />
+      <Skeleton height={320} role="progressbar" aria-label={t("Loading the plans")} />
     );
   const { entitlements, subscription: own } = subscription.data;
   const token = plans.data[0]?.paymentToken ?? "";
@@ -83,7 +88,11 @@ function Plans({ service }: { service: SubscriptionClient }) {
   const nameOf = (id: string) => plans.data.find((plan) => plan.id === id)?.name ?? id;
   return (
     <div className={classes.sections}>
-      {error && <WarningNote>{explain(error).title}. What you see may be old.</WarningNote>}
+      {error && (
+        <WarningNote>
+          {rich("{title}. What you see may be old.", { title: explain(error).title })}
+        </WarningNote>
+      )}
       <OwnPlan
         entitlements={entitlements}
         subscription={own}
@@ -93,12 +102,18 @@ function Plans({ service }: { service: SubscriptionClient }) {
       <div className={classes.choice}>
         <p className={classes.text}>
           {own
-            ? `An upgrade is paid in ${asset}, as your plan is. Charges are taken from the ${asset} balance of your spot account.`
-            : `Paid in ${token}, a plan costs ${percentText(discount)} less. Stakes raise that to 20 %. Charges are taken from the ${asset} balance of your spot account.`}
+            ? t(
+                "An upgrade is paid in {asset}, as your plan is. Charges are taken from the {asset} balance of your spot account.",
+                { asset },
+              )
+            : t(
+                "Paid in {token}, a plan costs {discount} less. Stakes raise that to 20 %. Charges are taken from the {asset} balance of your spot account.",
+                { token, discount: percentText(discount), asset },
+              )}
         </p>
         {!own && assets.length > 1 && (
           <SegmentedControl
-            aria-label="Pay in"
+            aria-label={t("Pay in")}
             data={assets.map((value) => ({
               value,
               label: value === token ? `${value} −${percentText(discount)}` : value,
@@ -108,7 +123,7 @@ function Plans({ service }: { service: SubscriptionClient }) {
           />
         )}
       </div>
-      <ul className={classes.plans} aria-label="Plans">
+      <ul className={classes.plans} aria-label={t("Plans")}>
         {plans.data.map((plan) => (
           <PlanCard
             key={plan.id}
@@ -152,16 +167,16 @@ function StateBadge({ subscription: { status, cancelAtPeriodEnd } }: { subscript
   if (status === "past_due")
     return (
       <Badge tone="warning" shape="◐">
-        Payment failed
+        {t("Payment failed")}
       </Badge>
     );
   return cancelAtPeriodEnd ? (
     <Badge tone="warning" shape="◐">
-      Cancelled
+      {t("Cancelled")}
     </Badge>
   ) : (
     <Badge tone="positive" shape="●">
-      Active
+      {t("Active")}
     </Badge>
   );
 }
@@ -181,57 +196,61 @@ function OwnPlan({
   const has = Object.entries(limits).map((limit) => limitText(...limit));
   const hasCredit = subscription !== null && !/^0(\.0*)?$/.test(subscription.credit);
   return (
-    <Card title="Your plan">
+    <Card title={t("Your plan")}>
       {subscription?.status === "past_due" && (
         <WarningNote>
-          The last payment failed. It is tried again on {subscription.nextChargeOn}: have enough{" "}
-          {subscription.asset} in your spot account by then. Your plan stays meanwhile.
+          {rich(
+            "The last payment failed. It is tried again on {nextChargeOn}: have enough {asset} in your spot account by then. Your plan stays meanwhile.",
+            { nextChargeOn: subscription.nextChargeOn, asset: subscription.asset },
+          )}
         </WarningNote>
       )}
       <dl className={classes.facts}>
         <div>
-          <dt>Plan</dt>
+          <dt>{t("Plan")}</dt>
           <dd>
             {subscription ? (
               <>
                 <strong>{name}</strong> <StateBadge subscription={subscription} />
               </>
             ) : (
-              "None"
+              t("None")
             )}
           </dd>
         </div>
         {subscription && (
           <>
             <div>
-              <dt>Paid period (UTC)</dt>
+              <dt>{t("Paid period (UTC)")}</dt>
               <dd>
-                <span className="figures">{subscription.periodStart} to</span>{" "}
+                <span className="figures">
+                  {rich("{periodStart} to", { periodStart: subscription.periodStart })}
+                </span>{" "}
                 <span className="figures">{subscription.periodEnd}</span>
               </dd>
             </div>
             <div>
-              <dt>{subscription.nextChargeOn ? "Next charge" : "Access until"}</dt>
+              <dt>{subscription.nextChargeOn ? t("Next charge") : t("Access until")}</dt>
               <dd className="figures">{subscription.nextChargeOn ?? subscription.accessUntil ?? "–"}</dd>
             </div>
           </>
         )}
         {subscription && hasCredit && (
           <div>
-            <dt>Credit</dt>
+            <dt>{t("Credit")}</dt>
             <dd>
               <Amount value={subscription.credit} unit={subscription.asset} places={2} />
             </dd>
           </div>
         )}
         <div>
-          <dt>You may use</dt>
+          <dt>{t("You may use")}</dt>
           <dd>{has.join(", ")}</dd>
         </div>
       </dl>
       {subscription && !subscription.cancelAtPeriodEnd && (
         <Button variant="default" onClick={onCancel}>
-          Cancel the subscription
+          {t("Cancel the subscription")}
         </Button>
       )}
     </Card>
@@ -257,13 +276,13 @@ function PlanCard({
   const isOwn = own?.planId === plan.id;
   const isUpgrade = own?.status === "active" && (rank === null || plan.rank > rank);
   const reason = isOwn
-    ? "This is your plan."
+    ? t("This is your plan.")
     : own?.status === "past_due"
-      ? "Your plan must be paid first."
+      ? t("Your plan must be paid first.")
       : own && !isUpgrade
-        ? "Your plan has more."
+        ? t("Your plan has more.")
         : price === null
-          ? `It cannot be paid in ${asset}.`
+          ? t("It cannot be paid in {asset}.", { asset })
           : null;
   return (
     <li className={classes.plan} data-current={isOwn || undefined}>
@@ -271,14 +290,16 @@ function PlanCard({
         <h3>{plan.name}</h3>
         {isOwn && (
           <Badge tone="accent" shape="●">
-            Yours
+            {t("Yours")}
           </Badge>
         )}
       </div>
       <p className={classes.price}>
         {price === null ? "–" : <Price value={price} asset={asset} />}{" "}
         <span className={classes.period}>
-          {plan.intervalMonths === 1 ? "a month" : `for ${plural(plan.intervalMonths, "month")}`}
+          {plan.intervalMonths === 1
+            ? t("a month")
+            : several(plan.intervalMonths, "for {count} month", "for {count} months")}
         </span>
       </p>
       <ul className={classes.features}>
@@ -293,7 +314,7 @@ function PlanCard({
       </ul>
       {reason === null ? (
         <Button variant={own ? "default" : "outline"} onClick={onChoose}>
-          {own ? `Upgrade to ${plan.name}` : `Subscribe to ${plan.name}`}
+          {own ? t("Upgrade to {name}", { name: plan.name }) : t("Subscribe to {name}", { name: plan.name })}
         </Button>
       ) : (
         <p className={classes.text}>{reason}</p>
@@ -303,58 +324,68 @@ function PlanCard({
 }
 
 const KINDS: Readonly<Record<Payment["kind"], string>> = {
-  subscribe: "First period",
-  upgrade: "Upgrade",
-  renewal: "Renewal",
+  get subscribe() {
+    return t("First period");
+  },
+  get upgrade() {
+    return t("Upgrade");
+  },
+  get renewal() {
+    return t("Renewal");
+  },
 };
 
 function Payments({ service, nameOf }: { service: SubscriptionClient; nameOf: (planId: string) => string }) {
   const query = usePayments(service);
   const columns: Column<Payment>[] = [
-    { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
+    {
+      id: "time",
+      title: t("Time"),
+      cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
+    },
     {
       id: "what",
-      title: "What",
-      cell: ({ kind, planId }) => `${nameOf(planId)}, ${KINDS[kind].toLowerCase()}`,
+      title: t("What"),
+      cell: ({ kind, planId }) => `${nameOf(planId)}, ${inSentence(KINDS[kind])}`,
     },
     {
       id: "price",
-      title: "Price",
+      title: t("Price"),
       align: "right",
       cell: ({ price, asset }) => (price === null ? "–" : <Amount value={price} unit={asset} places={2} />),
     },
     {
       id: "discount",
-      title: "Discount",
+      title: t("Discount"),
       align: "right",
-      cell: ({ discountBps: found }) => (found === null || found === 0 ? "none" : percentText(found)),
+      cell: ({ discountBps: found }) => (found === null || found === 0 ? t("none") : percentText(found)),
     },
     {
       id: "credit",
-      title: "Credit",
+      title: t("Credit"),
       align: "right",
       cell: ({ credit, asset }) =>
         credit === null ? "–" : <Amount value={credit} unit={asset} places={2} />,
     },
     {
       id: "paid",
-      title: "Paid",
+      title: t("Paid"),
       align: "right",
       cell: ({ amount, asset }) =>
         amount === null ? "–" : <Amount value={amount} unit={asset} places={2} />,
     },
     {
       id: "state",
-      title: "State",
+      title: t("State"),
       cell: ({ status, reason }) =>
         status === "completed" ? (
           <Badge tone="positive" shape="●">
-            Paid
+            {t("Paid")}
           </Badge>
         ) : (
           <>
             <Badge tone="negative" shape="✕">
-              Failed
+              {t("Failed")}
             </Badge>{" "}
             {reason}
           </>
@@ -362,16 +393,18 @@ function Payments({ service, nameOf }: { service: SubscriptionClient; nameOf: (p
     },
   ];
   return (
-    <Card title="Payments" flush>
+    <Card title={t("Payments")} flush>
       <DataTable
-        label="Payments"
+        label={t("Payments")}
         columns={columns}
         rows={query.data?.pages.flatMap(({ rows }) => rows)}
         rowId={({ id }) => id}
         rowName={({ id }) => id}
         state={query}
         problem={explainIfAny(query.error)}
-        empty={<EmptyState title="No payments yet">Each payment for a plan appears here.</EmptyState>}
+        empty={
+          <EmptyState title={t("No payments yet")}>{t("Each payment for a plan appears here.")}</EmptyState>
+        }
         footer={<ShowOlder query={query} />}
       />
     </Card>

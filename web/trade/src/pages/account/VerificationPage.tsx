@@ -4,6 +4,7 @@ import { Card } from "#lib/components/Card.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ErrorState, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { rich, t, texts } from "#lib/language.ts";
 import { DetailsForm } from "../../account/DetailsForm.tsx";
 import { DocumentCheck } from "../../account/DocumentCheck.tsx";
 import { useVerification } from "../../account/queries.ts";
@@ -15,28 +16,36 @@ import { AssetAmount } from "../../parts/AssetAmount.tsx";
 type Verification = Schemas["KycStatusResponse"];
 
 const LEVELS: Readonly<Record<Verification["level"], string>> = {
-  none: "None",
-  basic: "Basic",
-  verified: "Verified",
+  get none() {
+    return t("None");
+  },
+  get basic() {
+    return t("Basic");
+  },
+  get verified() {
+    return t("Verified");
+  },
 };
 
-const STATES: Readonly<Record<Verification["status"], readonly [tone: Tone, shape: string, word: string]>> = {
-  not_started: ["neutral", "○", "Not started"],
-  pending: ["warning", "◐", "Being checked"],
-  on_hold: ["warning", "◐", "On hold"],
-  approved: ["positive", "●", "Approved"],
-  retry: ["negative", "✕", "Refused: try again"],
-  rejected: ["negative", "✕", "Refused"],
-};
+const STATES: Readonly<Record<Verification["status"], readonly [tone: Tone, shape: string, word: string]>> =
+  texts({
+    not_started: ["neutral", "○", "Not started"],
+    pending: ["warning", "◐", "Being checked"],
+    on_hold: ["warning", "◐", "On hold"],
+    approved: ["positive", "●", "Approved"],
+    retry: ["negative", "✕", "Refused: try again"],
+    rejected: ["negative", "✕", "Refused"],
+  });
 
 /** How well the exchange knows the user, what that allows, and what the next level needs. */
 export default function VerificationPage() {
   const query = useVerification();
   return (
     <>
-      <PageHeader title="Verification">
-        The better the exchange knows you, the more you may withdraw. Details lead to the level Basic, a check
-        of your documents to Verified.
+      <PageHeader title={t("Verification")}>
+        {t(
+          "The better the exchange knows you, the more you may withdraw. Details lead to the level Basic, a check of your documents to Verified.",
+        )}
       </PageHeader>
       {query.data ? (
         <div className={classes.cards}>
@@ -46,7 +55,7 @@ export default function VerificationPage() {
       ) : query.error ? (
         <ErrorState problem={explain(query.error)} onRetry={() => void query.refetch()} />
       ) : (
-        <Skeleton height={240} role="progressbar" aria-label="Loading the verification" />
+        <Skeleton height={240} role="progressbar" aria-label={t("Loading the verification")} />
       )}
     </>
   );
@@ -59,35 +68,37 @@ function Summary({
 }) {
   const [tone, shape, word] = STATES[status];
   return (
-    <Card title="Your level">
+    <Card title={t("Your level")}>
       <dl className={classes.summary}>
         <div>
-          <dt>Level</dt>
+          <dt>{t("Level")}</dt>
           <dd>{LEVELS[level]}</dd>
         </div>
         <div>
-          <dt>Withdrawals in 24 hours</dt>
+          <dt>{t("Withdrawals in 24 hours")}</dt>
           <dd>
             {dailyWithdrawalLimit === "0" ? (
-              "None yet"
+              t("None yet")
             ) : (
               <>
-                up to <AssetAmount value={dailyWithdrawalLimit} asset="USD" />
+                {rich("up to {dailyWithdrawalLimit}", {
+                  dailyWithdrawalLimit: <AssetAmount value={dailyWithdrawalLimit} asset="USD" />,
+                })}
               </>
             )}
           </dd>
         </div>
         <div>
-          <dt>Check of documents</dt>
+          <dt>{t("Check of documents")}</dt>
           <dd>
             <Badge tone={tone} shape={shape}>
-              {word}
+              {t(word)}
             </Badge>
           </dd>
         </div>
         {updatedAt !== null && (
           <div>
-            <dt>Last change</dt>
+            <dt>{t("Last change")}</dt>
             <dd>
               <TimeText milliseconds={Date.parse(updatedAt)} />
             </dd>
@@ -103,31 +114,33 @@ function Next({ verification }: { verification: Verification }) {
   const { level, status, hasBasicInformation } = verification;
   if (status === "rejected")
     return (
-      <Card title="Your verification was refused">
+      <Card title={t("Your verification was refused")}>
         <p className={classes.text}>
-          The check of your documents has decided, and it cannot be repeated. You can trade and deposit;
-          withdrawals are as far as the limit above. Ask the operator if you think that this is wrong.
+          {t(
+            "The check of your documents has decided, and it cannot be repeated. You can trade and deposit; withdrawals are as far as the limit above. Ask the operator if you think that this is wrong.",
+          )}
         </p>
       </Card>
     );
   if (level === "verified")
     return (
-      <Card title="Nothing is left to do">
-        <p className={classes.text}>You have the highest level.</p>
+      <Card title={t("Nothing is left to do")}>
+        <p className={classes.text}>{t("You have the highest level.")}</p>
       </Card>
     );
   return (
     <>
       {status === "retry" && (
         <WarningNote>
-          Your documents were refused: they could not be read, or did not agree with your details. Correct
-          your details below if they are wrong, and start the check again.
+          {t(
+            "Your documents were refused: they could not be read, or did not agree with your details. Correct your details below if they are wrong, and start the check again.",
+          )}
         </WarningNote>
       )}
-      {!hasBasicInformation && <DetailsForm title="Next: your details, for the level Basic" />}
+      {!hasBasicInformation && <DetailsForm title={t("Next: your details, for the level Basic")} />}
       {hasBasicInformation && <DocumentCheck status={status} />}
       {hasBasicInformation && status !== "pending" && status !== "on_hold" && (
-        <DetailsForm title="Correct your details" isCorrection />
+        <DetailsForm title={t("Correct your details")} isCorrection />
       )}
     </>
   );

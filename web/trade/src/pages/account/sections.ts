@@ -8,6 +8,7 @@ import {
   VerifiedIcon,
 } from "@primer/octicons-react";
 import { type ComponentType, lazy, type LazyExoticComponent } from "react";
+import { t } from "#lib/language.ts";
 
 export const ACCOUNT = "/account";
 
@@ -22,37 +23,49 @@ export interface Section {
 export const SECTIONS: readonly Section[] = [
   {
     name: "profile",
-    title: "Profile",
+    get title() {
+      return t("Profile");
+    },
     icon: PersonIcon,
     Page: lazy(() => import("./ProfilePage.tsx")),
   },
   {
     name: "security",
-    title: "Security",
+    get title() {
+      return t("Security");
+    },
     icon: ShieldLockIcon,
     Page: lazy(() => import("./SecurityPage.tsx")),
   },
   {
     name: "api-keys",
-    title: "API keys",
+    get title() {
+      return t("API keys");
+    },
     icon: KeyIcon,
     Page: lazy(() => import("./ApiKeysPage.tsx")),
   },
   {
     name: "verification",
-    title: "Verification",
+    get title() {
+      return t("Verification");
+    },
     icon: VerifiedIcon,
     Page: lazy(() => import("./VerificationPage.tsx")),
   },
   {
     name: "notifications",
-    title: "Notifications",
+    get title() {
+      return t("Notifications");
+    },
     icon: BellIcon,
     Page: lazy(() => import("./NotificationsPage.tsx")),
   },
   {
     name: "subscription",
-    title: "Subscription",
+    get title() {
+      return t("Subscription");
+    },
     icon: CreditCardIcon,
     Page: lazy(() => import("./SubscriptionPage.tsx")),
   },

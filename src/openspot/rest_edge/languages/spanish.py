@@ -1,0 +1,186 @@
+"""The texts of mails and notifications in Spanish, by their English templates (`catalogue.py`)."""
+
+SPANISH: dict[str, str] = {
+    "Confirm your email address": "Confirma tu dirección de correo",
+    "Confirm that this is your email address. It works once, within 24 hours.": (
+        "Confirma que esta es tu dirección de correo. Sirve una vez, en un plazo de 24 horas."
+    ),
+    "You have an account already": "Ya tienes una cuenta",
+    (
+        "Somebody, perhaps you, tried to register with this email address, which has an account already. Log in with "
+        "it, or reset the password if you do not know it any more."
+    ): (
+        "Alguien, quizá tú, intentó registrarse con esta dirección de correo, que ya tiene una cuenta. Inicia sesión "
+        "con ella, o restablece la contraseña si ya no la recuerdas."
+    ),
+    "Reset your password": "Restablece tu contraseña",
+    "Choose a new password. This works once, within 30 minutes. Did you not ask for it? Do nothing.": (
+        "Elige una contraseña nueva. Esto sirve una vez, en un plazo de 30 minutos. ¿No lo pediste tú? No hagas nada."
+    ),
+    "Too many failed logins: choose a new password": (
+        "Demasiados inicios de sesión fallidos: elige una contraseña nueva"
+    ),
+    (
+        "100 logins in a row have failed. Until you choose a new password, logins from there are refused. Networks "
+        "that you have logged in from count on their own. This works once, within 30 minutes; you can ask for "
+        "another mail."
+    ): (
+        "Han fallado 100 inicios de sesión seguidos. Hasta que elijas una contraseña nueva, se rechazan los inicios "
+        "de sesión desde allí. Las redes desde las que has entrado cuentan por separado. Esto sirve una vez, en un "
+        "plazo de 30 minutos; puedes pedir otro correo."
+    ),
+    "Your account is deleted": "Tu cuenta está eliminada",
+    "Your account and your personal data are deleted. Records of trades and payments stay, without your name.": (
+        "Tu cuenta y tus datos personales están eliminados. Los registros de operaciones y pagos permanecen, sin tu "
+        "nombre."
+    ),
+    "Your anti-phishing code: {code}": "Tu código antiphishing: {code}",
+    "Token: {token}": "Token: {token}",
+    "Deposit credited": "Depósito acreditado",
+    "{amount} arrived and can be used.": "{amount} llegaron y se pueden usar.",
+    "Withdrawal requested": "Retiro solicitado",
+    (
+        "A withdrawal of {amount} to {address} was requested. Was it not you? Cancel it on the page of withdrawals, "
+        "reset your password and end all sessions."
+    ): (
+        "Se solicitó un retiro de {amount} a {address}. ¿No fuiste tú? Cancélalo en la página de retiros, restablece "
+        "tu contraseña y termina todas las sesiones."
+    ),
+    (
+        "A withdrawal of {amount} was requested. Was it not you? Cancel it on the page of withdrawals, reset your "
+        "password and end all sessions."
+    ): (
+        "Se solicitó un retiro de {amount}. ¿No fuiste tú? Cancélalo en la página de retiros, restablece tu "
+        "contraseña y termina todas las sesiones."
+    ),
+    "Withdrawal completed": "Retiro completado",
+    "Your withdrawal of {amount} has left for its address. Transaction: {transaction}": (
+        "Tu retiro de {amount} salió hacia su dirección. Transacción: {transaction}"
+    ),
+    "Your withdrawal of {amount} has left for its address.": "Tu retiro de {amount} salió hacia su dirección.",
+    "Withdrawal not carried out": "Retiro no realizado",
+    (
+        "Your withdrawal of {amount} was not carried out. Its funds are in your account. The page of withdrawals "
+        "says why."
+    ): ("Tu retiro de {amount} no se realizó. Sus fondos están en tu cuenta. La página de retiros dice por qué."),
+    "Conversion completed": "Conversión completada",
+    "{paid} became {amount}.": "{paid} pasaron a ser {amount}.",
+    "Payment completed": "Pago completado",
+    "Stake returned": "Stake devuelto",
+    "Your stake of {amount} is in your account again.": "Tu stake de {amount} está de nuevo en tu cuenta.",
+    "Staking reward paid": "Recompensa de staking pagada",
+    "Staking earned you {amount}.": "El staking te dio {amount}.",
+    "Plan refunded": "Plan reembolsado",
+    "The rest of your plan's credit, {amount}, is yours again.": (
+        "El resto del crédito de tu plan, {amount}, vuelve a ser tuyo."
+    ),
+    "Plan charged": "Plan cobrado",
+    "{amount} were taken from your spot account for your plan.": (
+        "Se tomaron {amount} de tu cuenta al contado por tu plan."
+    ),
+    "Your plan could not be charged": "No se pudo cobrar tu plan",
+    "Your plan {plan} has ended.": "Tu plan {plan} ha terminado.",
+    "Your plan {plan} goes on for now. The charge is tried again on {day}.": (
+        "Tu plan {plan} sigue por ahora. El cobro se reintenta el {day}."
+    ),
+    "Order filled: {symbol}": "Orden ejecutada: {symbol}",
+    "You bought {amount} at {price}.": "Compraste {amount} a {price}.",
+    "You sold {amount} at {price}.": "Vendiste {amount} a {price}.",
+    "You bought {amount}.": "Compraste {amount}.",
+    "You sold {amount}.": "Vendiste {amount}.",
+    "Order refused: {symbol}": "Orden rechazada: {symbol}",
+    "Order {order} was not placed: {reason}.": "La orden {order} no se colocó: {reason}.",
+    "Your orders were cancelled by your timer": "Tu temporizador canceló tus órdenes",
+    (
+        "Your timer to cancel all orders ran out at {time} without a renewal, and your open orders were cancelled. "
+        "If a program should have renewed it, look whether it is running."
+    ): (
+        "Tu temporizador para cancelar todas las órdenes venció a las {time} sin renovarse, y tus órdenes abiertas "
+        "se cancelaron. Si un programa debía renovarlo, mira si está funcionando."
+    ),
+    "Your margin account is at risk": "Tu cuenta de margen está en riesgo",
+    (
+        "The level of margin account {account} fell to {level}. Add collateral or repay a loan: if it falls further, "
+        "the account is liquidated."
+    ): (
+        "El nivel de la cuenta de margen {account} cayó a {level}. Aporta garantía o devuelve un préstamo: si cae "
+        "más, la cuenta se liquida."
+    ),
+    "Your margin account is being liquidated": "Tu cuenta de margen se está liquidando",
+    (
+        "The level of margin account {account} fell to the liquidation level ({level}). Its positions are closed "
+        "step by step near the fair price and its loans are repaid from the proceeds."
+    ): (
+        "El nivel de la cuenta de margen {account} cayó al nivel de liquidación ({level}). Sus posiciones se cierran "
+        "paso a paso cerca del precio justo y sus préstamos se devuelven con lo obtenido."
+    ),
+    (
+        "The level of margin account {account} fell to the liquidation level. Its positions are closed step by step "
+        "near the fair price and its loans are repaid from the proceeds."
+    ): (
+        "El nivel de la cuenta de margen {account} cayó al nivel de liquidación. Sus posiciones se cierran paso a "
+        "paso cerca del precio justo y sus préstamos se devuelven con lo obtenido."
+    ),
+    "Margin position closed: {symbol}": "Posición de margen cerrada: {symbol}",
+    "A liquidation closes your long position of {quantity} ({position}).": (
+        "Una liquidación cierra tu posición larga de {quantity} ({position})."
+    ),
+    "A liquidation closes your short position of {quantity} ({position}).": (
+        "Una liquidación cierra tu posición corta de {quantity} ({position})."
+    ),
+    "Price alert: {symbol}": "Alerta de precio: {symbol}",
+    "The last trade was at {price}: at or above {bound}. Your note: {note}": (
+        "La última operación fue a {price}: en o por encima de {bound}. Tu nota: {note}"
+    ),
+    "The last trade was at {price}: at or below {bound}. Your note: {note}": (
+        "La última operación fue a {price}: en o por debajo de {bound}. Tu nota: {note}"
+    ),
+    "The fair price is {price}: at or above {bound}. Your note: {note}": (
+        "El precio justo es {price}: en o por encima de {bound}. Tu nota: {note}"
+    ),
+    "The fair price is {price}: at or below {bound}. Your note: {note}": (
+        "El precio justo es {price}: en o por debajo de {bound}. Tu nota: {note}"
+    ),
+    "The last trade was at {price}: at or above {bound}.": (
+        "La última operación fue a {price}: en o por encima de {bound}."
+    ),
+    "The last trade was at {price}: at or below {bound}.": (
+        "La última operación fue a {price}: en o por debajo de {bound}."
+    ),
+    "The fair price is {price}: at or above {bound}.": "El precio justo es {price}: en o por encima de {bound}.",
+    "The fair price is {price}: at or below {bound}.": "El precio justo es {price}: en o por debajo de {bound}.",
+    "A change of your account": "Un cambio en tu cuenta",
+    "Was it not you? Reset your password and end all sessions.": (
+        "¿No fuiste tú? Restablece tu contraseña y termina todas las sesiones."
+    ),
+    "A session was ended, because one of its tokens was used twice.": (
+        "Se terminó una sesión, porque uno de sus tokens se usó dos veces."
+    ),
+    "Your password was changed. All other sessions have ended.": (
+        "Tu contraseña se cambió. Todas las demás sesiones han terminado."
+    ),
+    "Your password was reset. All sessions have ended.": (
+        "Tu contraseña se restableció. Todas las sesiones han terminado."
+    ),
+    "Two-factor authentication was enabled.": "Se activó la autenticación de dos factores.",
+    "Two-factor authentication was disabled.": "Se desactivó la autenticación de dos factores.",
+    "A recovery code was used in place of your authenticator app.": (
+        "Se usó un código de recuperación en lugar de tu aplicación de autenticación."
+    ),
+    "Your recovery codes were replaced.": "Tus códigos de recuperación se reemplazaron.",
+    "Your anti-phishing code was changed. Every mail shows the new one.": (
+        "Tu código antiphishing se cambió. Cada correo muestra el nuevo."
+    ),
+    "An API key was made.": "Se creó una clave API.",
+    "An API key got a new secret.": "Una clave API recibió un nuevo secreto.",
+    "An API key was revoked.": "Se revocó una clave API.",
+    "Your account is an administrator's from your next login on.": (
+        "Tu cuenta es de administrador desde tu próximo inicio de sesión."
+    ),
+    "Your account is no administrator's any more. All sessions have ended.": (
+        "Tu cuenta ya no es de administrador. Todas las sesiones han terminado."
+    ),
+    "New login to your account": "Nuevo inicio de sesión en tu cuenta",
+    "Somebody logged in from {address}, with {program}.": "Alguien inició sesión desde {address}, con {program}.",
+    "Somebody logged in from {address}.": "Alguien inició sesión desde {address}.",
+}

@@ -1,0 +1,153 @@
+"""Mails and notifications in other languages: every text has a translation, with its values and no other."""
+
+import re
+
+import pytest
+
+from openspot.contracts.messages import (
+    DepositConfirmed,
+    ExecutedTransfer,
+    MarginPositionClosed,
+    MarginWarning,
+    OrderEvent,
+    RiskCheckFailed,
+    SendNotification,
+    TransferMovement,
+    WithdrawalOutcome,
+    WithdrawalRequested,
+)
+from openspot.rest_edge.identity.activity.log import NOTICES, Origin, login_notice
+from openspot.rest_edge.languages.catalogue import CATALOGUES, Language, language_of, translated
+from openspot.rest_edge.mail.texts import MailFacts, MailKind, compose
+from openspot.rest_edge.notifications import templates
+from tests.support.order_records import order_record
+
+OTHERS = tuple(CATALOGUES)
+NAMES = re.compile(r"\{(\w+)\}")
+MOVED = {
+    "conversion": [("ada", "house:convert", "USD", "100"), ("house:convert", "ada", "BTC", "1")],
+    "payment": [("house:payments", "ada", "USD", "100")],
+    "unstaking": [("house:staking", "ada", "BTC", "1")],
+    "reward": [("house:staking", "ada", "BTC", "1")],
+    "refund": [("house:subscriptions", "ada", "USD", "5")],
+    "subscription": [("ada", "house:subscriptions", "USD", "5")],
+}
+
+
+def names(text: str) -> list[str]:
+    return sorted(NAMES.findall(text))
+
+
+def closed(side: str) -> MarginPositionClosed:
+    return MarginPositionClosed(
+        id="l1:p1",
+        liquidation_id="l1",
+        margin_account_id="margin:ada",
+        user_id="ada",
+        position_id="p1",
+        symbol="ETH-USD",
+        side=side,
+        quantity="0.5",
+        reason="liquidation",
+        timestamp=1,
+    )
+
+
+def notified() -> list[SendNotification]:
+    """A notification of each kind that the edge makes of an event about money, margin or an order."""
+    withdrawal = WithdrawalOutcome("w1", "ada", "BTC", "0.5", tx_hash="beef")
+    requested = WithdrawalRequested("w1", "ada", "BTC", "0.5", "bc1qx", "bitcoin")
+    orders = [order_record(side=side, symbol="BTC-USD", average_price=price) for side, price in SIDES]
+    made = [
+        templates.deposit_credited(DepositConfirmed("tx1", "ada", "BTC", "0.5"), {"BTC"}, 1),
+        templates.withdrawal_requested(requested, 1),
+        templates.withdrawal_requested(WithdrawalRequested("w1", "ada", "BTC", "0.5"), 1),
+        templates.withdrawal_completed(withdrawal, 1),
+        templates.withdrawal_completed(WithdrawalOutcome("w1", "ada", "BTC", "0.5"), 1),
+        templates.withdrawal_failed(withdrawal, 1),
+        *(
+            templates.transfer_executed(ExecutedTransfer("t1", kind, [TransferMovement(*one) for one in moved], 7, 1))
+            for kind, moved in MOVED.items()
+        ),
+        *(templates.order_filled(OrderEvent("filled", 7, 1, order)) for order in orders),
+        templates.order_refused(RiskCheckFailed("o1", "ada", "BTC-USD", "price_band", "the price is far", 1)),
+        templates.orders_cancelled_by_timer("ada", 1, 2),
+        templates.margin_warning(MarginWarning("w", "margin:ada", "ada", "1.42", "423.4", "1000", 1)),
+        *(templates.margin_position_closed(closed(side)) for side in ("buy", "sell")),
+    ]
+    assert None not in made
+    return [one for one in made if one is not None]
+
+
+SIDES = (("buy", "100"), ("sell", "100"), ("buy", None), ("sell", None))
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_catalogue_has_the_same_texts_with_the_same_values(language: Language) -> None:
+    catalogue = CATALOGUES[language]
+    assert set(catalogue) == set(CATALOGUES[Language.GERMAN])
+    assert [english for english, text in catalogue.items() if names(text) != names(english)] == []
+    assert [english for english, text in catalogue.items() if not text.strip() or "\n" in text] == []
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_notification_has_a_translation_in_each_line(language: Language) -> None:
+    notices = [*NOTICES.values(), login_notice(Origin("10.0.0.1", "Firefox")), login_notice(Origin("10.0.0.1"))]
+    texts = [text for one in [*notified(), *notices] for text in (one.title, *one.text.split("\n"))]
+    assert [text for text in texts if translated(text, language) == text] == []
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_mail_of_the_edge_has_a_translation_with_its_token(language: Language) -> None:
+    for kind in set(MailKind) - {MailKind.NOTIFICATION}:
+        english = compose(kind, "ada@example.org", MailFacts("my code", "abc"), "The Exchange")
+        mail = compose(kind, "ada@example.org", MailFacts("my code", "abc", language=language), "The Exchange")
+        assert mail.subject != english.subject
+        assert mail.text.splitlines()[0].endswith(": my code")
+        assert ("Token: abc" in mail.text.splitlines()) == ("Token: abc" in english.text.splitlines())
+        assert not set(mail.text.splitlines()) & {line for line in english.text.splitlines() if " " in line} - {
+            "Token: abc",
+            "The Exchange",
+        }
+
+
+def test_a_translated_mail_keeps_its_link_whole() -> None:
+    facts = MailFacts(token="t" * 150, link_base="https://x.org", language=Language.GERMAN)
+    mail = compose(MailKind.RESET_PASSWORD, "ada@example.org", facts, "OpenSpot")
+    assert f"https://x.org/reset-password#token={'t' * 150}" in mail.text.splitlines()
+
+
+def test_a_mail_of_a_notification_is_as_the_notification_was_stored() -> None:
+    facts = MailFacts(detail="Deposit credited\n1 BTC arrived and can be used.", language=Language.GERMAN)
+    assert compose(MailKind.NOTIFICATION, "ada@example.org", facts, "OpenSpot").subject == "Deposit credited"
+
+
+def test_a_text_that_no_template_fits_stays_english_beside_lines_that_have_one() -> None:
+    text = "Something new happened.\nWas it not you? Reset your password and end all sessions."
+    assert translated(text, Language.GERMAN).splitlines() == [
+        "Something new happened.",
+        "Waren Sie das nicht? Setzen Sie Ihr Passwort zurück und beenden Sie alle Sitzungen.",
+    ]
+    assert translated(text, Language.ENGLISH) == text
+
+
+def test_a_value_that_looks_like_a_name_or_a_pattern_is_shown_as_it_is() -> None:
+    text = r"Somebody logged in from 10.0.0.1, with {address} \1 (.*)."
+    assert translated(text, Language.SPANISH) == r"Alguien inició sesión desde 10.0.0.1, con {address} \1 (.*)."
+
+
+@pytest.mark.parametrize(
+    ("tag", "language"),
+    [
+        ("de", Language.GERMAN),
+        ("de-AT", Language.GERMAN),
+        ("pt-BR", Language.PORTUGUESE),
+        ("ES-419", Language.SPANISH),
+        ("en-GB", Language.ENGLISH),
+        ("fr", Language.ENGLISH),
+        ("", Language.ENGLISH),
+        (None, Language.ENGLISH),
+    ],
+)
+def test_a_tag_asks_for_a_language(tag: str | None, language: Language) -> None:
+    assert language_of(tag) is language
