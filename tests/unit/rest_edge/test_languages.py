@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from openspot.contracts.engine_events import UnarmedEvent
 from openspot.contracts.messages import (
     DepositConfirmed,
     ExecutedTransfer,
@@ -20,6 +21,7 @@ from openspot.rest_edge.identity.activity.log import NOTICES, Origin, login_noti
 from openspot.rest_edge.languages.catalogue import CATALOGUES, Language, language_of, translated
 from openspot.rest_edge.mail.texts import MailFacts, MailKind, compose
 from openspot.rest_edge.notifications import templates
+from openspot.router.translation.order_lists import unarmed_notification
 from tests.support.order_records import order_record
 
 OTHERS = tuple(CATALOGUES)
@@ -29,6 +31,7 @@ MOVED = {
     "payment": [("house:payments", "ada", "USD", "100")],
     "unstaking": [("house:staking", "ada", "BTC", "1")],
     "reward": [("house:staking", "ada", "BTC", "1")],
+    "adjustment": [("house:adjustments", "ada", "USD", "5")],
     "refund": [("house:subscriptions", "ada", "USD", "5")],
     "subscription": [("ada", "house:subscriptions", "USD", "5")],
 }
@@ -70,6 +73,10 @@ def notified() -> list[SendNotification]:
             for kind, moved in MOVED.items()
         ),
         *(templates.order_filled(OrderEvent("filled", 7, 1, order)) for order in orders),
+        templates.transfer_executed(
+            ExecutedTransfer("t2", "adjustment", [TransferMovement("ada", "house:adjustments", "USD", "5")], 7, 1)
+        ),
+        unarmed_notification("e", UnarmedEvent(9, 1, "BTC-USD", 3, "BRACKET", "ada", "RISK_NSF", "1.5"), "list1"),
         templates.order_refused(RiskCheckFailed("o1", "ada", "BTC-USD", "price_band", "the price is far", 1)),
         templates.orders_cancelled_by_timer("ada", 1, 2),
         templates.margin_warning(MarginWarning("w", "margin:ada", "ada", "1.42", "423.4", "1000", 1)),

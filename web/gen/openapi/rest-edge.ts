@@ -5448,7 +5448,7 @@ export interface components {
         };
         /**
          * Permission
-         * @description What an operator may do, by the names of the console's catalogue (Document A 2.6) and those that it lacks.
+         * @description What an operator may do, by the names of the console's catalogue (fact A2.6-11) and those that it lacks.
          *
          *     `http/operators.py` says which role has which.
          * @enum {string}

@@ -185,4 +185,34 @@ GERMAN: dict[str, str] = {
     "New login to your account": "Neue Anmeldung bei Ihrem Konto",
     "Somebody logged in from {address}, with {program}.": "Jemand hat sich von {address} angemeldet, mit {program}.",
     "Somebody logged in from {address}.": "Jemand hat sich von {address} angemeldet.",
+    "The platform has locked your login. All sessions have ended, and API keys rest.": (
+        "Die Plattform hat Ihre Anmeldung gesperrt. Alle Sitzungen sind beendet, und API-Schlüssel ruhen."
+    ),
+    "You can log in again.": "Sie können sich wieder anmelden.",
+    "The platform has locked your withdrawals. Those under way wait.": (
+        "Die Plattform hat Ihre Auszahlungen gesperrt. Laufende warten."
+    ),
+    "You can withdraw again.": "Sie können wieder auszahlen.",
+    ("The platform has removed your second factor, as support was asked to. All sessions have ended."): (
+        "Die Plattform hat Ihren zweiten Faktor entfernt, worum der Support gebeten wurde. Alle Sitzungen sind beendet."
+    ),
+    "The platform has ended sessions of yours. Log in again.": (
+        "Die Plattform hat Sitzungen von Ihnen beendet. Melden Sie sich neu an."
+    ),
+    "Balance adjusted": "Guthaben angepasst",
+    "{amount} were added to your balance by the platform. Ask its support why.": (
+        "{amount} hat die Plattform Ihrem Guthaben hinzugefügt. Den Grund nennt Ihnen der Support."
+    ),
+    "{amount} were taken from your balance by the platform. Ask its support why.": (
+        "{amount} hat die Plattform Ihrem Guthaben entnommen. Den Grund nennt Ihnen der Support."
+    ),
+    "Position without its exits: {symbol}": "Position ohne ihre Ausstiege: {symbol}",
+    (
+        "The entry of your order list {list} has filled {quantity} for which its exits could not be placed: "
+        "{reason}. What was left of the entry is cancelled. Look whether this position needs other orders."
+    ): (
+        "Der Einstieg Ihrer Auftragsliste {list} hat {quantity} ausgeführt, für die ihre Ausstiege nicht gelegt "
+        "werden konnten: {reason}. Was vom Einstieg übrig war, ist storniert. Prüfen Sie, ob diese Position andere"
+        " Aufträge braucht."
+    ),
 }

@@ -173,4 +173,32 @@ PORTUGUESE: dict[str, str] = {
     "New login to your account": "Novo login na sua conta",
     "Somebody logged in from {address}, with {program}.": "Alguém entrou de {address}, com {program}.",
     "Somebody logged in from {address}.": "Alguém entrou de {address}.",
+    "The platform has locked your login. All sessions have ended, and API keys rest.": (
+        "A plataforma bloqueou seu login. Todas as sessões terminaram e as chaves de API ficam suspensas."
+    ),
+    "You can log in again.": "Você pode entrar novamente.",
+    "The platform has locked your withdrawals. Those under way wait.": (
+        "A plataforma bloqueou seus saques. Os que estão em andamento aguardam."
+    ),
+    "You can withdraw again.": "Você pode sacar novamente.",
+    ("The platform has removed your second factor, as support was asked to. All sessions have ended."): (
+        "A plataforma removeu seu segundo fator, como foi pedido ao suporte. Todas as sessões terminaram."
+    ),
+    "The platform has ended sessions of yours. Log in again.": "A plataforma encerrou sessões suas. Entre novamente.",
+    "Balance adjusted": "Saldo ajustado",
+    "{amount} were added to your balance by the platform. Ask its support why.": (
+        "A plataforma adicionou {amount} ao seu saldo. Pergunte o motivo ao suporte."
+    ),
+    "{amount} were taken from your balance by the platform. Ask its support why.": (
+        "A plataforma retirou {amount} do seu saldo. Pergunte o motivo ao suporte."
+    ),
+    "Position without its exits: {symbol}": "Posição sem suas saídas: {symbol}",
+    (
+        "The entry of your order list {list} has filled {quantity} for which its exits could not be placed: "
+        "{reason}. What was left of the entry is cancelled. Look whether this position needs other orders."
+    ): (
+        "A entrada da sua lista de ordens {list} executou {quantity} para os quais não foi possível colocar as "
+        "saídas: {reason}. O que restava da entrada foi cancelado. Verifique se esta posição precisa de outras "
+        "ordens."
+    ),
 }

@@ -183,4 +183,35 @@ SPANISH: dict[str, str] = {
     "New login to your account": "Nuevo inicio de sesión en tu cuenta",
     "Somebody logged in from {address}, with {program}.": "Alguien inició sesión desde {address}, con {program}.",
     "Somebody logged in from {address}.": "Alguien inició sesión desde {address}.",
+    "The platform has locked your login. All sessions have ended, and API keys rest.": (
+        "La plataforma ha bloqueado tu inicio de sesión. Todas las sesiones han terminado y las claves API quedan "
+        "en pausa."
+    ),
+    "You can log in again.": "Puedes volver a iniciar sesión.",
+    "The platform has locked your withdrawals. Those under way wait.": (
+        "La plataforma ha bloqueado tus retiros. Los que están en curso esperan."
+    ),
+    "You can withdraw again.": "Puedes volver a retirar.",
+    ("The platform has removed your second factor, as support was asked to. All sessions have ended."): (
+        "La plataforma ha eliminado tu segundo factor, como se pidió al soporte. Todas las sesiones han terminado."
+    ),
+    "The platform has ended sessions of yours. Log in again.": (
+        "La plataforma ha cerrado sesiones tuyas. Inicia sesión de nuevo."
+    ),
+    "Balance adjusted": "Saldo ajustado",
+    "{amount} were added to your balance by the platform. Ask its support why.": (
+        "La plataforma añadió {amount} a tu saldo. Pregunta el motivo al soporte."
+    ),
+    "{amount} were taken from your balance by the platform. Ask its support why.": (
+        "La plataforma retiró {amount} de tu saldo. Pregunta el motivo al soporte."
+    ),
+    "Position without its exits: {symbol}": "Posición sin sus salidas: {symbol}",
+    (
+        "The entry of your order list {list} has filled {quantity} for which its exits could not be placed: "
+        "{reason}. What was left of the entry is cancelled. Look whether this position needs other orders."
+    ): (
+        "La entrada de tu lista de órdenes {list} ejecutó {quantity} para los que no se pudieron colocar sus "
+        "salidas: {reason}. Lo que quedaba de la entrada está cancelado. Comprueba si esta posición necesita otras"
+        " órdenes."
+    ),
 }

@@ -77,7 +77,7 @@ export const NAVIGATION: readonly Group[] = [
   {
     title: "Markets",
     entries: [
-      { path: "/listings", title: "Listings", icon: MegaphoneIcon, key: "i", needs: "markets.read" },
+      { path: "/listings", title: "Listings", icon: MegaphoneIcon, key: "m", needs: "markets.read" },
       { path: "/symbols", title: "Symbols", icon: StackIcon, key: "s", needs: "engine" },
       { path: "/currencies", title: "Currencies", icon: TagIcon, key: "c", needs: "engine" },
     ],

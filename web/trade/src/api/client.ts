@@ -18,6 +18,9 @@ import {
   type Session,
 } from "./session.ts";
 
+/** The Authorization header of a token. */
+export const bearer = (token: string): string => ["Bearer", token].join(" ");
+
 export type Schemas = components["schemas"];
 export type PositionSchemas = PositionComponents["schemas"];
 export type SubscriptionSchemas = SubscriptionComponents["schemas"];
@@ -95,14 +98,14 @@ export function connectExchange({ restUrl, positionsUrl, subscriptionsUrl }: Add
   async function send(request: Request): Promise<Response> {
     const again = request.clone();
     const token = await freshToken();
-    if (token !== null) request.headers.set("Authorization", `Bearer ${token}`);
+    if (token !== null) request.headers.set("Authorization", bearer(token));
     const response = await ask(request);
     if (response.status !== 401 || token === null || (await codeOf(response)) !== "UNAUTHENTICATED")
       return response;
     // The session was ended elsewhere, or the clock of this computer is wrong.
     const renewed = await freshToken(token);
     if (renewed === null) return response;
-    again.headers.set("Authorization", `Bearer ${renewed}`);
+    again.headers.set("Authorization", bearer(renewed));
     return ask(again);
   }
 

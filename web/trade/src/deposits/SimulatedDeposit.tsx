@@ -8,7 +8,7 @@ import { formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { readScaled } from "#lib/scaled.ts";
 import { decimalForm } from "#lib/decimalForm.ts";
-import { useExchange } from "../api/client.ts";
+import { bearer, useExchange } from "../api/client.ts";
 import { RefusedError, UnreachableError } from "../api/errors.ts";
 import { BALANCES } from "../api/live.ts";
 import { explain } from "../api/messages.ts";
@@ -30,7 +30,7 @@ export function SimulatedDeposit({ entry, minimum }: { entry: Network; minimum: 
         method: "POST",
         headers: {
           "Content-Type": "application/json",
-          Authorization: `Bearer ${token ?? ""}`,
+          Authorization: bearer(token ?? ""),
         },
         body: JSON.stringify({ asset, network, amount: amount.trim(), fiat }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
