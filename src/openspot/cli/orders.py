@@ -267,19 +267,23 @@ def amend(
     client_order_id: ClientOrderId = None,
     price: Annotated[str | None, typer.Option(help="The price that it shall have")] = None,
     quantity: Annotated[str | None, typer.Option(help="The whole quantity, with what is filled")] = None,
+    stop_price: Annotated[
+        str | None, typer.Option(help="The trigger of one that waits for it")
+    ] = None,
     url: Url = DEFAULT_URL,
     key_file: KeyFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give an open order another price, another quantity or both. Sent again, it changes nothing more."""
+    """Give an open order another price, quantity or trigger. Sent again, it changes nothing more."""
     _one_of(order_id, client_order_id)
-    if price is None and quantity is None:
-        raise _wrong("give --price, --quantity or both")
+    if price is None and quantity is None and stop_price is None:
+        raise _wrong("give --price, --quantity, --stop-price or several of them")
+    wanted = {"price": price, "quantity": quantity, "stop_price": stop_price}
     order = _run(
         lambda client: (
-            client.amend_order(order_id, price=price, quantity=quantity)
+            client.amend_order(order_id, **wanted)
             if order_id is not None
-            else client.amend_order_by_client_id(client_order_id, price=price, quantity=quantity)
+            else client.amend_order_by_client_id(client_order_id, **wanted)
         ),
         url,
         key_file,

@@ -77,6 +77,17 @@ async def test_what_an_order_asks_for_is_sent_as_it_is_written() -> None:
     assert asked.body == body
 
 
+@pytest.mark.parametrize(
+    ("which", "path"), [(("A1",), "/api/v1/orders/A1"), (("--client-order-id", "m"), "/api/v1/orders/client/m")]
+)
+async def test_an_amendment_sends_the_trigger_alone(which: tuple[str, ...], path: str) -> None:
+    async with running_fake() as fake:
+        fake.refuse(409, "NO_TRIGGER_TO_AMEND")
+        assert (await outcome_of(fake, "amend", *which, "--stop-price", "61000.50"))[0] == 1
+        [asked] = fake.asked
+    assert (asked.method, asked.path, asked.body) == ("PATCH", path, {"stopPrice": "61000.50"})
+
+
 async def test_no_output_and_no_argument_has_the_secret() -> None:
     async with running_fake() as fake:
         fake.refuse(401, "INVALID_CREDENTIAL", "the API key or its signature is not valid")
