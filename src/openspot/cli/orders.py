@@ -267,9 +267,7 @@ def amend(
     client_order_id: ClientOrderId = None,
     price: Annotated[str | None, typer.Option(help="The price that it shall have")] = None,
     quantity: Annotated[str | None, typer.Option(help="The whole quantity, with what is filled")] = None,
-    stop_price: Annotated[
-        str | None, typer.Option(help="The trigger of one that waits for it")
-    ] = None,
+    stop_price: Annotated[str | None, typer.Option(help="The trigger of one that waits for it")] = None,
     url: Url = DEFAULT_URL,
     key_file: KeyFile = None,
     as_json: AsJson = False,

@@ -188,6 +188,13 @@ REQUESTS = {
         lambda answer: answer["outcomes"][0]["code"] == "NOT_FOUND",
         {("userId",): HOSTILE_IDS},
     ),
+    "orders.replace": Request(
+        {"userId": "alice", "orderId": "nobodys", "order": ORDER},
+        lambda answer: answer["cancelled"]["code"] == "NOT_FOUND" and answer["placed"] is None,
+        {("userId",): HOSTILE_IDS, ("orderId",): HOSTILE_IDS},
+        frozenset(ORDER) - {"orderId", "symbol", "side", "type"},
+        frozenset(ORDER) - {"orderId", "symbol", "side", "type", "timeInForce"},
+    ),
     "orders.submit_list": Request(
         {"userId": "alice", "listId": "nobodys", "type": "oco", "orders": [ORDER], "clientListId": "mine"},
         lambda answer: answer["error"].startswith("orders must have 2 entries for a list of type oco"),

@@ -11,6 +11,7 @@ from openspot.up.services import PlatformSettings
 from tests.support.background_platform import Background, background
 from tests.support.databases import TestDatabases
 from tests.support.fixtures import platform_settings
+from tests.support.operator import Operator
 from tests.support.own_bus import own_bus
 from tests.support.rest_client import RestClient
 
@@ -28,7 +29,7 @@ class WholeEdge:
     background: Background
     url: str
     tokens: dict[str, str | None]
-    """By caller: anonymous has none."""
+    """By caller: anonymous has none, the operator has that of a session with the engine."""
     user_id: str
     engine_url: str
     service_headers: dict[str, str]
@@ -59,6 +60,9 @@ def whole_edge(
         with background(settings, *SERVICES) as services:
             user_id = services.run(_registered(settings))
             client_tokens = services.run(_tokens(settings, user_id))
+            operator = Operator(settings)
+            client_tokens["operator"] = operator.login.token
+            operator.close()
             yield WholeEdge(
                 services, settings.rest_url, client_tokens, user_id, settings.engine_url, HEADERS,
                 settings.subscriptions_url,

@@ -20,12 +20,12 @@ from tests.support.http_routes import all_routes, documents
 DOCUMENT = documents()["rest-edge"]
 POSITIVE_NUMBER = "(?=.*[1-9])"
 """How the pattern of a decimal above 0 begins."""
-OF_ADMINISTRATORS = frozenset(
-    f"{route.method} {route.path}"
+CALLERS = {
+    f"{route.method} {route.path}": {Access.ADMIN: "admin", Access.OPERATOR: "operator"}[route.policy.access]
     for _, route in all_routes()
     if route.policy.access in (Access.ADMIN, Access.OPERATOR)
-)
-"""The operations that refuse a user before they look at the request."""
+}
+"""By operation that refuses a user before it looks at the request: who is heard."""
 KNOWN_PARAMETERS = {"symbol": "BTC-USD", "asset": "BTC", "event": "order_filled"}
 
 
@@ -103,7 +103,7 @@ class Answer:
 
 
 class HostileClient:
-    """One connection to the edge, as the user, and as an administrator where only one is heard."""
+    """One connection to the edge, as the user, or as an administrator or operator where only one is heard."""
 
     def __init__(self, edge: WholeEdge) -> None:
         address = urlsplit(edge.url)
@@ -111,13 +111,14 @@ class HostileClient:
         assert address.port is not None
         self.host, self.port = address.hostname, address.port
         self.token = edge.tokens["user"]
-        self._administrators_token = edge.tokens["admin"]
+        self._tokens = edge.tokens
         self._connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
 
     def __call__(self, operation: Operation, body: Any = None, *, target: str | None = None, query: str = "") -> Answer:
         """Send a request. `body` is sent as JSON, bytes as they are; `target` is a path as it stands on the wire."""
         raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        token = self._administrators_token if operation.label in OF_ADMINISTRATORS else self.token
+        caller = CALLERS.get(operation.label)
+        token = self.token if caller is None else self._tokens[caller]
         headers = {"Authorization": f"Bearer {token}"}
         if raw is not None:
             headers |= {"Content-Type": "application/json", "X-Payload-Digest": payload_digest(WEBHOOK_SECRET, raw)}

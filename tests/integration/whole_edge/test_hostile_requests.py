@@ -30,7 +30,10 @@ WITH_PATH = [operation for operation in ALL if operation.parameters("path")]
 WITH_MONEY = [
     operation
     for operation in WITH_BODY
-    if any(POSITIVE_NUMBER in schema.get("pattern", "") for schema in operation.fields.values())
+    if any(
+        POSITIVE_NUMBER in (pattern := schema.get("pattern", "")) and "-?" not in pattern
+        for schema in operation.fields.values()
+    )
 ]
 
 ASSIGNED = ("role", "userId", "isAdmin", "emailVerified", "mfaEnabled", "balance", "operationId", "__proto__")
@@ -39,6 +42,8 @@ SQL = "x'; DROP TABLE users; --"
 TEXTS = (SQL, "' OR '1'='1", "\u202egnp.exe", "😀" * 3, "é\u0301\u200b", "${jndi:ldap://x}{{7*7}}%s%n", "x" * 20_000)
 BROKEN_TEXTS = (rb'"\ud800"', rb'"a\ude00\ud83d"', b'"\xff\xfe"', b'"\xed\xa0\x80"', b'"a\x00b"')
 """No texts at all: halves of surrogate pairs, no UTF-8, a raw control character."""
+JUDGED = ("POST /api/v1/operator/markets/checks",)
+"""Operations whose response says what is wrong with a body."""
 COMPARED = ("mfaCode",)
 """Texts that are compared with something, if at all, and never kept."""
 NUL = r'"a\u0000b"'
@@ -103,7 +108,7 @@ def test_hostile_texts_are_taken_as_texts_or_refused(client: HostileClient, oper
             assert (answer.status, answer.body["code"]) == (400, "MALFORMED_JSON"), (field, raw)
         # PostgreSQL has no NUL in texts.
         answer = client(operation, marked.replace(b'"@"', NUL.encode()))
-        assert answer.status >= 400 or field in COMPARED, (field, answer)
+        assert answer.status >= 400 or field in COMPARED or operation.label in JUDGED, (field, answer)
 
 
 @each(WITH_MONEY)

@@ -37,7 +37,9 @@ class NewOperatorBody(Body):
 
     model_config = example({"user": "ada@example.org", "roles": ["SUPPORT"], "reason": "joined the support team"})
 
-    user: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=254)]
+    user: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=254, pattern=r"^[^\x00-\x1f\x7f]+$")
+    ]
     roles: Annotated[RoleList, Field(min_length=1)]
     reason: Reason
 
