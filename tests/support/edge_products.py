@@ -94,6 +94,7 @@ class EdgeProducts:
             fair_prices=self.fair_prices,
             configuration=configuration,
             clock=self._clock,
+            further={},
         )
         self.fees: FeeServices = make_fee_services(
             self.settings,

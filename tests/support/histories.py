@@ -31,12 +31,11 @@ _FILL = (
     INSERT INTO orders (
         order_id, engine_order_id, client_order_id, user_id, symbol, side, type, time_in_force, price, quantity,
         filled_quantity, filled_notional, remaining_quantity, fee, fee_currency, status, last_sequence, created_at,
-        updated_at, list_id, list_type, list_role, list_state
+        updated_at
     )
     SELECT 'order-' || n, n, 'client-' || n, CASE n % 2 WHEN 0 THEN 'trader' ELSE 'user' || n % 1000 END,
         'BTC-USD', 'buy', 'limit', 'gtc', 50000, 1, 1, 50000, 0, 1, 'USD',
-        CASE WHEN n <= 2 * $2::int THEN 'open' ELSE 'filled' END, n, at, at,
-        'list-' || n, 'oco', 'stop_loss', 'active'
+        CASE WHEN n <= 2 * $2::int THEN 'open' ELSE 'filled' END, n, at, at
     FROM generate_series(1, $1::bigint) AS n, LATERAL (SELECT $3::timestamptz + n * interval '1 second' AS at) AS moment
     """,
     """
@@ -70,6 +69,12 @@ _FILL = (
 )
 
 
+_LISTS = """
+    UPDATE orders
+    SET list_id = 'list-' || engine_order_id, list_type = 'oco', list_role = 'stop_loss', list_state = 'active'
+"""
+
+
 class PlanNode(NamedTuple):
     """A node of a plan that was run. `rows` are those that it returned or passed over, all its loops together."""
 
@@ -98,10 +103,13 @@ class RecordingPool:
         return await self._pool.fetchrow(query, *arguments)
 
 
-async def fill(pool: asyncpg.Pool, rows: int) -> None:
-    """Write `rows` rows into each of the tables that the pages read."""
+async def fill(pool: asyncpg.Pool, rows: int, *, with_lists: bool = True) -> None:
+    """Write `rows` rows into each of the tables that the pages read. Tables of earlier versions know no order lists."""
     for statement in _FILL:
         await pool.execute(statement, rows, OLDEST, BEGIN, timeout=7200)
+    if with_lists:
+        await pool.execute(_LISTS, timeout=7200)
+        await pool.execute("VACUUM orders", timeout=7200)
     for table in ("orders", "trades", "ledger_entries", "custody_deposits", "ledger_accounts"):
         await pool.execute(f"ANALYZE {table}", timeout=600)
 
