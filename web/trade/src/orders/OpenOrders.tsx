@@ -21,7 +21,8 @@ import { orderActions, orderColumns, usePlaces } from "./columns.tsx";
 import { useOneClick } from "./habits.ts";
 import classes from "./OrdersPanel.module.css";
 import { orderName } from "./orderName.ts";
-import { tellRefused, useAmendOrder, useCancelAll, useCancelOrder } from "./placing.ts";
+import { useCancelAll, useCancelOrder } from "./cancelling.ts";
+import { tellRefused, useAmendOrder } from "./placing.ts";
 
 const AmendReview = lazy(() => import("./AmendReview.tsx"));
 

@@ -105,7 +105,12 @@ function Screen({ symbol }: { symbol: string }) {
       setDraft((before) => {
         // The field of the date begins anew with another type.
         const isOther = changes.type !== undefined && changes.type !== before.type;
-        return { ...before, ...(isOther ? { expiresAt: "" } : {}), ...changes };
+        return {
+          ...before,
+          ...(isOther ? { expiresAt: "" } : {}),
+          ...(changes.type === undefined ? {} : { isOco: false }),
+          ...changes,
+        };
       }),
     [],
   );
