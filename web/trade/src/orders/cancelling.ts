@@ -8,7 +8,8 @@ import { BALANCES, noteOrder } from "../api/live.ts";
 import type { Order } from "../api/orderKinds.ts";
 import { tellRefused } from "./placing.ts";
 
-export function useCancelOrder() {
+/** Cancels an order. Without `onDone` nothing on the screen shows a refusal, so it is told. */
+export function useCancelOrder(onDone?: () => void) {
   const { rest } = useExchange();
   const client = useQueryClient();
   return useMutation({
@@ -16,6 +17,8 @@ export function useCancelOrder() {
       returned(rest.DELETE("/api/v1/orders/{orderId}", { params: { path: { orderId: order.orderId } } })),
     onSuccess: (order) => {
       noteOrder(client, order);
+      // The others of its list may have ended with it.
+      if (order.listId !== undefined) void client.invalidateQueries({ queryKey: ["orders"] });
       void client.invalidateQueries({ queryKey: BALANCES });
       toastDone(
         t("Order cancelled"),
@@ -25,9 +28,10 @@ export function useCancelOrder() {
           price: order.price === null ? t("market") : formatDecimal(order.price),
         }),
       );
+      onDone?.();
     },
     onError: (error) => {
-      tellRefused(error);
+      if (!onDone) tellRefused(error);
       void client.invalidateQueries({ queryKey: ["orders"] });
     },
   });
