@@ -299,9 +299,7 @@ def test_the_form_offers_what_the_exchange_says_and_no_more(
 ) -> None:
     screen = new_window(trader)
     types = ["limit", "market", "stop_market"]
-    opened(
-        screen, exchange, orderTypes=types, triggerSources=["last"], selfTradePreventionModes=[], orderListTypes=[]
-    )
+    opened(screen, exchange, orderTypes=types, triggerSources=["last"], selfTradePreventionModes=[], orderListTypes=[])
     screen.page.get_by_role("button", name="All order types").click()
     expect(screen.page.get_by_role("menuitem")).to_have_count(3)
     screen.page.keyboard.press("Escape")

@@ -246,7 +246,11 @@ export const OrderFields = memo(function OrderFields({
           label={t("Take profit, stop loss")}
           description={t("Exits that are placed with what this order fills.")}
           checked={draft.hasExits}
-          onChecked={(hasExits) => void loadConditional().then(() => onDraft({ hasExits }))}
+          onChecked={(hasExits) => {
+            onDraft({ hasExits });
+            // Without its fields the box would promise what nobody can enter.
+            if (hasExits) loadConditional().catch(() => onDraft({ hasExits: false }));
+          }}
         />
       )}
       {conditional && draft.hasExits && isList(draft) && <conditional.ExitFields {...fields} />}
