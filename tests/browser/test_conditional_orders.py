@@ -7,10 +7,10 @@ import re
 import secrets
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.support.console import OPPOSITE_LOOKS, Look
-from tests.support.stub_orders import StubbedOrders, offer, waiting_order
+from tests.support.stub_orders import StubbedOrders, fulfil, offer, waiting_order
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
 
 SYMBOL = "BTC-BRL"
@@ -59,7 +59,8 @@ def test_a_stop_limit_says_when_it_fires_and_is_sent_after_a_review(
     opened(screen, exchange)
     form = screen.page.get_by_role("form", name="Order form")
     screen.page.get_by_role("button", name="All order types").click()
-    expect(screen.page.get_by_role("menuitem")).to_have_count(8)
+    # Eight types, and OCO.
+    expect(screen.page.get_by_role("menuitem")).to_have_count(9)
     screen.assert_accessible("the list of order types")
     screen.page.keyboard.press("Escape")
     choose_type(screen, "Stop limit")
@@ -147,12 +148,160 @@ def test_a_trailing_stop_follows_by_percent_and_its_present_trigger_is_listed(
     ]
 
 
+@pytest.mark.parametrize("look", OPPOSITE_LOOKS)
+def test_an_entry_with_both_exits_is_one_request_that_the_review_names_in_full(
+    new_window: NewWindow, exchange: Exchange, trader: Trader, look: Look
+) -> None:
+    scheme, viewport = look
+    screen = new_window(trader, color_scheme=scheme, viewport=viewport)
+    orders = StubbedOrders(screen.page, trader.user_id)
+    opened(screen, exchange)
+    form = screen.page.get_by_role("form", name="Order form")
+    form.get_by_role("textbox", name="Price", exact=True).fill("240")
+    form.get_by_role("textbox", name="Amount").fill("2")
+    form.get_by_role("checkbox", name="Take profit, stop loss").check()
+    submit = form.get_by_role("button", name="Buy BTC, limit")
+    expect(submit).to_have_accessible_description("Enter a take profit, a stop loss or both.")
+    form.get_by_role("textbox", name="Take profit at").fill("239")
+    expect(form.get_by_text("The entry fills at 240. Enter a price above it.")).to_be_visible()
+    form.get_by_role("textbox", name="Take profit at").fill("280")
+    form.get_by_role("textbox", name="Stop loss at").fill("220")
+    # In a tall window the form does not scroll by itself, so none of its buttons is cut off at its edge.
+    screen.page.set_viewport_size({"width": viewport["width"], "height": 1600})
+    screen.assert_accessible("an entry with exits")
+    screen.assert_fits("an entry with exits")
+    submit.click()
+    dialog = screen.dialog("Limit: buy?")
+    for sentence in (
+        "Entry: Buys 2 BTC at 240 BRL or better.",
+        "Take profit: Sells 2 BTC at 280 BRL or better.",
+        "Stop loss: Sells when the last price is at or below 220 BRL.",
+    ):
+        expect(dialog).to_contain_text(sentence)
+    screen.assert_accessible("the review of an entry with exits")
+    assert orders.lists == []
+    dialog.get_by_role("button", name="Buy BTC, limit").click()
+    expect(screen.toast("Buy: Order placed")).to_be_visible()
+    assert orders.asked == []
+    exits = {"symbol": SYMBOL, "side": "sell", "quantity": "2"}
+    stop = {"type": "stop_market", "stopPrice": "220", "triggerBy": "last", "maxSlippageBps": "100"}
+    gtc = {"type": "limit", "timeInForce": "gtc"}
+    assert orders.lists == [
+        {
+            "type": "bracket",
+            "orders": [
+                {"symbol": SYMBOL, "side": "buy", "quantity": "2", "price": "240", **gtc},
+                {**exits, "price": "280", **gtc},
+                {**exits, **stop},
+            ],
+        }
+    ]
+
+    expect(screen.row("Open orders", "Bracket 4f2a: take profit, waits for its entry")).to_be_visible()
+    entry = screen.row("Open orders", "Bracket 4f2a: entry")
+    expect(entry.get_by_role("button", name=re.compile("^Change "))).to_have_count(0)
+    screen.assert_accessible("orders of a list")
+    entry.get_by_role("button", name=re.compile("^Cancel ")).click()
+    question = screen.dialog("Cancel buy 2 BTC-BRL at 240?")
+    expect(question).to_contain_text("Exits of what it has filled stay. The others end with it.")
+    screen.assert_accessible("the question before an order of a list is cancelled")
+    question.get_by_role("button", name="Keep it").click()
+
+
+def test_oco_is_a_type_of_its_own_and_holds_the_funds_once(
+    new_window: NewWindow, exchange: Exchange, trader: Trader
+) -> None:
+    screen = new_window(trader)
+    orders = StubbedOrders(screen.page, trader.user_id)
+    opened(screen, exchange)
+    form = screen.page.get_by_role("form", name="Order form")
+    screen.segment("Side", "Sell")
+    screen.page.get_by_role("button", name="All order types").click()
+    screen.page.get_by_role("menuitem", name=re.compile("^OCO ")).click()
+    form.get_by_role("textbox", name="Price", exact=True).fill("280")
+    form.get_by_role("textbox", name="Stop price").fill("220")
+    form.get_by_role("textbox", name="Amount").fill("3")
+    form.get_by_role("button", name="Sell BTC, OCO").click()
+    dialog = screen.dialog("OCO: sell?")
+    expect(dialog).to_contain_text("Limit: Sells 3 BTC at 280 BRL or better.")
+    expect(dialog).to_contain_text("Until one of them has filled it, 3 BTC are held once for both.")
+    dialog.get_by_role("button", name="Sell BTC, OCO").click()
+    expect(screen.toast("Sell: Order placed")).to_be_visible()
+    assert [order["type"] for order in orders.lists[0]["orders"]] == ["limit", "stop_market"]
+    # Another type is one order again.
+    screen.segment("Order type", "Limit")
+    form.get_by_role("textbox", name="Amount").fill("3")
+    form.get_by_text("Advanced").click()
+    form.get_by_role("textbox", name="Show only").fill("4")
+    expect(form.get_by_text("Less than the whole amount, and at least a hundredth of it.")).to_be_visible()
+    form.get_by_role("textbox", name="Show only").fill("0.5")
+    form.get_by_role("button", name="Sell BTC, limit").click()
+    expect(screen.toast("Sell: Order placed").last).to_be_visible()
+    expect(form.get_by_role("textbox", name="Amount")).to_have_value("")
+    assert [order["displayQuantity"] for order in orders.asked] == ["0.5"]
+
+
+def test_the_trigger_of_a_stop_can_be_changed(new_window: NewWindow, exchange: Exchange, trader: Trader) -> None:
+    screen = new_window(trader)
+    asked = {"symbol": SYMBOL, "side": "sell", "type": "stop_market", "quantity": "3", "triggerBy": "last"}
+    listed = waiting_order(trader.user_id, asked, stopPrice="220")
+    StubbedOrders(screen.page, trader.user_id, [listed])
+    changed: list[object] = []
+
+    def amend(route: Route) -> None:
+        changed.append(route.request.post_data_json)
+        fulfil(route, listed | {"stopPrice": "230"})
+
+    screen.page.route(re.compile(f"/api/v1/orders/{listed['orderId']}$"), amend)
+    opened(screen, exchange, rules="complete")
+    row = screen.row("Open orders", "waits for last ≤ 220")
+    row.get_by_role("button", name=re.compile("^Change ")).click()
+    field = screen.page.get_by_role("textbox", name=re.compile("^Stop price of "))
+    expect(field).to_be_focused()
+    expect(screen.page.get_by_role("textbox", name=re.compile("^Price of "))).to_have_count(0)
+    field.fill("230")
+    field.press("Enter")
+    dialog = screen.dialog(f"Change the order to sell {SYMBOL}?")
+    expect(dialog).to_contain_text("Sells when the last price is at or below 230 BRL.")
+    dialog.get_by_role("button", name="Change the order").click()
+    expect(screen.toast("Order changed")).to_be_visible()
+    assert changed == [{"stopPrice": "230"}]
+
+
+@pytest.mark.parametrize(
+    ("status", "title", "has_form"),
+    [("announced", "Announced", False), ("auction", "Opening auction", True), ("delisted", "Delisted", False)],
+)
+def test_a_market_that_does_not_trade_says_why_and_since_when(
+    new_window: NewWindow, exchange: Exchange, trader: Trader, status: str, title: str, has_form: bool
+) -> None:
+    screen = new_window(trader)
+    markets = exchange.call("GET", "markets")
+    for market in markets:
+        if market["symbol"] == SYMBOL:
+            schedule = [{"status": "open", "at": 4_073_500_800_000}]
+            market |= {"status": status, "announcement": "Trading begins on Monday.", "schedule": schedule}
+            market |= {"active": has_form}
+    screen.page.route(re.compile("/api/v1/markets$"), lambda route: fulfil(route, markets))
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    state = screen.page.get_by_role("region", name="State of the market")
+    expect(state).to_contain_text(title)
+    expect(state).to_contain_text("Trading begins on Monday.")
+    expect(state).to_contain_text("2099")
+    expect(screen.page.get_by_role("form", name="Order form")).to_have_count(1 if has_form else 0)
+    screen.assert_accessible(f"a market that is {status}")
+    screen.page.keyboard.press("/")
+    listed = screen.page.get_by_role("list", name="Delisted" if status == "delisted" else "Markets")
+    expect(listed.get_by_role("link", name=re.compile(f"^{SYMBOL}"))).to_be_visible()
+    screen.assert_accessible("the list of markets")
+
+
 def test_the_form_offers_what_the_exchange_says_and_no_more(
     new_window: NewWindow, exchange: Exchange, trader: Trader
 ) -> None:
     screen = new_window(trader)
     types = ["limit", "market", "stop_market"]
-    opened(screen, exchange, orderTypes=types, triggerSources=["last"], selfTradePreventionModes=[])
+    opened(screen, exchange, orderTypes=types, triggerSources=["last"], selfTradePreventionModes=[], orderListTypes=[])
     screen.page.get_by_role("button", name="All order types").click()
     expect(screen.page.get_by_role("menuitem")).to_have_count(3)
     screen.page.keyboard.press("Escape")
@@ -164,9 +313,11 @@ def test_the_form_offers_what_the_exchange_says_and_no_more(
     form.get_by_text("Advanced").click()
     expect(form.get_by_role("checkbox", name="One-click orders")).to_be_visible()
     expect(form.get_by_role("combobox", name="Self-trade prevention")).to_have_count(0)
+    screen.segment("Order type", "Limit")
+    expect(form.get_by_role("checkbox", name="Take profit, stop loss")).to_have_count(0)
 
     plain = new_window()
-    opened(plain, exchange, orderTypes=["limit", "market"])
+    opened(plain, exchange, orderTypes=["limit", "market"], orderListTypes=[])
     expect(plain.page.get_by_role("button", name="All order types")).to_have_count(0)
 
 

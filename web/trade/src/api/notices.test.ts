@@ -79,6 +79,7 @@ describe("notices", () => {
 
   it("lead to the page that they are about", () => {
     expect(pageOf("order.filled")?.path).toBe("/history");
+    expect(pageOf("balance.adjusted")?.path).toBe("/wallet");
     expect(pageOf("withdrawal_completed")?.path).toBe("/withdrawals");
     expect(pageOf("new_login")?.path).toBe("/account/security");
     expect(pageOf("weather.fine")).toBeNull();
@@ -86,7 +87,9 @@ describe("notices", () => {
   });
 
   it("stay on the screen where somebody has to act", () => {
-    expect(["margin.liquidation", "new.login", "security.token_reused"].filter(isUrgent)).toHaveLength(3);
+    expect(
+      ["margin.liquidation", "new.login", "security.token_reused", "order.list_not_armed"].every(isUrgent),
+    ).toBe(true);
     expect(["deposit.credited", "order.filled", "password.changed"].filter(isUrgent)).toEqual([]);
   });
 });

@@ -63,14 +63,15 @@ export function pageOf(kind: string): { path: string; title: string } | null {
 
 /** Whether a notice stays on the screen until the user dismisses it, because the user has to act. */
 export function isUrgent(kind: string): boolean {
-  return URGENT.has(kind.split(".")[0] ?? "");
+  return URGENT.has(kind) || URGENT.has(kind.split(".")[0] ?? "");
 }
 
-const URGENT: ReadonlySet<string> = new Set(["margin", "new", "security"]);
+const URGENT: ReadonlySet<string> = new Set(["margin", "new", "security", "order.list_not_armed"]);
 
 const PAGES: ReadonlyMap<string, { path: string; title: string }> = new Map(
   texts([
     ["order", { path: "/history", title: "Order history" }],
+    ["balance", { path: "/wallet", title: "Wallet" }],
     ["deposit", { path: "/wallet", title: "Wallet" }],
     ["payment", { path: "/wallet", title: "Wallet" }],
     ["withdrawal", { path: "/withdrawals", title: "Withdrawals" }],

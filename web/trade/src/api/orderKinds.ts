@@ -32,6 +32,11 @@ export function isWaiting({ triggerStatus }: Pick<Order, "triggerStatus">): bool
   return triggerStatus === "waiting";
 }
 
+/** Whether what happens to the order's list happens to it: it is not changed by itself. */
+export function isBound({ listState }: Pick<Order, "listState">): boolean {
+  return listState === "planned" || listState === "active";
+}
+
 /** Whether the order waits for a price at or above its trigger; otherwise for one at or below it. */
 export function firesAbove(type: ConditionalType, side: "buy" | "sell"): boolean {
   return type.startsWith("take_profit") ? side === "sell" : side === "buy";

@@ -12,7 +12,8 @@ const PUBLIC = { isPublic: true };
 export const OF_ONE_USER = { predicate: ({ meta }: Query) => meta?.isPublic !== true };
 /** The stream brings every change. Reading again from time to time repairs a lost event. */
 const SAFETY_MS = 30_000;
-const MARKETS_MS = 5 * 60_000;
+/** Markets are listed, opened and delisted while the page is shown. */
+const MARKETS_MS = 60_000;
 const SHOWN_MARKETS_MS = 10_000;
 /** Market data publishes an unchanged fair price every three seconds. */
 const FAIR_PRICES_MS = 3_000;
@@ -32,7 +33,7 @@ export function useMarkets(isShown = false) {
     queryKey: ["markets"],
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/markets", { signal })),
     staleTime: isShown ? SHOWN_MARKETS_MS : MARKETS_MS,
-    refetchInterval: isShown && SHOWN_MARKETS_MS,
+    refetchInterval: isShown ? SHOWN_MARKETS_MS : MARKETS_MS,
     meta: PUBLIC,
   });
 }

@@ -44,6 +44,7 @@ export const MarketHeader = memo(function MarketHeader({
     <header className={classes.header}>
       <Chooser symbol={symbol} isOpen={isOpen} onOpen={onOpen} />
       <h1 className={classes.heading}>{symbol}</h1>
+      {market?.name && <span className={classes.name}>{market.name}</span>}
       <div className={classes.price}>
         <span className={classes.last} data-direction={direction}>
           {ticker?.lastPrice ? (

@@ -13,6 +13,7 @@ import { Change } from "./Change.tsx";
 import classes from "./MarketList.module.css";
 import { toggleFavourite, useFavourites } from "./preferences.ts";
 import { Sparkline } from "./Sparkline.tsx";
+import { listedMarkets } from "./states.ts";
 
 /** All markets with their prices: search, favourites first, arrow keys. */
 export function MarketList({ current, onChoose }: { current: string; onChoose: () => void }) {
@@ -21,18 +22,28 @@ export function MarketList({ current, onChoose }: { current: string; onChoose: (
   const favourites = useFavourites();
   const [word, setWord] = useState("");
   const [showsFavourites, setShowsFavourites] = useState(false);
-  const list = useRef<HTMLUListElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const symbols = useMemo(() => (markets.data ?? []).map(({ symbol }) => symbol), [markets.data]);
   useTickerPushes(symbols);
   const bySymbol = new Map((tickers.data ?? []).map((ticker) => [ticker.symbol, ticker]));
   const wanted = word.trim().toUpperCase().replace("/", "-");
   const found = (markets.data ?? [])
-    // What cannot be traded is not listed, except where the user is.
-    .filter(({ symbol, active }) => active || symbol === current)
     .filter(({ symbol }) => symbol.includes(wanted) && (!showsFavourites || favourites.includes(symbol)))
     .sort(
       (a, b) => rank(favourites, b.symbol) - rank(favourites, a.symbol) || a.symbol.localeCompare(b.symbol),
     );
+  const { listed, delisted } = listedMarkets(found, current);
+  const entries = (shown: readonly Market[]) =>
+    shown.map((market) => (
+      <Entry
+        key={market.symbol}
+        market={market}
+        ticker={bySymbol.get(market.symbol)}
+        isFavourite={favourites.includes(market.symbol)}
+        isCurrent={market.symbol === current}
+        onChoose={onChoose}
+      />
+    ));
 
   const step = (event: KeyboardEvent) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -74,7 +85,7 @@ export function MarketList({ current, onChoose }: { current: string; onChoose: (
         </Tooltip>
       </div>
       {!markets.data && <Skeleton height={240} role="progressbar" aria-label={t("Loading the markets")} />}
-      {markets.data && found.length === 0 && (
+      {markets.data && listed.length + delisted.length === 0 && (
         <EmptyState
           title={showsFavourites && wanted === "" ? t("No favourites yet") : t("No market matches")}
         >
@@ -83,18 +94,19 @@ export function MarketList({ current, onChoose }: { current: string; onChoose: (
             : t("Search by asset, such as BTC, or by pair, such as BTC-USD.")}
         </EmptyState>
       )}
-      <ul className={classes.list} ref={list} aria-label={t("Markets")}>
-        {found.map((market) => (
-          <Entry
-            key={market.symbol}
-            market={market}
-            ticker={bySymbol.get(market.symbol)}
-            isFavourite={favourites.includes(market.symbol)}
-            isCurrent={market.symbol === current}
-            onChoose={onChoose}
-          />
-        ))}
-      </ul>
+      <div className={classes.list} ref={list}>
+        <ul className={classes.entries} aria-label={t("Markets")}>
+          {entries(listed)}
+        </ul>
+        {delisted.length > 0 && (
+          <>
+            <p className={classes.apart}>{t("Delisted")}</p>
+            <ul className={classes.entries} aria-label={t("Delisted")}>
+              {entries(delisted)}
+            </ul>
+          </>
+        )}
+      </div>
     </div>
   );
 }
@@ -112,7 +124,7 @@ interface EntryProps {
 }
 
 function Entry({ market, ticker, isFavourite, isCurrent, onChoose }: EntryProps) {
-  const { symbol, active } = market;
+  const { symbol, active, status, name } = market;
   return (
     <li className={classes.entry} data-current={isCurrent || undefined}>
       <ActionIcon
@@ -133,7 +145,10 @@ function Entry({ market, ticker, isFavourite, isCurrent, onChoose }: EntryProps)
       >
         <span className={classes.symbol}>
           {symbol}
-          {!active && <span className={classes.note}> {t("closed")}</span>}
+          {name !== "" && <span className={classes.note}> {name}</span>}
+          {(!active || status === "announced") && (
+            <span className={classes.note}> {status === "announced" ? t("not open yet") : t("closed")}</span>
+          )}
         </span>
         <Sparkline symbol={symbol} />
         <span className={classes.figures}>

@@ -1,5 +1,5 @@
 /** What a reader has in a market, as the chart marks it. */
-import { hasLimit, isWaiting, type Order } from "../api/orderKinds.ts";
+import { hasLimit, isBound, isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Schemas } from "../api/client.ts";
 
 export type Fill = Pick<Schemas["OwnTrade"], "side" | "quantity" | "executedAt">;
@@ -30,7 +30,7 @@ export function linePrice(order: Order): string | null {
 
 export const hasLine = (order: Order) => linePrice(order) !== null;
 
-/** Whether the line of an order can be drawn elsewhere: the exchange changes limits, but not what an order waits for. */
+/** Whether the line of an order can be drawn elsewhere: its limit is what is changed there. */
 export function isMovable(order: Order): boolean {
-  return order.type === "limit" || (hasLimit(order.type) && !isWaiting(order));
+  return !isBound(order) && (order.type === "limit" || (hasLimit(order.type) && !isWaiting(order)));
 }

@@ -1,5 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
+import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { t } from "#lib/language.ts";
 import { typedDecimal } from "#lib/separators.ts";
 import type { SelfTradePrevention } from "../api/orderKinds.ts";
@@ -9,7 +10,7 @@ import { ChoiceField } from "../parts/ChoiceField.tsx";
 import { CheckField } from "../parts/CheckField.tsx";
 import { changeHabits, SIZES_MAX, sizesOf, useHabits } from "./habits.ts";
 import type { Offer } from "./offer.ts";
-import type { Draft } from "./review.ts";
+import { type Draft, isList, type Review, waits } from "./review.ts";
 
 const MODES: Readonly<Record<SelfTradePrevention, string>> = {
   get none() {
@@ -34,11 +35,13 @@ export default function AdvancedFields({
   market,
   offer,
   draft,
+  faults,
   onDraft,
 }: {
   market: Market;
   offer: Offer;
   draft: Draft;
+  faults: Review["faults"];
   onDraft: (changes: Partial<Draft>) => void;
 }) {
   const { session } = useSession();
@@ -46,6 +49,17 @@ export default function AdvancedFields({
   const habits = useHabits(userId);
   return (
     <>
+      {offer.icebergs && draft.type === "limit" && waits(draft.timeInForce) && !isList(draft) && (
+        <DecimalField
+          label={t("Show only")}
+          description={t("The book shows this much of {baseAsset} at a time. Empty: all of it.", {
+            baseAsset: market.baseAsset,
+          })}
+          value={draft.display}
+          error={faults.display}
+          onValue={(display) => onDraft({ display })}
+        />
+      )}
       {offer.selfTradePrevention.length > 0 && (
         <ChoiceField
           label={t("Self-trade prevention")}

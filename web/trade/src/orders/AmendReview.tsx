@@ -1,10 +1,11 @@
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
-import { type Problem, WarningNote } from "#lib/components/states.tsx";
+import { WarningNote } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
-import { amendmentOf, isFar, type Wanted } from "./amending.ts";
+import { amendmentOf, isFar, type Wanted, wantedOf } from "./amending.ts";
+import { explainOrder } from "./refusals.ts";
 import { termsOf, triggerSentence } from "./trigger.ts";
 
 /** The last question before an order is changed: what it has, and what it shall have. */
@@ -14,7 +15,7 @@ export default function AmendReview({
   wanted,
   lastPrice,
   isBusy,
-  problem,
+  error,
   onConfirm,
   onClose,
 }: {
@@ -23,7 +24,8 @@ export default function AmendReview({
   wanted: Wanted;
   lastPrice: string | null;
   isBusy: boolean;
-  problem: Problem | null;
+  /** Why the exchange did not take it; null before it was asked. */
+  error: Error | null;
   onConfirm: () => void;
   onClose: () => void;
 }) {
@@ -31,9 +33,12 @@ export default function AmendReview({
   const { body, keepsPlace, faults } = amendmentOf(order, wanted, market);
   const price = (text: string) => `${formatDecimal(text, placesOf(market.tickSize))} ${quoteAsset}`;
   const amount = (text: string) => `${formatDecimal(text)} ${baseAsset}`;
-  const terms = isWaiting(order) ? termsOf(order) : null;
+  const terms = isWaiting(order)
+    ? termsOf(body?.stopPrice ? { ...order, stopPrice: body.stopPrice } : order)
+    : null;
   const far = body?.price !== undefined && isFar(order, wanted.price, lastPrice);
-  const fault = faults.price ?? faults.quantity;
+  const before = wantedOf(order);
+  const fault = faults.price ?? faults.stopPrice ?? faults.quantity;
   return (
     <ConfirmDialog
       title={
@@ -47,10 +52,21 @@ export default function AmendReview({
       confirm={t("Change the order")}
       dismiss={t("Leave it")}
       isBusy={isBusy}
-      problem={problem}
+      problem={error ? explainOrder(error) : null}
       missing={[body === null && t("close this: nothing of the order would change")]}
       comparisons={[
-        { name: t("Price"), before: price(order.price ?? "0"), after: price(wanted.price.trim()) },
+        ...(before.price === ""
+          ? []
+          : [{ name: t("Price"), before: price(before.price), after: price(wanted.price.trim()) }]),
+        ...(before.stopPrice === ""
+          ? []
+          : [
+              {
+                name: t("Stop price"),
+                before: price(before.stopPrice),
+                after: price(wanted.stopPrice.trim()),
+              },
+            ]),
         { name: t("Amount"), before: amount(order.quantity), after: amount(wanted.quantity.trim()) },
       ]}
       onConfirm={onConfirm}

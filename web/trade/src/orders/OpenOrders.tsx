@@ -6,7 +6,7 @@ import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { several, t } from "#lib/language.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
-import type { Order } from "../api/orderKinds.ts";
+import { isBound, type Order } from "../api/orderKinds.ts";
 import { useMarkets, useOpenOrders, useTickers, useTradingRules } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
 import {
@@ -16,12 +16,15 @@ import {
   refusedFields,
   type Wanted,
   type WantedFaults,
+  wantedOf,
 } from "./amending.ts";
+import { CancelListed } from "./CancelListed.tsx";
 import { orderActions, orderColumns, usePlaces } from "./columns.tsx";
 import { useOneClick } from "./habits.ts";
 import classes from "./OrdersPanel.module.css";
 import { orderName } from "./orderName.ts";
-import { tellRefused, useAmendOrder, useCancelAll, useCancelOrder } from "./placing.ts";
+import { useCancelAll, useCancelOrder } from "./cancelling.ts";
+import { tellRefused, useAmendOrder } from "./placing.ts";
 
 const AmendReview = lazy(() => import("./AmendReview.tsx"));
 
@@ -48,6 +51,8 @@ export function OpenOrders({ only }: { only: string | undefined }) {
   const places = usePlaces();
   const cancel = useCancelOrder();
   const [asks, setAsks] = useState(false);
+  /** An order that others depend on, which the user wants to cancel. */
+  const [ending, setEnding] = useState<Order | null>(null);
   const [editing, setEditing] = useState<Editing | null>(null);
   const leave = () => {
     setEditing(null);
@@ -73,8 +78,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
 
   const begin = (order: Order) => {
     amend.reset();
-    const wanted = { price: order.price ?? "", quantity: order.quantity };
-    setEditing({ orderId: order.orderId, wanted, refused: {}, asks: false });
+    setEditing({ orderId: order.orderId, wanted: wantedOf(order), refused: {}, asks: false });
   };
   const send = () => {
     if (edited && amendment?.body && !amend.isPending) amend.mutate({ order: edited, body: amendment.body });
@@ -94,27 +98,37 @@ export function OpenOrders({ only }: { only: string | undefined }) {
     else leave();
   };
 
+  const fieldOf = (order: Order, name: keyof Wanted, label: string) =>
+    editing?.orderId === order.orderId && wantedOf(order)[name] !== "" ? (
+      <DecimalField
+        size="xs"
+        className={classes.field}
+        aria-label={t("{label} of {orderName}", { label, orderName: orderName(order) })}
+        value={editing.wanted[name]}
+        error={editing.refused[name] ?? amendment?.faults[name]}
+        autoFocus={name === (wantedOf(order).stopPrice === "" ? "price" : "stopPrice")}
+        onValue={(text) => change({ [name]: text })}
+        onKeyDown={keys}
+      />
+    ) : null;
   const field = (column: Column<Order>, name: keyof Wanted, label: string): Column<Order> => ({
     ...column,
-    cell: (order) =>
-      editing?.orderId === order.orderId ? (
-        <DecimalField
-          size="xs"
-          className={classes.field}
-          aria-label={t("{label} of {orderName}", { label, orderName: orderName(order) })}
-          value={editing.wanted[name]}
-          error={editing.refused[name] ?? amendment?.faults[name]}
-          autoFocus={name === "price"}
-          onValue={(text) => change({ [name]: text })}
-          onKeyDown={keys}
-        />
-      ) : (
-        column.cell(order)
-      ),
+    cell: (order) => fieldOf(order, name, label) ?? column.cell(order),
   });
   const columns: Column<Order>[] = [
     ...orderColumns(places).map((column) => {
       if (column.id === "price") return field(column, "price", t("Price"));
+      // What an order waits for stands below its type.
+      if (column.id === "type")
+        return {
+          ...column,
+          cell: (order: Order) => (
+            <>
+              {column.cell(order)}
+              {fieldOf(order, "stopPrice", t("Stop price"))}
+            </>
+          ),
+        };
       return column.id === "quantity" ? field(column, "quantity", t("Amount")) : column;
     }),
     {
@@ -150,7 +164,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
               variant="default"
               aria-label={t("Cancel {orderName}", { orderName: orderName(order) })}
               loading={cancel.isPending && cancel.variables.orderId === order.orderId}
-              onClick={() => cancel.mutate(order)}
+              onClick={() => (isBound(order) ? setEnding(order) : cancel.mutate(order))}
             >
               {t("Cancel")}
             </Button>
@@ -185,6 +199,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
           </EmptyState>
         }
       />
+      {ending && <CancelListed order={ending} onClose={() => setEnding(null)} />}
       {asks && <CancelAllDialog only={only} count={rows?.length ?? 0} onClose={() => setAsks(false)} />}
       {editing?.asks && edited && market && (
         <Suspense>
@@ -194,7 +209,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
             wanted={editing.wanted}
             lastPrice={lastPrice}
             isBusy={amend.isPending}
-            problem={amend.error ? explain(amend.error) : null}
+            error={amend.error}
             onConfirm={send}
             onClose={() => setEditing((before) => before && { ...before, asks: false })}
           />

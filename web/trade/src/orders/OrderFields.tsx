@@ -3,14 +3,14 @@ import { type KeyboardEvent, lazy, memo, Suspense, useState } from "react";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { t, texts } from "#lib/language.ts";
-import { hasLimit, isConditional, type OrderType, type TimeInForce } from "../api/orderKinds.ts";
+import { hasLimit, isConditional, type TimeInForce } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { ChoiceField } from "../parts/ChoiceField.tsx";
 import { CheckField } from "../parts/CheckField.tsx";
 import { PercentButtons } from "../parts/PercentButtons.tsx";
 import type { Offer } from "./offer.ts";
 import classes from "./OrderForm.module.css";
-import { type Draft, type Review, waits } from "./review.ts";
+import { type Draft, isList, type Review, waits } from "./review.ts";
 import { TypeMenu } from "./TypeMenu.tsx";
 
 const AdvancedFields = lazy(() => import("./AdvancedFields.tsx"));
@@ -75,7 +75,8 @@ const DURATIONS: Readonly<Record<TimeInForce, readonly [name: string, meaning: s
 });
 
 /** The times in force that a draft can have. A market order never waits. */
-function timesOf({ type, side, unit }: Draft, { times }: Offer): readonly TimeInForce[] {
+function timesOf({ type, side, unit, isOco }: Draft, { times }: Offer): readonly TimeInForce[] {
+  if (isOco) return [];
   if (hasLimit(type)) return times;
   // The exchange takes no amount of money that fills whole or not at all.
   const isForMoney = side === "buy" && unit === "quote";
@@ -102,7 +103,8 @@ export const OrderFields = memo(function OrderFields({
   const { type } = draft;
   const times = timesOf(draft, offer);
   const time = times.includes(draft.timeInForce) ? draft.timeInForce : (times[0] ?? "gtc");
-  const hasMore = offer.types.some(isConditional);
+  const hasMore = offer.types.some(isConditional) || offer.lists.includes("oco");
+  const fields = { market, draft, faults, onDraft };
   const stepKeys = (field: "price" | "amount") => (event: KeyboardEvent) => {
     const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
     if (by === undefined) return;
@@ -127,16 +129,16 @@ export const OrderFields = memo(function OrderFields({
           aria-label={t("Order type")}
           className={classes.typeChoice}
           data={TYPES}
-          value={isConditional(type) ? "" : type}
+          value={isConditional(type) || draft.isOco ? "" : type}
           onChange={(next) => onDraft({ type: next === "limit" ? "limit" : "market" })}
         />
         {hasMore && (
           <TypeMenu
-            types={offer.types}
-            type={type}
+            offer={offer}
+            draft={draft}
             conditional={conditional}
             onOpen={loadConditional}
-            onType={(next: OrderType) => onDraft({ type: next })}
+            onDraft={onDraft}
           />
         )}
       </div>
@@ -173,6 +175,7 @@ export const OrderFields = memo(function OrderFields({
           onValue={(slippage) => onDraft({ slippage })}
         />
       )}
+      {conditional && draft.isOco && <conditional.OcoFields {...fields} />}
       <div className={classes.amount}>
         <DecimalField
           label={t("Amount")}
@@ -229,7 +232,7 @@ export const OrderFields = memo(function OrderFields({
           <ExpiryField onExpiry={(expiresAt) => onDraft({ expiresAt })} />
         </Suspense>
       )}
-      {type === "limit" && offer.postOnly && (
+      {type === "limit" && !draft.isOco && offer.postOnly && (
         <CheckField
           label={t("Post-only")}
           description={t("The order never takes. If it would trade at once, it is refused.")}
@@ -238,6 +241,19 @@ export const OrderFields = memo(function OrderFields({
           onChecked={(postOnly) => onDraft({ postOnly })}
         />
       )}
+      {!isConditional(type) && !draft.isOco && offer.lists.includes("bracket") && (
+        <CheckField
+          label={t("Take profit, stop loss")}
+          description={t("Exits that are placed with what this order fills.")}
+          checked={draft.hasExits}
+          onChecked={(hasExits) => {
+            onDraft({ hasExits });
+            // Without its fields the box would promise what nobody can enter.
+            if (hasExits) loadConditional().catch(() => onDraft({ hasExits: false }));
+          }}
+        />
+      )}
+      {conditional && draft.hasExits && isList(draft) && <conditional.ExitFields {...fields} />}
       {(isUser || offer.selfTradePrevention.length > 0) && (
         <details
           className={classes.advanced}
@@ -246,7 +262,7 @@ export const OrderFields = memo(function OrderFields({
           <summary>{t("Advanced")}</summary>
           {isAdvanced && (
             <Suspense>
-              <AdvancedFields market={market} offer={offer} draft={draft} onDraft={onDraft} />
+              <AdvancedFields {...fields} offer={offer} />
             </Suspense>
           )}
         </details>

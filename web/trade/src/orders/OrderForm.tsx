@@ -12,7 +12,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
+import { WarningNote } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { inSentence, rich, t } from "#lib/language.ts";
 import { percentFigure, percentOfBps } from "#lib/rates.ts";
@@ -22,7 +22,6 @@ import { useLink } from "../api/live.ts";
 import { type Balance, type Market, type Ticker, useTradingRules } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
 import { Panel } from "../market/Panel.tsx";
-import { explain } from "../api/messages.ts";
 import type { BookState } from "../stream/feeds.ts";
 import classes from "./OrderForm.module.css";
 import { type Conditional, OrderFields } from "./OrderFields.tsx";
@@ -32,9 +31,19 @@ import { lock, unlock, useHabits, useOneClick } from "./habits.ts";
 import { kindOf, typeName } from "./labels.tsx";
 import { offerOf } from "./offer.ts";
 import { usePlaceOrder } from "./placing.ts";
-import { type Draft, type Estimate, partOfFunds, type Review, review, stepped, unready } from "./review.ts";
+import {
+  type Draft,
+  type Estimate,
+  isList,
+  partOfFunds,
+  type Review,
+  review,
+  stepped,
+  unready,
+} from "./review.ts";
 
 const OrderReview = lazy(() => import("./OrderReview.tsx"));
+const Refused = lazy(() => import("./Refused.tsx"));
 const NO_SIZES: readonly string[] = [];
 
 interface OrderFormProps {
@@ -75,21 +84,23 @@ export const OrderForm = memo(function OrderForm({
   const facts = { market, book: state.book, lastPrice: ticker?.lastPrice ?? null, available };
   const { type } = draft;
   const waiting = isConditional(type) ? { ...draft, type } : null;
-  const found: Review = waiting
-    ? (conditional?.reviewConditional(waiting, facts) ?? unready(t("The form is on its way.")))
-    : review(draft, facts);
+  const isPlain = waiting === null && !isList(draft);
+  const found: Review = isPlain
+    ? review(draft, facts)
+    : ((waiting ? conditional?.reviewConditional(waiting, facts) : conditional?.reviewList(draft, facts)) ??
+      unready(t("The form is on its way.")));
   const sentence =
     waiting && conditional && found.body
       ? conditional.triggerSentence(conditional.draftTerms(waiting, facts), market.quoteAsset)
       : "";
-  const needsReview = found.needsWord || (waiting !== null && !isOneClick);
+  const needsReview = found.needsWord || (!isPlain && !isOneClick);
   const place = usePlaceOrder(() => {
     setAsks(false);
     onDraft({ amount: "" });
   });
   const faults = useSame(found.faults);
   const isBuy = draft.side === "buy";
-  const named = { asset: baseAsset, type: inSentence(typeName(type)) };
+  const named = { asset: baseAsset, type: draft.isOco ? "OCO" : inSentence(typeName(type)) };
   const action = isBuy ? t("Buy {asset}, {type}", named) : t("Sell {asset}, {type}", named);
   const isOld = state.book !== null && (!state.isCurrent || link.state !== "live");
   const blocked = found.blocked ?? (available === null ? t("Your balances are on their way.") : null);
@@ -113,7 +124,8 @@ export const OrderForm = memo(function OrderForm({
     [onDraft],
   );
   const send = () => {
-    if (found.body && !place.isPending) place.mutate(found.body);
+    const body = found.list ?? found.body;
+    if (body && !place.isPending) place.mutate(body);
   };
 
   return (
@@ -153,7 +165,11 @@ export const OrderForm = memo(function OrderForm({
         {found.warnings.map((warning) => (
           <WarningNote key={warning}>{warning}</WarningNote>
         ))}
-        {place.error && !asks && <ProblemNote problem={explain(place.error)} />}
+        {place.error && !asks && (
+          <Suspense>
+            <Refused error={place.error} />
+          </Suspense>
+        )}
         {session ? (
           <>
             <Submit
@@ -190,7 +206,7 @@ export const OrderForm = memo(function OrderForm({
             sentence={sentence}
             action={action}
             isBusy={place.isPending}
-            problem={place.error ? explain(place.error) : null}
+            error={place.error}
             onConfirm={send}
             onClose={() => setAsks(false)}
           />

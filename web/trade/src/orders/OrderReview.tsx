@@ -3,11 +3,12 @@ import { WarningNote } from "#lib/components/states.tsx";
 import { placesOf, formatDecimal } from "#lib/decimal.ts";
 import { inSentence, rich, t } from "#lib/language.ts";
 import { scaledText } from "#lib/scaled.ts";
-import type { Problem } from "#lib/components/states.tsx";
 import { hasLimit, isConditional } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { typeName } from "./labels.tsx";
+import { listSentences } from "./lists.ts";
+import { explainOrder } from "./refusals.ts";
 import type { Draft, Review } from "./review.ts";
 
 /** The last question before an order is sent: what it waits for, and what it holds until then. */
@@ -18,7 +19,7 @@ export default function OrderReview({
   sentence,
   action,
   isBusy,
-  problem,
+  error,
   onConfirm,
   onClose,
 }: {
@@ -29,7 +30,8 @@ export default function OrderReview({
   sentence: string;
   action: string;
   isBusy: boolean;
-  problem: Problem | null;
+  /** Why the exchange did not take it; null before it was asked. */
+  error: Error | null;
   onConfirm: () => void;
   onClose: () => void;
 }) {
@@ -51,14 +53,14 @@ export default function OrderReview({
           ? isBuy
             ? t("Buy far from the market?")
             : t("Sell far from the market?")
-          : `${typeName(draft.type)}: ${inSentence(word)}?`
+          : `${typeName(draft.isOco ? "OCO" : draft.type)}: ${inSentence(word)}?`
       }
       typed={found.needsWord ? symbol : ""}
       operator=""
       confirm={action}
       danger={found.needsWord}
       isBusy={isBusy}
-      problem={problem}
+      problem={error ? explainOrder(error) : null}
       missing={[found.blocked !== null && t("close this and correct the order")]}
       onConfirm={onConfirm}
       onClose={onClose}
@@ -67,6 +69,13 @@ export default function OrderReview({
         <WarningNote key={warning}>{warning}</WarningNote>
       ))}
       {sentence !== "" && <p>{sentence}</p>}
+      {found.list && (
+        <ul>
+          {listSentences(found.list, market).map((text) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ul>
+      )}
       {estimate && waits && (
         <p>
           {isBuy
@@ -82,7 +91,19 @@ export default function OrderReview({
               })}
         </p>
       )}
-      {estimate && !waits && (
+      {estimate && draft.isOco && (
+        <p>
+          {rich("Until one of them has filled it, {held} are held once for both.", {
+            held: (
+              <AssetAmount
+                value={scaledText(isBuy ? estimate.held : estimate.quantity)}
+                asset={isBuy ? quoteAsset : baseAsset}
+              />
+            ),
+          })}
+        </p>
+      )}
+      {estimate && !waits && !draft.isOco && (
         <p>
           {isBuy
             ? rich("You pay at most {amount} for {quantity}.", {

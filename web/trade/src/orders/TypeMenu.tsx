@@ -2,22 +2,25 @@ import { Button, Menu } from "@mantine/core";
 import { ChevronDownIcon } from "@primer/octicons-react";
 import { useState } from "react";
 import { t } from "#lib/language.ts";
-import { isConditional, type OrderType } from "../api/orderKinds.ts";
+import { isConditional } from "../api/orderKinds.ts";
 import type { Conditional } from "./OrderFields.tsx";
 import classes from "./OrderForm.module.css";
 import { typeName } from "./labels.tsx";
+import type { Offer } from "./offer.ts";
+import type { Draft } from "./review.ts";
 
 interface TypeMenuProps {
-  types: readonly OrderType[];
-  type: OrderType;
+  offer: Offer;
+  draft: Draft;
   /** What is known of orders that wait for a price, once it is loaded. */
   conditional: Conditional | null;
   onOpen: () => Promise<unknown>;
-  onType: (type: OrderType) => void;
+  onDraft: (changes: Partial<Draft>) => void;
 }
 
 /** The button that opens the list of all types; of one that waits for a price it says the name. */
-export function TypeMenu({ types, type, conditional, onOpen, onType }: TypeMenuProps) {
+export function TypeMenu({ offer, draft, conditional, onOpen, onDraft }: TypeMenuProps) {
+  const name = draft.isOco ? typeName("OCO") : isConditional(draft.type) ? typeName(draft.type) : null;
   const [isOpen, setOpen] = useState(false);
   // The focus goes to the first type, which has to be there by then. A failed load leaves the button as it is.
   const open = () => void onOpen().then(() => setOpen(true));
@@ -30,21 +33,21 @@ export function TypeMenu({ types, type, conditional, onOpen, onType }: TypeMenuP
     >
       <Menu.Target>
         <Button
-          variant={isConditional(type) ? "light" : "default"}
+          variant={name === null ? "default" : "light"}
           size="xs"
           rightSection={<ChevronDownIcon size={12} />}
           className={classes.types}
           aria-label={
-            isConditional(type)
-              ? t("Order type: {typeName}, choose another", { typeName: typeName(type) })
-              : t("All order types")
+            name === null
+              ? t("All order types")
+              : t("Order type: {typeName}, choose another", { typeName: name })
           }
         >
-          {isConditional(type) ? typeName(type) : t("More")}
+          {name ?? t("More")}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {conditional && <conditional.TypeChoices types={types} type={type} onType={onType} />}
+        {conditional && <conditional.TypeChoices offer={offer} draft={draft} onDraft={onDraft} />}
       </Menu.Dropdown>
     </Menu>
   );

@@ -2,7 +2,8 @@ import { expect, it } from "vitest";
 import { RefusedError } from "../api/errors.ts";
 import type { Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
-import { amendmentOf, isAmendable, isFar, refusedFields } from "./amending.ts";
+import { amendmentOf, isAmendable, isFar, refusedFields, wantedOf } from "./amending.ts";
+import { listName } from "./listName.ts";
 import { orderName } from "./orderName.ts";
 import { termsOf, waitsFor } from "./trigger.ts";
 
@@ -24,7 +25,8 @@ const order = {
 } as Order;
 
 it("asks for what differs alone, and keeps the place of an order that only gets smaller", () => {
-  const of = (price: string, quantity: string) => amendmentOf(order, { price, quantity }, market);
+  const of = (price: string, quantity: string) =>
+    amendmentOf(order, { price, quantity, stopPrice: "" }, market);
   expect(of("100.0", "2.00")).toEqual({ faults: {}, body: null, keepsPlace: false });
   expect(of("100", "1")).toEqual({ faults: {}, body: { quantity: "1" }, keepsPlace: true });
   expect(of("100", "3")).toEqual({ faults: {}, body: { quantity: "3" }, keepsPlace: false });
@@ -38,7 +40,7 @@ it.each([
   [{ quantity: "0.0001" }, { quantity: "Amounts go in steps of 0.001 BTC." }],
   [{ quantity: "x" }, { quantity: "An amount is digits with a point, such as 0.25." }],
 ])("names what is wrong at its field: %j", (changes, faults) => {
-  const { body, faults: found } = amendmentOf(order, { price: "100", quantity: "2", ...changes }, market);
+  const { body, faults: found } = amendmentOf(order, { ...wantedOf(order), ...changes }, market);
   expect(found).toEqual(faults);
   expect(body).toBeNull();
 });
@@ -63,6 +65,9 @@ it("puts a refusal at the field that it names", () => {
     price: "must be positive",
   });
   expect(refusedFields(refusal("QUANTITY_BELOW_FILLED", "1 is filled"))).toEqual({ quantity: "1 is filled" });
+  expect(refusedFields(refusal("TRIGGER_WOULD_FIRE", "TRIGGER_WOULD_FIRE"))).toEqual({
+    stopPrice: "The price would fire it at once",
+  });
   expect(refusedFields(refusal("RISK_NSF", "not enough"))).toEqual({});
   expect(refusedFields(new Error("price is wrong"))).toEqual({});
 });
@@ -73,12 +78,49 @@ it.each([
   [{}, true],
   [{ type: "market", price: null }, false],
   [{ type: "stop_limit" }, true],
-  [{ type: "stop_market", price: null }, false],
+  [{ type: "stop_market", price: null, stopPrice: "90" }, true],
+  [{ type: "trailing_stop_market", price: null, stopPrice: "90" }, false],
+  // Orders of a list are changed as a whole or not at all.
+  [{ type: "limit", listState: "active" }, false],
+  [{ type: "stop_market", price: null, stopPrice: "90", listState: "planned" }, false],
+  [{ type: "limit", listState: "ended" }, true],
   // Its limit follows the price.
   [{ type: "trailing_stop_limit" }, false],
   [{ type: "trailing_stop_limit", triggerStatus: "triggered" }, true],
 ] satisfies [Partial<Order>, boolean][])("knows what can be changed: %j", (changes, can) => {
   expect(isAmendable({ ...waiting, ...changes })).toBe(can);
+});
+
+it("gives an order that waits another trigger, and one without a limit no price", () => {
+  const stop = { ...waiting, type: "stop_market", price: null, stopPrice: "90" } as const;
+  const of = (changes: object) => amendmentOf(stop, { ...wantedOf(stop), ...changes }, market);
+  expect(wantedOf(stop)).toEqual({ price: "", quantity: "2", stopPrice: "90" });
+  expect(of({}).body).toBeNull();
+  expect(of({ stopPrice: "91" }).body).toEqual({ stopPrice: "91" });
+  expect(of({ stopPrice: "91.2" }).faults).toEqual({ stopPrice: "Prices go in steps of 0.5 USD." });
+  expect(of({ stopPrice: "" }).faults).toEqual({ stopPrice: "Enter a stop price." });
+  const both = { ...stop, type: "stop_limit", price: "89" } as const;
+  expect(amendmentOf(both, { price: "88", quantity: "1", stopPrice: "91" }, market).body).toEqual({
+    price: "88",
+    quantity: "1",
+    stopPrice: "91",
+  });
+});
+
+it.each([
+  [{ listType: "bracket", listRole: "entry", listState: "active" }, "Bracket 4f2a: entry"],
+  [
+    { listType: "bracket", listRole: "stop_loss", listState: "planned" },
+    "Bracket 4f2a: stop loss, waits for its entry",
+  ],
+  [{ listType: "oco", listRole: "take_profit", listState: "active" }, "OCO 4f2a: take profit"],
+  [
+    { listType: "oto", listRole: "take_profit", listState: "ended" },
+    "Entry with exit 4f2a: take profit, goes on alone",
+  ],
+  [{}, ""],
+] satisfies [Partial<Order>, string][])("says what an order is in its list: %j", (changes, words) => {
+  expect(listName({ ...order, listId: "l-004f2a", ...changes })).toBe(words);
 });
 
 it.each([

@@ -3,14 +3,15 @@ import { compareDecimals } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { readScaled, toScaled } from "#lib/scaled.ts";
 import { RefusedError } from "../api/errors.ts";
-import { hasLimit, isWaiting, type Order } from "../api/orderKinds.ts";
+import { hasLimit, isBound, isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { amountFault, priceFault, WORD_BPS } from "./review.ts";
 
-/** Price and whole quantity, with what is filled already. */
+/** Price and whole quantity, with what is filled already, and what it waits for; empty where the order has none. */
 export interface Wanted {
   price: string;
   quantity: string;
+  stopPrice: string;
 }
 
 export type WantedFaults = Partial<Record<keyof Wanted, string>>;
@@ -23,27 +24,54 @@ export interface Amendment {
   keepsPlace: boolean;
 }
 
-/** Whether the exchange can change an order: it has a limit, which does not follow anything. */
-export function isAmendable(order: Order): boolean {
-  return (
-    hasLimit(order.type) && order.price !== null && !(order.type.startsWith("trailing") && isWaiting(order))
-  );
+/** Whether an order waits for a price that its owner has set, and can set anew. */
+export function hasStopPrice({ type, stopPrice, ...order }: Order): boolean {
+  return isWaiting(order) && !type.startsWith("trailing") && typeof stopPrice === "string";
 }
+
+const hasPrice = ({ type, price }: Order) => hasLimit(type) && price !== null;
+
+/** Whether the exchange can change an order: it has a price or a trigger that follows nothing, and is bound to no other. */
+export function isAmendable(order: Order): boolean {
+  if (isBound(order) || (order.type.startsWith("trailing") && isWaiting(order))) return false;
+  return hasPrice(order) || hasStopPrice(order);
+}
+
+/** What an order has now, to be changed. */
+export const wantedOf = (order: Order): Wanted => ({
+  price: hasPrice(order) ? (order.price ?? "") : "",
+  quantity: order.quantity,
+  stopPrice: hasStopPrice(order) ? (order.stopPrice ?? "") : "",
+});
 
 /** What has to be asked for, for `order` to become as `wanted`. */
 export function amendmentOf(order: Order, wanted: Wanted, market: Market): Amendment {
-  const [price, quantity] = [wanted.price.trim(), wanted.quantity.trim()];
+  const [price, quantity, stopPrice] = [wanted.price.trim(), wanted.quantity.trim(), wanted.stopPrice.trim()];
   const faults: WantedFaults = {};
-  const ofPrice = price === "" ? t("Enter a price.") : priceFault(price, market);
+  const before = wantedOf(order);
+  const ofPrice = before.price === "" ? null : price === "" ? t("Enter a price.") : priceFault(price, market);
+  const ofStop =
+    before.stopPrice === ""
+      ? null
+      : stopPrice === ""
+        ? t("Enter a stop price.")
+        : priceFault(stopPrice, market);
   const ofQuantity = quantity === "" ? t("Enter an amount.") : quantityFault(order, quantity, market);
   if (ofPrice) faults.price = ofPrice;
   if (ofQuantity) faults.quantity = ofQuantity;
-  if (ofPrice || ofQuantity) return { faults, body: null, keepsPlace: false };
-  const isMoved = toScaled(price) !== toScaled(order.price ?? "0");
+  if (ofStop) faults.stopPrice = ofStop;
+  if (ofPrice || ofQuantity || ofStop) return { faults, body: null, keepsPlace: false };
+  const isMoved = before.price !== "" && toScaled(price) !== toScaled(before.price);
   const isResized = toScaled(quantity) !== toScaled(order.quantity);
+  const isRearmed = before.stopPrice !== "" && toScaled(stopPrice) !== toScaled(before.stopPrice);
+  const body = {
+    ...(isMoved ? { price } : {}),
+    ...(isResized ? { quantity } : {}),
+    ...(isRearmed ? { stopPrice } : {}),
+  };
   return {
     faults,
-    body: isMoved || isResized ? { ...(isMoved ? { price } : {}), ...(isResized ? { quantity } : {}) } : null,
+    body: Object.keys(body).length > 0 ? body : null,
     keepsPlace: !isMoved && toScaled(quantity) < toScaled(order.quantity),
   };
 }
@@ -72,5 +100,11 @@ export function refusedFields(error: unknown): WantedFaults {
   if (!(error instanceof RefusedError)) return {};
   const price = error.reasonFor("price");
   const quantity = error.code === "QUANTITY_BELOW_FILLED" ? error.message : error.reasonFor("quantity");
-  return { ...(price ? { price } : {}), ...(quantity ? { quantity } : {}) };
+  const stopPrice =
+    error.code === "TRIGGER_WOULD_FIRE" ? t("The price would fire it at once") : error.reasonFor("stopPrice");
+  return {
+    ...(price ? { price } : {}),
+    ...(quantity ? { quantity } : {}),
+    ...(stopPrice ? { stopPrice } : {}),
+  };
 }

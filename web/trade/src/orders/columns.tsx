@@ -11,6 +11,7 @@ import { type Fill, type Market, useMarkets } from "../api/queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 import { kindOf, SideBadge, StatusBadge } from "./labels.tsx";
+import { listName } from "./listName.ts";
 import classes from "./OrdersPanel.module.css";
 import { termsOf, waitsFor } from "./trigger.ts";
 
@@ -81,12 +82,22 @@ export function orderColumns(places: Places): Column<Order>[] {
 
 /** The type of an order; of one that waits what it waits for, of one that is good till a date the date. */
 function Kind({ order }: { order: Order }) {
-  const { type, timeInForce, postOnly, expiresAt, triggerStatus } = order;
+  const { type, timeInForce, postOnly, expiresAt, triggerStatus, listId, displayQuantity } = order;
   const terms = termsOf(order);
   return (
     <span className={classes.kind}>
       {kindOf(type, timeInForce, postOnly)}
       {terms && isWaiting(order) && <span className={classes.detail}>{waitsFor(terms)}</span>}
+      {listId !== undefined && (
+        <span className={classes.detail} title={listId}>
+          {listName(order)}
+        </span>
+      )}
+      {displayQuantity && (
+        <span className={classes.detail}>
+          {t("shows {quantity} at a time", { quantity: formatDecimal(displayQuantity) })}
+        </span>
+      )}
       {triggerStatus === "triggered" && <span className={classes.detail}>{t("has fired")}</span>}
       {timeInForce === "gtd" && expiresAt && (
         <span className={classes.detail}>
@@ -104,9 +115,10 @@ function percentOf(part: string, whole: string): string {
   return `${formatDecimal(`${tenths / 10n}${tenths % 10n ? `.${tenths % 10n}` : ""}`)} %`;
 }
 
-export const orderActions = ({ orderId, clientOrderId }: Order) => [
+export const orderActions = ({ orderId, clientOrderId, listId }: Order) => [
   { label: t("Copy order id"), onClick: () => copyAndTell(orderId) },
   ...(clientOrderId ? [{ label: t("Copy client order id"), onClick: () => copyAndTell(clientOrderId) }] : []),
+  ...(listId ? [{ label: t("Copy list id"), onClick: () => copyAndTell(listId) }] : []),
 ];
 
 /** The columns of orders that have ended. */

@@ -11,6 +11,8 @@ import type { Offer } from "./offer.ts";
 import { type Draft, type Review, stepped } from "./review.ts";
 
 export { draftTerms, reviewConditional } from "./conditional.ts";
+export { ExitFields, OcoFields } from "./listFields.tsx";
+export { reviewList } from "./lists.ts";
 export { triggerSentence } from "./trigger.ts";
 
 const MEANINGS: Readonly<Record<OrderType, string>> = {
@@ -42,20 +44,40 @@ const MEANINGS: Readonly<Record<OrderType, string>> = {
 
 /** The entries of the list of types, each with what it does. */
 export function TypeChoices({
-  types,
-  type: chosen,
-  onType,
+  offer,
+  draft,
+  onDraft,
 }: {
-  types: readonly OrderType[];
-  type: OrderType;
-  onType: (type: OrderType) => void;
+  offer: Offer;
+  draft: Draft;
+  onDraft: (changes: Partial<Draft>) => void;
 }) {
-  return types.map((type) => (
-    <Menu.Item key={type} aria-current={type === chosen || undefined} onClick={() => onType(type)}>
-      <strong>{typeName(type)}</strong>
-      <span className={classes.meaning}>{MEANINGS[type]}</span>
-    </Menu.Item>
-  ));
+  const { type: chosen, isOco } = draft;
+  return (
+    <>
+      {offer.types.map((type) => (
+        <Menu.Item
+          key={type}
+          aria-current={(type === chosen && !isOco) || undefined}
+          onClick={() => onDraft({ type })}
+        >
+          <strong>{typeName(type)}</strong>
+          <span className={classes.meaning}>{MEANINGS[type]}</span>
+        </Menu.Item>
+      ))}
+      {offer.lists.includes("oco") && (
+        <Menu.Item
+          aria-current={isOco || undefined}
+          onClick={() => onDraft({ type: "limit", isOco: true, hasExits: false })}
+        >
+          <strong>{typeName("OCO")}</strong>
+          <span className={classes.meaning}>
+            {t("A limit order and a stop: what one fills, the other loses.")}
+          </span>
+        </Menu.Item>
+      )}
+    </>
+  );
 }
 
 const SOURCES = {

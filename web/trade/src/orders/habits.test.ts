@@ -50,6 +50,8 @@ it("offers what the exchange offers, and knows", () => {
     triggerSources: ["mark", "last"],
     postOnly: true,
     selfTradePreventionModes: ["none"],
+    orderListTypes: ["oco", "bracket"],
+    rules: "complete",
   } as unknown as TradingRules;
   expect(offerOf(rules)).toEqual({
     types: ["limit", "market", "stop_limit"],
@@ -57,6 +59,8 @@ it("offers what the exchange offers, and knows", () => {
     triggers: ["last", "mark"],
     postOnly: true,
     selfTradePrevention: ["none"],
+    lists: ["oco", "bracket"],
+    icebergs: true,
   });
   expect(offerOf(undefined)).toEqual({
     types: ["limit", "market"],
@@ -64,5 +68,7 @@ it("offers what the exchange offers, and knows", () => {
     triggers: ["last"],
     postOnly: false,
     selfTradePrevention: [],
+    lists: [],
+    icebergs: false,
   });
 });

@@ -15,6 +15,10 @@ export interface Offer {
   /** Modes that an order may choose; empty: the account's applies. */
   selfTradePrevention: readonly SelfTradePrevention[];
   postOnly: boolean;
+  /** Orders that depend on each other. */
+  lists: TradingRules["orderListTypes"];
+  /** Whether a limit order may show less than it has. */
+  icebergs: boolean;
 }
 
 const TYPES: readonly OrderType[] = ["limit", "market", ...CONDITIONAL_TYPES];
@@ -31,5 +35,7 @@ export function offerOf(rules: TradingRules | undefined): Offer {
     triggers: among(TRIGGERS, rules?.triggerSources ?? ["last"]),
     selfTradePrevention: rules?.selfTradePreventionModes ?? [],
     postOnly: rules?.postOnly ?? false,
+    lists: rules?.orderListTypes ?? [],
+    icebergs: rules?.rules === "complete",
   };
 }

@@ -1,9 +1,10 @@
-/** Sending orders and cancels. */
+/** Sending orders and changes of orders. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
+import type { Problem } from "#lib/components/states.tsx";
 import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
-import { several, t } from "#lib/language.ts";
+import { t } from "#lib/language.ts";
 import { attemptKey, returned, useExchange } from "../api/client.ts";
 import { isOutcomeUnknown } from "../api/errors.ts";
 import { BALANCES, noteOrder } from "../api/live.ts";
@@ -12,7 +13,7 @@ import { explain } from "../api/messages.ts";
 import { isWaiting } from "../api/orderKinds.ts";
 import { termsOf, waitsFor } from "./trigger.ts";
 import type { Wanted } from "./amending.ts";
-import type { OrderBody } from "./review.ts";
+import type { ListBody, OrderBody } from "./review.ts";
 
 /** What became of an order, in a few words. */
 export function outcomeOf(order: Order): string {
@@ -53,7 +54,7 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Sends an order under a key of its own. While the outcome of an attempt is not known, the same order goes out under
+ * Sends an order, or a list of them, under a key of its own. While the outcome of an attempt is not known, the same order goes out under
  * the same key, so that it cannot be placed twice.
  */
 export function usePlaceOrder(onPlaced: () => void) {
@@ -61,22 +62,26 @@ export function usePlaceOrder(onPlaced: () => void) {
   const client = useQueryClient();
   const attempt = useRef<{ key: string; text: string } | null>(null);
   return useMutation({
-    mutationFn: (body: OrderBody): Promise<Order> => {
+    mutationFn: async (body: OrderBody | ListBody): Promise<Order[]> => {
       const text = JSON.stringify(body);
       if (attempt.current?.text !== text) attempt.current = { key: attemptKey(), text };
       const { key } = attempt.current;
       const header = { "Idempotency-Key": key };
-      return returned(rest.POST("/api/v1/orders", { body, params: { header } }));
+      if ("orders" in body)
+        return (await returned(rest.POST("/api/v1/orders/lists", { body, params: { header } }))).orders;
+      return [await returned(rest.POST("/api/v1/orders", { body, params: { header } }))];
     },
-    onSuccess: (order) => {
+    onSuccess: (orders) => {
       attempt.current = null;
-      noteOrder(client, order);
+      for (const placed of orders) noteOrder(client, placed);
+      const [order] = orders;
+      if (!order) return;
       void client.invalidateQueries({ queryKey: BALANCES });
       const isNothing = order.status === "cancelled" && /^0(\.0+)?$/.test(order.filledQuantity);
       const word = order.side === "buy" ? t("Buy") : t("Sell");
       toastDone(
         `${word}: ${isNothing ? t("nothing filled, cancelled") : (TITLES[order.status] ?? order.status)}`,
-        outcomeOf(order),
+        orders.map(outcomeOf).join("; "),
       );
       onPlaced();
     },
@@ -124,59 +129,9 @@ export function useAmendOrder({
 
 /** Tell of a refusal that no dialog shows. */
 export function tellRefused(error: unknown): void {
-  const { title, detail, advice } = explain(error);
-  toastFailed(title, `${detail}. ${advice}`);
-}
-
-export function useCancelOrder() {
-  const { rest } = useExchange();
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (order: Order) =>
-      returned(rest.DELETE("/api/v1/orders/{orderId}", { params: { path: { orderId: order.orderId } } })),
-    onSuccess: (order) => {
-      noteOrder(client, order);
-      void client.invalidateQueries({ queryKey: BALANCES });
-      toastDone(
-        t("Order cancelled"),
-        t("{symbol}, {quantity} at {price}", {
-          symbol: order.symbol,
-          quantity: formatDecimal(order.quantity),
-          price: order.price === null ? t("market") : formatDecimal(order.price),
-        }),
-      );
-    },
-    onError: (error) => {
-      tellRefused(error);
-      void client.invalidateQueries({ queryKey: ["orders"] });
-    },
-  });
-}
-
-/** Cancels all open orders, or those of one market. */
-export function useCancelAll(onDone: () => void) {
-  const { rest } = useExchange();
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (symbol: string | undefined) =>
-      returned(rest.DELETE("/api/v1/orders", { params: { query: symbol ? { symbol } : {} } })),
-    onSuccess: ({ cancelled, failed }) => {
-      void client.invalidateQueries({ queryKey: ["orders"] });
-      void client.invalidateQueries({ queryKey: BALANCES });
-      if (failed.length === 0)
-        toastDone(several(cancelled.length, "{count} order cancelled", "{count} orders cancelled"));
-      else {
-        const reasons = [...new Set(failed.map(({ reason }) => reason))].join("; ");
-        toastFailed(
-          several(
-            failed.length,
-            "{count} order could not be cancelled",
-            "{count} orders could not be cancelled",
-          ),
-          t("{reasons}. Try them one by one.", { reasons }),
-        );
-      }
-      onDone();
-    },
-  });
+  const tell = ({ title, detail, advice }: Problem) => toastFailed(title, `${detail}. ${advice}`);
+  void import("./refusals.ts").then(
+    ({ explainOrder }) => tell(explainOrder(error)),
+    () => tell(explain(error)),
+  );
 }

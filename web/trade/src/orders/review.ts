@@ -18,6 +18,7 @@ import { withDecimalSign } from "#lib/separators.ts";
 import type { Schemas } from "../api/client.ts";
 import {
   hasLimit,
+  isConditional,
   type OrderType,
   type SelfTradePrevention,
   type TimeInForce,
@@ -27,6 +28,7 @@ import type { Market } from "../api/queries.ts";
 import type { Book, Level } from "../stream/book.ts";
 
 export type OrderBody = Schemas["OrderBody"];
+export type ListBody = Schemas["OrderListBody"];
 
 export interface Draft {
   side: "buy" | "sell";
@@ -51,6 +53,14 @@ export interface Draft {
   trailingUnit: "quote" | "percent";
   /** What becomes of orders of one person that would trade with each other; empty: as the account says. */
   selfTradePrevention: SelfTradePrevention | "";
+  /** How much of a limit order the book shows at a time; empty: all of it. */
+  display: string;
+  /** Whether a stop goes with the limit order, and what one fills the other loses. */
+  isOco: boolean;
+  /** Whether `takeProfit` and `stopLoss` follow a limit or market order once it fills. Either may be empty. */
+  hasExits: boolean;
+  takeProfit: string;
+  stopLoss: string;
 }
 
 export const EMPTY_DRAFT: Draft = {
@@ -68,10 +78,19 @@ export const EMPTY_DRAFT: Draft = {
   trailing: "",
   trailingUnit: "percent",
   selfTradePrevention: "",
+  display: "",
+  isOco: false,
+  hasExits: false,
+  takeProfit: "",
+  stopLoss: "",
 };
 
+/** Whether a draft is of several orders that depend on each other (orders/lists.ts). */
+export const isList = ({ isOco, hasExits, type }: Draft) => isOco || (hasExits && !isConditional(type));
+
 /** The fields of the form that can be wrong by themselves. */
-export type FieldName = "price" | "amount" | "slippage" | "stopPrice" | "trailing";
+export type FieldName =
+  "price" | "amount" | "slippage" | "stopPrice" | "trailing" | "display" | "takeProfit" | "stopLoss";
 
 export interface Facts {
   market: Market;
@@ -109,6 +128,8 @@ export interface Review {
   /** Whether a word has to be typed first: the price is far from the market. */
   needsWord: boolean;
   body: OrderBody | null;
+  /** In place of `body`, for several orders. */
+  list?: ListBody;
 }
 
 const BPS = 10_000n;
@@ -227,6 +248,8 @@ export function review(draft: Draft, facts: Facts): Review {
   }
   const estimate = estimateOf(draft, facts, limit);
   if (estimate === null) return unready(t("There is nobody to trade with: place a limit order."));
+  const display = displayFault(draft, market, estimate.quantity);
+  if (display !== null) return unready(t("Correct the marked field."), { display });
   const body = bodyOf(draft, facts, estimate);
   const blocked = limitsFault(facts, estimate, limit) ?? fundsFault(draft, facts, estimate);
   const distance = distanceBps(draft, facts, limit);
@@ -239,6 +262,21 @@ export function review(draft: Draft, facts: Facts): Review {
     needsWord: worst >= WORD_BPS,
     body,
   };
+}
+
+/** How much the book shows of an order; empty: all of it, as of every order that does not wait in it. */
+const displayOf = ({ display, type, timeInForce }: Draft) =>
+  type === "limit" && waits(timeInForce) ? display.trim() : "";
+
+function displayFault(draft: Draft, market: Market, quantity: bigint): string | null {
+  const text = displayOf(draft);
+  if (text === "") return null;
+  const fault = amountFault({ amount: text, unit: "base" }, market);
+  if (fault !== null) return fault;
+  const display = toScaled(text);
+  return display < quantity && display * 100n >= quantity
+    ? null
+    : t("Less than the whole amount, and at least a hundredth of it.");
 }
 
 function estimateOf(draft: Draft, facts: Facts, limit: bigint): Estimate | null {
@@ -400,7 +438,13 @@ function bodyOf(draft: Draft, facts: Facts, estimate: Estimate): OrderBody {
   const shared = sharedBody(draft, market);
   const quantity = scaledText(estimate.quantity);
   if (draft.type === "limit") {
-    const body = { ...shared, ...limitTerms(draft), quantity };
+    const displayQuantity = displayOf(draft);
+    const body = {
+      ...shared,
+      ...limitTerms(draft),
+      quantity,
+      ...(displayQuantity === "" ? {} : { displayQuantity }),
+    };
     return draft.postOnly ? { ...body, postOnly: true } : body;
   }
   const maxSlippageBps = slippageText(draft);
@@ -417,11 +461,12 @@ export function partOfFunds(draft: Draft, facts: Facts, percent: bigint): string
   const lot = toScaled(market.lotSize);
   const trigger = draft.stopPrice.trim() || facts.lastPrice;
   const limit =
-    hasLimit(draft.type) && isDecimal(draft.price.trim())
+    // A buyer's stop is above the limit that goes with it, and needs more.
+    !draft.isOco && hasLimit(draft.type) && isDecimal(draft.price.trim())
       ? readScaled(draft.price.trim())
       : draft.type === "market"
         ? boundPrice(draft, facts)
-        : draft.type === "limit"
+        : draft.type === "limit" && !draft.isOco
           ? scaled(facts.lastPrice)
           : withSlippage(draft, scaled(trigger));
   if (draft.side === "sell") {

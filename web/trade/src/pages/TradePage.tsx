@@ -20,6 +20,8 @@ import { useSession } from "../api/session.ts";
 import { ChartPanel } from "../market/ChartPanel.tsx";
 import { MarketHeader } from "../market/MarketHeader.tsx";
 import { OrderBook } from "../market/OrderBook.tsx";
+import { Panel } from "../market/Panel.tsx";
+import { isClosed } from "../market/states.ts";
 import { tickerAt } from "../market/lastPrice.ts";
 import type { Own, Proposal } from "../market/own.ts";
 import { keepSymbol } from "../market/preferences.ts";
@@ -27,7 +29,7 @@ import { Trades } from "../market/Trades.tsx";
 import { explain } from "../api/messages.ts";
 import { OrderForm } from "../orders/OrderForm.tsx";
 import { OrdersPanel } from "../orders/OrdersPanel.tsx";
-import { isFar } from "../orders/amending.ts";
+import { isFar, wantedOf } from "../orders/amending.ts";
 import { useOneClick } from "../orders/habits.ts";
 import { tellRefused, useAmendOrder } from "../orders/placing.ts";
 import { type Draft, EMPTY_DRAFT } from "../orders/review.ts";
@@ -35,6 +37,7 @@ import { useAverageEntry } from "../positions/entry.ts";
 import { followBook, followTrades, TRADES_SHOWN } from "../stream/feeds.ts";
 import classes from "./TradePage.module.css";
 
+const MarketState = lazy(() => import("../market/MarketState.tsx"));
 const AmendReview = lazy(() => import("../orders/AmendReview.tsx"));
 
 const NO_BOOK = { book: null, isCurrent: false, resyncs: 0 };
@@ -105,7 +108,12 @@ function Screen({ symbol }: { symbol: string }) {
       setDraft((before) => {
         // The field of the date begins anew with another type.
         const isOther = changes.type !== undefined && changes.type !== before.type;
-        return { ...before, ...(isOther ? { expiresAt: "" } : {}), ...changes };
+        return {
+          ...before,
+          ...(isOther ? { expiresAt: "" } : {}),
+          ...(changes.type === undefined ? {} : { isOco: false }),
+          ...changes,
+        };
       }),
     [],
   );
@@ -176,6 +184,12 @@ function Screen({ symbol }: { symbol: string }) {
   );
   const market = markets.find((one) => one.symbol === symbol);
   if (!market) return null;
+  const closed = isClosed(market);
+  const state = (
+    <Suspense>
+      <MarketState market={market} />
+    </Suspense>
+  );
   const parts = {
     Chart: <ChartPanel market={market} book={book} last={last} own={own} />,
     Book: (
@@ -199,6 +213,7 @@ function Screen({ symbol }: { symbol: string }) {
           isOpen={listIsOpen}
           onOpen={setListOpen}
         />
+        {!closed && market.status !== "open" && state}
       </div>
       {isPhone ? (
         <div className={classes.phone}>
@@ -219,14 +234,18 @@ function Screen({ symbol }: { symbol: string }) {
         </>
       )}
       <div className={classes.form} ref={form}>
-        <OrderForm
-          market={market}
-          ticker={ticker}
-          state={book}
-          balances={session ? balances : undefined}
-          draft={draft}
-          onDraft={change}
-        />
+        {closed ? (
+          <Panel title={t("Order")}>{state}</Panel>
+        ) : (
+          <OrderForm
+            market={market}
+            ticker={ticker}
+            state={book}
+            balances={session ? balances : undefined}
+            draft={draft}
+            onDraft={change}
+          />
+        )}
       </div>
       <div className={classes.orders}>
         <OrdersPanel symbol={symbol} />
@@ -236,16 +255,16 @@ function Screen({ symbol }: { symbol: string }) {
           <AmendReview
             market={market}
             order={proposal.order}
-            wanted={{ price: proposal.price, quantity: proposal.order.quantity }}
+            wanted={{ ...wantedOf(proposal.order), price: proposal.price }}
             lastPrice={ticker?.lastPrice ?? null}
             isBusy={amend.isPending}
-            problem={amend.error ? explain(amend.error) : null}
+            error={amend.error}
             onConfirm={() => amendPrice({ order: proposal.order, body: { price: proposal.price } })}
             onClose={endProposal}
           />
         </Suspense>
       )}
-      {isPhone && (
+      {isPhone && !closed && (
         <div className={classes.sides} role="group" aria-label={t("Open the order form")}>
           {(["buy", "sell"] as const).map((side) => (
             <Button
