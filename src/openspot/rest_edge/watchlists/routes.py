@@ -29,6 +29,7 @@ WatchlistName = Annotated[
 
 _READ = Policy(Access.USER, Scope.READ)
 _CHANGE = Policy(Access.USER, Scope.TRADE, audit=True)
+_DELETE = Policy(Access.USER, Scope.CANCEL, audit=True)
 
 
 def watchlist_routes(prefix: str, watchlists: WatchlistService) -> Router:
@@ -53,7 +54,7 @@ def watchlist_routes(prefix: str, watchlists: WatchlistService) -> Router:
         return json_response(await watchlists.change(caller(request).user_id, name, body))
 
     @router.delete(
-        "/{watchlistName}", _CHANGE, response=DeletedWatchlist, refusals={404: "you have no such watchlist"},
+        "/{watchlistName}", _DELETE, response=DeletedWatchlist, refusals={404: "you have no such watchlist"},
         summary="Delete a watchlist",
     )  # fmt: skip
     async def delete_watchlist(request: Request, name: WatchlistName) -> Response:
