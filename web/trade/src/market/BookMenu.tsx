@@ -1,6 +1,5 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { CheckIcon, SlidersIcon } from "@primer/octicons-react";
-import type { ReactNode } from "react";
+import { SlidersIcon } from "@primer/octicons-react";
 import { rich, t, texts } from "#lib/language.ts";
 import { type BookView, changeBookView, useBookView } from "./bookView.ts";
 
@@ -21,43 +20,27 @@ export default function BookMenu({ baseAsset, quoteAsset }: { baseAsset: string;
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {SIDES.map(([value, label]) => (
-          <Choice key={value} isChosen={sides === value} onChoose={() => changeBookView({ sides: value })}>
-            {t(label)}
-          </Choice>
-        ))}
+        <Menu.RadioGroup
+          value={sides}
+          onChange={(value) =>
+            changeBookView({ sides: SIDES.find(([known]) => known === value)?.[0] ?? "both" })
+          }
+        >
+          {SIDES.map(([value, label]) => (
+            <Menu.RadioItem key={value} value={value}>
+              {t(label)}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
         <Menu.Divider />
-        {[false, true].map((unit) => (
-          <Choice
-            key={String(unit)}
-            isChosen={inQuote === unit}
-            onChoose={() => changeBookView({ inQuote: unit })}
-          >
-            {rich("Totals in {asset}", { asset: unit ? quoteAsset : baseAsset })}
-          </Choice>
-        ))}
+        <Menu.RadioGroup
+          value={inQuote ? "quote" : "base"}
+          onChange={(value) => changeBookView({ inQuote: value === "quote" })}
+        >
+          <Menu.RadioItem value="base">{rich("Totals in {asset}", { asset: baseAsset })}</Menu.RadioItem>
+          <Menu.RadioItem value="quote">{rich("Totals in {asset}", { asset: quoteAsset })}</Menu.RadioItem>
+        </Menu.RadioGroup>
       </Menu.Dropdown>
     </Menu>
-  );
-}
-
-function Choice({
-  isChosen,
-  onChoose,
-  children,
-}: {
-  isChosen: boolean;
-  onChoose: () => void;
-  children: ReactNode;
-}) {
-  return (
-    <Menu.Item
-      role="menuitemradio"
-      aria-checked={isChosen}
-      rightSection={isChosen ? <CheckIcon /> : null}
-      onClick={onChoose}
-    >
-      {children}
-    </Menu.Item>
   );
 }
