@@ -13,9 +13,7 @@ class WatchlistCalls(Calls):
         """The user's watchlists, by name."""
         return await self._call("GET", "/watchlists", list[Watchlist])
 
-    async def change_watchlist(
-        self, name: str, *, add: Sequence[str] = (), remove: Sequence[str] = ()
-    ) -> Watchlist:
+    async def change_watchlist(self, name: str, *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Watchlist:
         """Add markets to a watchlist, and remove others. The first change makes it. A change may be repeated.
 
         `name`: at most 32 small letters, digits, `_` and `-`. Raises ApiError 404 for an unknown market to add, and 409

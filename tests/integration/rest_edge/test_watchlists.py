@@ -1,10 +1,10 @@
 """Watchlists on the real database, through the edge: kept with the account, bounded, each user's own."""
 
 import asyncio
-from typing import Any
 
 import asyncpg
 
+from openspot.http.errors import HttpError
 from openspot.kit.settings import Settings
 from openspot.rest_edge.watchlists.rules import LISTS_MAX, MARKETS_MAX
 from openspot.rest_edge.watchlists.schemas import WatchlistChangeBody
@@ -64,11 +64,11 @@ async def test_changes_from_two_windows_at_once_are_all_kept(pool: asyncpg.Pool)
 async def test_lists_and_their_markets_have_bounds_that_no_race_passes(pool: asyncpg.Pool) -> None:
     service = WatchlistService(WatchlistStore(pool), any_market)
 
-    async def refusal(name: str, add: list[str]) -> Any:
+    async def refusal(name: str, add: list[str]) -> str | None:
         try:
             await service.change("ada", name, WatchlistChangeBody(add=add))
-        except Exception as error:  # noqa: BLE001
-            return getattr(error, "code", error)
+        except HttpError as error:
+            return error.code
         return None
 
     results = await asyncio.gather(*(refusal(f"list-{number}", symbols_of(1)) for number in range(LISTS_MAX + 3)))

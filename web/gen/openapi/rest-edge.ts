@@ -2216,7 +2216,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a watchlist
-         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record.
+         * @description Only a user may call it. An API key needs the scope `cancel`. The `standard` limits count the request. The request leaves an audit record.
          */
         delete: operations["delete_watchlist"];
         options?: never;
@@ -6478,9 +6478,7 @@ export interface components {
          *     }
          */
         WatchlistChangeBody: {
-            /** @default [] */
             add?: string[];
-            /** @default [] */
             remove?: string[];
         };
         /**

@@ -18,8 +18,8 @@ class WatchlistChangeBody(Body):
 
     model_config = example({"add": ["BTC-USD", "ETH-USD"], "remove": ["LTC-USD"]})
 
-    add: Symbols = []
-    remove: Symbols = []
+    add: Symbols = Field(default_factory=list)
+    remove: Symbols = Field(default_factory=list)
 
     @model_validator(mode="after")
     def says_one_thing(self) -> Self:

@@ -43,7 +43,9 @@ class WatchlistStore:
         """
         async with self._pool.acquire() as connection, connection.transaction():
             await connection.execute(_LOCK_OF_USER, user_id)
-            rows = await connection.fetch("SELECT name, symbols, updated_at FROM watchlists WHERE user_id = $1", user_id)
+            rows = await connection.fetch(
+                "SELECT name, symbols, updated_at FROM watchlists WHERE user_id = $1", user_id
+            )
             known = {row["name"]: StoredWatchlist(*row) for row in rows}
             if name not in known and len(known) >= LISTS_MAX:
                 raise TooManyWatchlistsError
