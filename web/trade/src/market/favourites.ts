@@ -9,7 +9,7 @@ import { explain, type OwnWords } from "../api/messages.ts";
 import { useSession } from "../api/session.ts";
 import { type Change, changed, favouritesIn, movable, readNames } from "./watchlist.ts";
 
-export type Watchlist = Schemas["Watchlist"];
+type Watchlist = Schemas["Watchlist"];
 
 const WATCHLISTS = ["watchlists"] as const;
 /** The name of the watchlist that the stars are. */
@@ -82,7 +82,10 @@ export function useFavourites(known: readonly string[] | undefined): Favourites 
       client.setQueryData<Watchlist[]>(WATCHLISTS, (before) => changed(before, FAVOURITES, change));
     },
     onSuccess: (_, { isMove, add }) => {
-      if (isMove) keepHere(kept.get().filter((symbol) => !add.includes(symbol)));
+      if (!isMove) return;
+      keepHere(kept.get().filter((symbol) => !add.includes(symbol)));
+      // What is chosen after a logout goes along with the next login.
+      movedFor = null;
     },
     onError: (error) => {
       const { title, detail, advice } = explain(error, WORDS);

@@ -5,7 +5,11 @@ const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
 export function stepThroughLinks(event: KeyboardEvent, list: HTMLElement | null): void {
   const by = STEPS[event.key];
-  if (by === undefined) return;
+  // Elsewhere the keys have another meaning: in a choice, or where something is scrolled.
+  const { target } = event;
+  const isSearch = target instanceof HTMLInputElement && target.type === "text";
+  const isLink = target instanceof HTMLElement && target.matches("a[data-market]");
+  if (by === undefined || !(isSearch || isLink)) return;
   const links = [...(list?.querySelectorAll<HTMLElement>("a[data-market]") ?? [])];
   const at = links.findIndex((link) => link === document.activeElement);
   event.preventDefault();
