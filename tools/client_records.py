@@ -50,6 +50,7 @@ RECORDS = {
     "MarginAccount": "MarginAccount",
     "MarginResult": "MarginResult",
     "PriceAlert": "PriceAlert",
+    "Watchlist": "Watchlist",
     # Fees
     "EstimateResponse": "OrderEstimate",
     "TierResponse": "FeeTier",

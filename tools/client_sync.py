@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CLIENT = ROOT / "src/openspot/client"
 TARGET = CLIENT / "gen/sync_calls.py"
 GROUPS = (
-    "calls", "market_calls", "order_calls", "account_calls", "funds_calls", "margin_calls", "alert_calls", "user_calls",
+    "calls", "market_calls", "order_calls", "account_calls", "funds_calls", "margin_calls", "alert_calls",
+    "watchlist_calls", "user_calls",
 )  # fmt: skip
 LEFT_OUT = {"close"}
 

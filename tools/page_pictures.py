@@ -31,7 +31,9 @@ MARKET = "BTC-USD"
 LOGIN = "/login"
 MARKETS = "/"
 """Of the trading screen: leads on to a market."""
-WITHOUT_SESSION = (LOGIN, "/register", "/verify-email", "/forgot-password", "/reset-password", "/fees", "/status")
+WITHOUT_SESSION = (
+    LOGIN, "/register", "/verify-email", "/forgot-password", "/reset-password", "/fees", "/status", "/markets",
+)  # fmt: skip
 SHOWN = {
     "/participants/:participantId": "/participants/demo-maker",
     "/users/:userId": "/users/demo-maker",

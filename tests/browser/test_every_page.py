@@ -22,6 +22,7 @@ LOGGED_OUT_PAGES = (
     ("/reset-password", "Choose a new password"),
     ("/fees", "Fees"),
     ("/status", "Status"),
+    ("/markets", "Markets"),
     ("/", "BTC-USD"),
 )
 PAGES = (

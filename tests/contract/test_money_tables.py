@@ -34,6 +34,7 @@ WITHOUT_MONEY = {
     "notification_settings": PEOPLE,
     "cancel_timers": PEOPLE,
     "price_alerts": PEOPLE,
+    "watchlists": PEOPLE,
     "price_alert_markets": "up to which trade alerts are judged: no money",
     "notifications": NEWS,
     "withdrawal_addresses": PEOPLE,

@@ -113,6 +113,7 @@ from openspot.client.gen.records import (
     Transaction,
     Unstake,
     User,
+    Watchlist,
     Withdrawal,
     WithdrawalAddress,
 )
@@ -237,6 +238,7 @@ __all__ = [
     "UnreachableError",
     "Unstake",
     "User",
+    "Watchlist",
     "Withdrawal",
     "WithdrawalAddress",
     "amendment_fields",

@@ -14,12 +14,15 @@ from openspot.client.signing import RequestSigner
 from openspot.client.stream import OwnState, ReconnectPolicy, Stream
 from openspot.client.transport import RetryPolicy
 from openspot.client.user_calls import UserCalls
+from openspot.client.watchlist_calls import WatchlistCalls
 
 NOT_FOUND = 404
 _RECONNECT = ReconnectPolicy()
 
 
-class OpenSpotClient(MarketCalls, OrderCalls, AccountCalls, FundsCalls, MarginCalls, AlertCalls, UserCalls):
+class OpenSpotClient(
+    MarketCalls, OrderCalls, AccountCalls, FundsCalls, MarginCalls, AlertCalls, WatchlistCalls, UserCalls
+):
     """One user's view of the platform. Use it with `async with`, or call `close` at the end.
 
     Every call can raise ApiError and UnreachableError. If the access token has expired, the client renews it once with

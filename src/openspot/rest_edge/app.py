@@ -46,6 +46,8 @@ from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.site_settings.routes import settings_routes
 from openspot.rest_edge.site_settings.schemas import TradingResponse
 from openspot.rest_edge.site_settings.system import SystemSettings
+from openspot.rest_edge.watchlists.routes import watchlist_routes
+from openspot.rest_edge.watchlists.service import WatchlistService
 
 PREFIX = "/api/v1"
 TITLE = "OpenSpot REST edge"
@@ -79,6 +81,7 @@ class EdgeServices:
     markets: MarketService
     margin: MarginClient
     alerts: AlertService
+    watchlists: WatchlistService
     people: PeopleServices
     operators: OperatorServices
     system: SystemSettings
@@ -123,6 +126,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
         settings_routes(PREFIX, services.system, services.trading),
         margin_routes(PREFIX, services.margin),
         alert_routes(PREFIX, services.alerts),
+        watchlist_routes(PREFIX, services.watchlists),
         *operator_routes(PREFIX, services.operators),
         *people_routes(PREFIX, services.people),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),

@@ -101,6 +101,7 @@ DESCRIPTOR = Descriptor(
             "cancel_timers",
             "price_alerts",
             "price_alert_markets",
+            "watchlists",
             "user_locks",
             "user_notes",
             "user_limits",

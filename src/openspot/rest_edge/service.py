@@ -49,6 +49,8 @@ from openspot.rest_edge.products.service import make_product_services
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.site_settings.system import SystemSettings
 from openspot.rest_edge.site_settings.trading import trading_rules
+from openspot.rest_edge.watchlists.service import WatchlistService
+from openspot.rest_edge.watchlists.store import WatchlistStore
 
 log = get_logger("rest-edge")
 
@@ -182,6 +184,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         alerts=AlertService(
             alert_store, Bounds(settings.price_alerts_user_max, settings.price_alerts_max), markets.market
         ),
+        watchlists=WatchlistService(WatchlistStore(pool), markets.market),
         people=make_people_services(
             settings,
             pool,

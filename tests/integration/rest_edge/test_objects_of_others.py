@@ -217,8 +217,13 @@ MADE_BY_THE_OWNER = {
     "/payments": payment,
 }
 """What lists hold, by the path of the list."""
-OF_THE_CALLER = {"GET /accounts/balances/{asset}", "PUT /settings/notifications/{event}"}
-"""The path names an asset or an event, and the caller's own entry for it is what is read or changed."""
+OF_THE_CALLER = {
+    "GET /accounts/balances/{asset}",
+    "PUT /settings/notifications/{event}",
+    "PATCH /watchlists/{watchlistName}",
+    "DELETE /watchlists/{watchlistName}",
+}
+"""The path names an asset, an event or a list, and the caller's own entry for it is what is read or changed."""
 PUBLIC = {
     "GET /markets/{symbol}",
     "GET /markets/{symbol}/ticker",

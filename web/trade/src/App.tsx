@@ -22,6 +22,7 @@ const PositionsPage = lazy(() => import("./pages/PositionsPage.tsx"));
 const MarginPage = lazy(() => import("./pages/MarginPage.tsx"));
 const FeesPage = lazy(() => import("./pages/FeesPage.tsx"));
 const StatusPage = lazy(() => import("./pages/StatusPage.tsx"));
+const MarketsPage = lazy(() => import("./pages/MarketsPage.tsx"));
 const AlertsPage = lazy(() => import("./pages/AlertsPage.tsx"));
 const NotFoundPage = lazy(() => import("./pages/NotFoundPage.tsx"));
 
@@ -103,6 +104,7 @@ export function App() {
                       <AccountPages />
                     </Private>
                   </Route>
+                  <Route path="/markets" component={MarketsPage} />
                   <Route path="/fees" component={FeesPage} />
                   <Route path="/status" component={StatusPage} />
                   <Route path={SYMBOL}>{({ symbol = "" }) => <TradePage symbol={symbol} />}</Route>

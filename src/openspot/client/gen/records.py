@@ -520,6 +520,14 @@ class PriceAlert(Record, frozen=True):
     created_at: datetime
 
 
+class Watchlist(Record, frozen=True):
+    """A watchlist. `symbols` are in the order in which they were added."""
+
+    name: str
+    symbols: list[str]
+    updated_at: datetime
+
+
 class OrderEstimate(Record, frozen=True):
     """The estimated result of an order, in the quote asset.
 

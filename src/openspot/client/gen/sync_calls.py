@@ -67,6 +67,7 @@ from openspot.client.gen.records import (
     Transaction,
     Unstake,
     User,
+    Watchlist,
     Withdrawal,
     WithdrawalAddress,
 )
@@ -829,6 +830,22 @@ class SyncCalls:
     def delete_price_alert(self, alert_id: str) -> None:
         """Delete a price alert."""
         return self._loop.run(self._client.delete_price_alert(alert_id))
+
+    def watchlists(self) -> list[Watchlist]:
+        """The user's watchlists, by name."""
+        return self._loop.run(self._client.watchlists())
+
+    def change_watchlist(self, name: str, *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Watchlist:
+        """Add markets to a watchlist, and remove others. The first change makes it. A change may be repeated.
+
+        `name`: at most 32 small letters, digits, `_` and `-`. Raises ApiError 404 for an unknown market to add, and 409
+        if the list would be full or the user has too many.
+        """
+        return self._loop.run(self._client.change_watchlist(name, add=add, remove=remove))
+
+    def delete_watchlist(self, name: str) -> None:
+        """Delete a watchlist. Raises ApiError 404 if the user has none with this name."""
+        return self._loop.run(self._client.delete_watchlist(name))
 
     def forgot_password(self, email: str) -> None:
         """Ask for a mail with a token that resets the password."""

@@ -159,6 +159,9 @@ export function followAccount(stream: Stream, client: QueryClient): () => void {
   return () => leave.forEach((stop) => stop());
 }
 
+/** Tickers that a list of markets follows: a connection has 256 channels by default, and a page needs others too. */
+export const FOLLOWED_MAX = 200;
+
 /** Follow the tickers of these markets while the component is shown. */
 export function useTickerPushes(symbols: readonly string[]): void {
   const stream = useStream();

@@ -20,6 +20,13 @@ export const NAVIGATION: readonly [Entry, ...Entry[]] = [
     isAt: (location) => /^\/([A-Z0-9]+-[A-Z0-9]+)?$/.test(location),
   },
   {
+    path: "/markets",
+    get title() {
+      return t("Markets");
+    },
+    isAt: (location) => location === "/markets",
+  },
+  {
     path: "/wallet",
     get title() {
       return t("Wallet");

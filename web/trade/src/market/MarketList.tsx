@@ -1,34 +1,39 @@
 import { ActionIcon, Skeleton, TextInput, Tooltip } from "@mantine/core";
 import { SearchIcon, StarFillIcon, StarIcon } from "@primer/octicons-react";
-import { type KeyboardEvent, useMemo, useRef, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { placesOf } from "#lib/decimal.ts";
-import { t } from "#lib/language.ts";
-import { useTickerPushes } from "../api/live.ts";
+import { several, t } from "#lib/language.ts";
+import { FOLLOWED_MAX, useTickerPushes } from "../api/live.ts";
 import { type Market, type Ticker, useMarkets, useTickers } from "../api/queries.ts";
 import { explain } from "../api/messages.ts";
+import { PageLink } from "../parts/PageLink.tsx";
 import { Change } from "./Change.tsx";
 import classes from "./MarketList.module.css";
-import { toggleFavourite, useFavourites } from "./preferences.ts";
+import { useFavourites } from "./favourites.ts";
+import { isFound } from "./overview.ts";
 import { Sparkline } from "./Sparkline.tsx";
+import { Star } from "./Star.tsx";
 import { listedMarkets } from "./states.ts";
+import { stepThroughLinks } from "./stepThroughLinks.ts";
+import { useHidden } from "./useHidden.ts";
 
 /** All markets with their prices: search, favourites first, arrow keys. */
 export function MarketList({ current, onChoose }: { current: string; onChoose: () => void }) {
   const markets = useMarkets(true);
   const tickers = useTickers();
-  const favourites = useFavourites();
   const [word, setWord] = useState("");
   const [showsFavourites, setShowsFavourites] = useState(false);
   const list = useRef<HTMLDivElement>(null);
-  const symbols = useMemo(() => (markets.data ?? []).map(({ symbol }) => symbol), [markets.data]);
-  useTickerPushes(symbols);
+  const symbols = useMemo(() => markets.data?.map(({ symbol }) => symbol), [markets.data]);
+  const { symbols: favourites, toggle } = useFavourites(symbols);
+  useTickerPushes(symbols?.slice(0, FOLLOWED_MAX) ?? []);
   const bySymbol = new Map((tickers.data ?? []).map((ticker) => [ticker.symbol, ticker]));
-  const wanted = word.trim().toUpperCase().replace("/", "-");
+  const wanted = word.trim();
   const found = (markets.data ?? [])
-    .filter(({ symbol }) => symbol.includes(wanted) && (!showsFavourites || favourites.includes(symbol)))
+    .filter((market) => isFound(market, wanted) && (!showsFavourites || favourites.includes(market.symbol)))
     .sort(
       (a, b) => rank(favourites, b.symbol) - rank(favourites, a.symbol) || a.symbol.localeCompare(b.symbol),
     );
@@ -41,24 +46,18 @@ export function MarketList({ current, onChoose }: { current: string; onChoose: (
         ticker={bySymbol.get(market.symbol)}
         isFavourite={favourites.includes(market.symbol)}
         isCurrent={market.symbol === current}
+        onToggle={toggle}
         onChoose={onChoose}
       />
     ));
 
-  const step = (event: KeyboardEvent) => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by === undefined) return;
-    const links = [...(list.current?.querySelectorAll("a") ?? [])];
-    const at = links.findIndex((link) => link === document.activeElement);
-    event.preventDefault();
-    links[Math.min(links.length - 1, Math.max(0, at + by))]?.focus();
-  };
+  const hidden = useHidden(list, found.length);
 
   if (markets.error && !markets.data) {
     return <ErrorState problem={explain(markets.error)} onRetry={() => void markets.refetch()} />;
   }
   return (
-    <div className={classes.box} onKeyDown={step}>
+    <div className={classes.box} onKeyDown={(event) => stepThroughLinks(event, list.current)}>
       <div className={classes.tools}>
         <TextInput
           aria-label={t("Search markets")}
@@ -94,7 +93,7 @@ export function MarketList({ current, onChoose }: { current: string; onChoose: (
             : t("Search by asset, such as BTC, or by pair, such as BTC-USD.")}
         </EmptyState>
       )}
-      <div className={classes.list} ref={list}>
+      <div className={classes.list} ref={list} data-more={hidden > 0 || undefined}>
         <ul className={classes.entries} aria-label={t("Markets")}>
           {entries(listed)}
         </ul>
@@ -107,6 +106,12 @@ export function MarketList({ current, onChoose }: { current: string; onChoose: (
           </>
         )}
       </div>
+      <p className={classes.foot}>
+        <span>{hidden > 0 && several(hidden, "{count} more below", "{count} more below")}</span>
+        <PageLink href="/markets" onClick={onChoose}>
+          {t("All markets")}
+        </PageLink>
+      </p>
     </div>
   );
 }
@@ -120,26 +125,19 @@ interface EntryProps {
   ticker: Ticker | undefined;
   isFavourite: boolean;
   isCurrent: boolean;
+  onToggle: (symbol: string) => void;
   onChoose: () => void;
 }
 
-function Entry({ market, ticker, isFavourite, isCurrent, onChoose }: EntryProps) {
+function Entry({ market, ticker, isFavourite, isCurrent, onToggle, onChoose }: EntryProps) {
   const { symbol, active, status, name } = market;
   return (
     <li className={classes.entry} data-current={isCurrent || undefined}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        size="md"
-        aria-label={t("{symbol} is a favourite", { symbol })}
-        aria-pressed={isFavourite}
-        onClick={() => toggleFavourite(symbol)}
-      >
-        {isFavourite ? <StarFillIcon className={classes.star} /> : <StarIcon />}
-      </ActionIcon>
+      <Star symbol={symbol} isFavourite={isFavourite} onToggle={onToggle} />
       <Link
         href={`/${symbol}`}
         className={classes.link}
+        data-market
         aria-current={isCurrent ? "page" : undefined}
         onClick={onChoose}
       >

@@ -1,21 +1,27 @@
 import { Skeleton } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { memo, useMemo, useState } from "react";
+import { lazy, memo, Suspense, useMemo, useState } from "react";
 import { EmptyState } from "#lib/components/states.tsx";
-import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { cutDecimal, formatDecimal, placesOf } from "#lib/decimal.ts";
 import { rich, t } from "#lib/language.ts";
-import { scaledText, shareOfScaled, toScaled } from "#lib/scaled.ts";
+import { ONE, scaledText, shareOfScaled, toScaled } from "#lib/scaled.ts";
 import { useLink } from "../api/live.ts";
 import type { Market, Order } from "../api/queries.ts";
 import { type Book, groupingSteps, groupLevels, type Row, type Side } from "../stream/book.ts";
 import { ChoiceField } from "../parts/ChoiceField.tsx";
 import type { BookState } from "../stream/feeds.ts";
+import { useBookView } from "./bookView.ts";
 import classes from "./OrderBook.module.css";
 import { Panel } from "./Panel.tsx";
 
 const ROW_HEIGHT = 20;
 const ROWS_MAX = 40;
 const MIDDLE_HEIGHT = 34;
+const SHARE_HEIGHT = 26;
+
+/** What is not seen at first is loaded after it. */
+const BookMenu = lazy(() => import("./BookMenu.tsx"));
+const BookShare = lazy(() => import("./BookShare.tsx"));
 
 interface OrderBookProps {
   market: Market;
@@ -41,7 +47,14 @@ export const OrderBook = memo(function OrderBook({
   return (
     <Panel
       title={t("Order book")}
-      tools={<Grouping steps={known.join(" ")} chosen={chosen} onChoose={setStep} />}
+      tools={
+        <div className={classes.tools}>
+          <Grouping steps={known.join(" ")} chosen={chosen} onChoose={setStep} />
+          <Suspense fallback={<span className={classes.menu} />}>
+            <BookMenu baseAsset={market.baseAsset} quoteAsset={market.quoteAsset} />
+          </Suspense>
+        </div>
+      }
     >
       <Sides market={market} state={state} step={chosen} ownOrders={ownOrders} onPrice={onPrice} />
     </Panel>
@@ -88,21 +101,25 @@ function Sides({
   const { ref, height } = useElementSize();
   const link = useLink();
   const { book, isCurrent } = state;
-  const count = Math.min(ROWS_MAX, Math.max(3, Math.floor((height - MIDDLE_HEIGHT) / 2 / ROW_HEIGHT)));
+  const { sides, inQuote } = useBookView();
+  const isBoth = sides === "both";
+  const room = (height - MIDDLE_HEIGHT - (isBoth ? SHARE_HEIGHT : 0)) / ROW_HEIGHT;
+  const count = Math.min(ROWS_MAX, Math.max(3, Math.floor(isBoth ? room / 2 : room)));
   const scaledStep = toScaled(step);
-  const asks = book ? groupLevels(book.asks, "asks", scaledStep, count) : [];
-  const bids = book ? groupLevels(book.bids, "bids", scaledStep, count) : [];
+  const rowsOf = (side: Side) =>
+    book && (isBoth || sides === side) ? groupLevels(book[side], side, scaledStep, count, inQuote) : [];
+  const [asks, bids] = [rowsOf("asks"), rowsOf("bids")];
   const deepest = [asks.at(-1)?.total ?? 0n, bids.at(-1)?.total ?? 0n].reduce((a, b) => (b > a ? b : a));
   const places = Math.max(placesOf(step), 0);
   const quantityPlaces = placesOf(market.lotSize);
   const own = useMemo(() => ownPrices(ownOrders, scaledStep), [ownOrders, scaledStep]);
-  const shared = { places, quantityPlaces, deepest, onPrice };
+  const shared = { places, quantityPlaces, inQuote, deepest, onPrice };
   return (
     <div className={classes.book} data-old={(book !== null && !isCurrent) || undefined}>
       <div className={classes.heads} aria-hidden>
         <span>{rich("Price ({quoteAsset})", { quoteAsset: market.quoteAsset })}</span>
         <span>{rich("Amount ({baseAsset})", { baseAsset: market.baseAsset })}</span>
-        <span>{t("Total")}</span>
+        <span>{inQuote ? rich("Total ({asset})", { asset: market.quoteAsset }) : t("Total")}</span>
       </div>
       <div ref={ref} className={classes.sides}>
         {!book && link.state !== "broken" && (
@@ -120,9 +137,14 @@ function Sides({
         ) : (
           book && (
             <>
-              <SideRows side="asks" rows={asks} own={own.asks} {...shared} />
+              {sides !== "bids" && <SideRows side="asks" rows={asks} own={own.asks} {...shared} />}
               <Spread book={book} market={market} isCurrent={isCurrent} />
-              <SideRows side="bids" rows={bids} own={own.bids} {...shared} />
+              {sides !== "asks" && <SideRows side="bids" rows={bids} own={own.bids} {...shared} />}
+              {isBoth && (
+                <Suspense fallback={<div className={classes.share} />}>
+                  <BookShare bids={bids.at(-1)?.total ?? 0n} asks={asks.at(-1)?.total ?? 0n} />
+                </Suspense>
+              )}
             </>
           )
         )}
@@ -137,11 +159,12 @@ interface SideRowsProps {
   own: ReadonlySet<bigint>;
   places: number;
   quantityPlaces: number;
+  inQuote: boolean;
   deepest: bigint;
   onPrice: (price: string) => void;
 }
 
-function SideRows({ side, rows, own, places, quantityPlaces, deepest, onPrice }: SideRowsProps) {
+function SideRows({ side, rows, own, places, quantityPlaces, inQuote, deepest, onPrice }: SideRowsProps) {
   return (
     <ul className={classes.side} data-side={side} aria-label={side === "asks" ? t("Asks") : t("Bids")}>
       {rows.map((row) => (
@@ -155,6 +178,7 @@ function SideRows({ side, rows, own, places, quantityPlaces, deepest, onPrice }:
             isOwn={own.has(row.scaledPrice)}
             places={places}
             quantityPlaces={quantityPlaces}
+            inQuote={inQuote}
             onPrice={onPrice}
           />
         </li>
@@ -172,13 +196,14 @@ interface BookRowProps {
   isOwn: boolean;
   places: number;
   quantityPlaces: number;
+  inQuote: boolean;
   onPrice: (price: string) => void;
 }
 
 const BookRow = memo(function BookRow(props: BookRowProps) {
-  const { side, price, quantity, total, share, isOwn, places, quantityPlaces, onPrice } = props;
+  const { side, price, quantity, total, share, isOwn, places, quantityPlaces, inQuote, onPrice } = props;
   const amount = formatDecimal(scaledText(quantity), quantityPlaces);
-  const sum = formatDecimal(scaledText(total), quantityPlaces);
+  const sum = inQuote ? worthText(total) : formatDecimal(scaledText(total), quantityPlaces);
   return (
     <button
       type="button"
@@ -201,6 +226,12 @@ const BookRow = memo(function BookRow(props: BookRowProps) {
     </button>
   );
 });
+
+/** A total in the quote asset, cut to what its column has room for. */
+function worthText(total: bigint): string {
+  const places = total < ONE ? 8 : total < 1000n * ONE ? 2 : 0;
+  return formatDecimal(cutDecimal(scaledText(total), places), Math.min(places, 2));
+}
 
 /** Between the sides: the spread, or that the book may be old. */
 function Spread({ book, market, isCurrent }: { book: Book; market: Market; isCurrent: boolean }) {

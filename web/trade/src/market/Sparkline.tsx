@@ -1,3 +1,4 @@
+import { useInViewport } from "@mantine/hooks";
 import { readScaled, shareOfScaled } from "#lib/scaled.ts";
 import { useDayCloses } from "../api/queries.ts";
 import classes from "./Sparkline.module.css";
@@ -5,30 +6,38 @@ import classes from "./Sparkline.module.css";
 const WIDTH = 72;
 const HEIGHT = 22;
 
-/** The closing prices of a day as a small line; a picture beside figures that say the same. */
+/** The closing prices of a day as a small line, read once it is in sight; a picture beside figures that say the same. */
 export function Sparkline({ symbol }: { symbol: string }) {
-  const { data = [] } = useDayCloses(symbol, true);
+  const { ref, inViewport } = useInViewport<HTMLSpanElement>();
+  const { data = [] } = useDayCloses(symbol, inViewport);
   const closes = data.map(({ close }) => readScaled(close) ?? 0n);
   const first = closes[0];
   const last = closes.at(-1);
-  if (closes.length < 2 || first === undefined || last === undefined)
-    return <span className={classes.none} />;
+  return (
+    <span ref={ref} className={classes.box}>
+      {closes.length > 1 && first !== undefined && last !== undefined && (
+        <svg
+          className={classes.line}
+          width={WIDTH}
+          height={HEIGHT}
+          aria-hidden
+          data-falling={last < first || undefined}
+        >
+          <polyline points={pointsOf(closes)} />
+        </svg>
+      )}
+    </span>
+  );
+}
+
+function pointsOf(closes: readonly bigint[]): string {
   const low = closes.reduce((a, b) => (b < a ? b : a));
   const high = closes.reduce((a, b) => (b > a ? b : a));
-  const points = closes.map((close, index) => {
-    const x = (index / (closes.length - 1)) * WIDTH;
-    const y = 1 + (1 - shareOfScaled(close - low, high - low || 1n)) * (HEIGHT - 2);
-    return `${x.toFixed(1)},${y.toFixed(1)}`;
-  });
-  return (
-    <svg
-      className={classes.line}
-      width={WIDTH}
-      height={HEIGHT}
-      aria-hidden
-      data-falling={last < first || undefined}
-    >
-      <polyline points={points.join(" ")} />
-    </svg>
-  );
+  return closes
+    .map((close, index) => {
+      const x = (index / (closes.length - 1)) * WIDTH;
+      const y = 1 + (1 - shareOfScaled(close - low, high - low || 1n)) * (HEIGHT - 2);
+      return `${x.toFixed(1)},${y.toFixed(1)}`;
+    })
+    .join(" ");
 }

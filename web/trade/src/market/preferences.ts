@@ -1,8 +1,7 @@
-/** What a trader sets for this browser: the last market, favourites. */
-import { createStore, keep, readKept, useStore } from "#lib/store.ts";
+/** What a trader sets for this browser: the last market. */
+import { keep, readKept } from "#lib/store.ts";
 
 const SYMBOL_KEY = "openspot.trade.symbol";
-const FAVOURITES_KEY = "openspot.trade.favourites";
 const FIRST_SYMBOL = "BTC-USD";
 const SYMBOL = /^[A-Z0-9]{2,10}-[A-Z0-9]{2,10}$/;
 const storage = () => localStorage;
@@ -15,20 +14,4 @@ export function keptSymbol(): string {
 
 export function keepSymbol(symbol: string): void {
   keep(storage, SYMBOL_KEY, symbol);
-}
-
-const favourites = createStore<readonly string[]>(
-  (readKept(storage, FAVOURITES_KEY) ?? "").split(" ").filter((name) => SYMBOL.test(name)),
-);
-
-export function useFavourites(): readonly string[] {
-  return useStore(favourites);
-}
-
-/** Add a market to the favourites, or take it out. */
-export function toggleFavourite(symbol: string): void {
-  const before = favourites.get();
-  const next = before.includes(symbol) ? before.filter((name) => name !== symbol) : [...before, symbol];
-  favourites.set(next);
-  keep(storage, FAVOURITES_KEY, next.length > 0 ? next.join(" ") : null);
 }

@@ -145,6 +145,18 @@ describe("grouping", () => {
     ]);
   });
 
+  it("adds up in the quote asset at each level's own price, not at that of its row", () => {
+    const bids = levels([
+      ["100.7", "0.1"],
+      ["100.2", "0.2"],
+      ["99.9", "1"],
+    ]);
+    expect(shown(groupLevels(bids, "bids", toScaled("1"), 10, true))).toEqual([
+      ["100", "0.3", "30.11"],
+      ["99", "1", "130.01"],
+    ]);
+  });
+
   it("shows whole rows alone", () => {
     const bids = levels([
       ["100.7", "1"],

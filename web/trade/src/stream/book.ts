@@ -2,7 +2,7 @@
  * A market's order book, kept from the WebSocket edge's snapshots and updates as docs/guides/order-book.md says. It
  * knows nothing of React or of sockets.
  */
-import { ceilTo, floorTo, scaledText, toScaled } from "#lib/scaled.ts";
+import { ceilTo, floorTo, multiplyScaled, scaledText, toScaled } from "#lib/scaled.ts";
 import { crc32 } from "./crc32.ts";
 
 export type Side = "bids" | "asks";
@@ -125,21 +125,28 @@ export interface Row {
   price: string;
   scaledPrice: bigint;
   quantity: bigint;
-  /** This row and all better ones. */
+  /** This row and all better ones: quantity, or what it costs at each level's own price if that was asked for. */
   total: bigint;
 }
 
 /**
  * The best `count` rows of a side with levels of one `step` in one row. Bids go down to the step and asks up, so that
- * a grouped price is never better than the orders behind it.
+ * a grouped price is never better than the orders behind it. Totals are in the base asset, or with `inQuote` in the
+ * quote asset.
  */
-export function groupLevels(levels: readonly Level[], side: Side, step: bigint, count: number): Row[] {
+export function groupLevels(
+  levels: readonly Level[],
+  side: Side,
+  step: bigint,
+  count: number,
+  inQuote = false,
+): Row[] {
   const rows: Row[] = [];
   let total = 0n;
   for (const { scaledPrice, scaledQuantity } of levels) {
     const price = side === "bids" ? floorTo(scaledPrice, step) : ceilTo(scaledPrice, step);
     const last = rows.at(-1);
-    total += scaledQuantity;
+    total += inQuote ? multiplyScaled(scaledPrice, scaledQuantity) : scaledQuantity;
     if (last?.scaledPrice === price) {
       last.quantity += scaledQuantity;
       last.total = total;

@@ -16,6 +16,7 @@ PERSONAL_TABLES = (
     "notifications",
     "cancel_timers",
     "price_alerts",
+    "watchlists",
 )
 """Tables of the REST edge with personal data only. They name the user in `user_id` without a foreign key."""
 

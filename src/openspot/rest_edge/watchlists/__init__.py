@@ -1,0 +1,1 @@
+"""Watchlists: the markets that a user keeps together, such as the favourites."""

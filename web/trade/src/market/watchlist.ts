@@ -1,0 +1,39 @@
+/** What a change makes of the watchlists that a page has read, and what a browser keeps of one. Pure. */
+import type { Schemas } from "../api/client.ts";
+
+type Watchlist = Schemas["Watchlist"];
+
+export interface Change {
+  add: readonly string[];
+  remove: readonly string[];
+}
+
+/** Markets of one list: the bound of the edge, which refuses more. */
+export const MARKETS_MAX = 500;
+const SYMBOL = /^[A-Z0-9]{2,10}-[A-Z0-9]{2,10}$/;
+
+/** The symbols of a kept text, each once. */
+export function readNames(text: string | null): string[] {
+  return [...new Set((text ?? "").split(" ").filter((name) => SYMBOL.test(name)))];
+}
+
+/** Of the symbols that a browser keeps those that the account can take: the edge refuses unknown ones. */
+export function movable(kept: readonly string[], known: readonly string[]): string[] {
+  const markets = new Set(known);
+  return kept.filter((symbol) => markets.has(symbol)).slice(0, MARKETS_MAX);
+}
+
+export function favouritesIn(lists: readonly Watchlist[] | undefined, name: string): readonly string[] {
+  return lists?.find((list) => list.name === name)?.symbols ?? [];
+}
+
+/** The lists as the edge will have them after a change; the first change makes the list. */
+export function changed(
+  lists: readonly Watchlist[] | undefined,
+  name: string,
+  { add, remove }: Change,
+): Watchlist[] {
+  const before = lists?.find((list) => list.name === name) ?? { name, symbols: [], updatedAt: "" };
+  const symbols = [...new Set([...before.symbols.filter((symbol) => !remove.includes(symbol)), ...add])];
+  return [...(lists ?? []).filter((list) => list.name !== name), { ...before, symbols }];
+}

@@ -1,0 +1,282 @@
+import { SegmentedControl, TextInput } from "@mantine/core";
+import { SearchIcon } from "@primer/octicons-react";
+import { useMemo, useRef } from "react";
+import { Link } from "wouter";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
+import { placesOf } from "#lib/decimal.ts";
+import { several, t } from "#lib/language.ts";
+import { useShortcuts } from "#lib/shortcuts.ts";
+import { arrange, useUrlState } from "#lib/urlState.ts";
+import { FOLLOWED_MAX, useTickerPushes } from "../api/live.ts";
+import { explainIfAny } from "../api/messages.ts";
+import { useAssetPrices, useMarkets, useTickers } from "../api/queries.ts";
+import { Change } from "../market/Change.tsx";
+import { type Favourites, useFavourites } from "../market/favourites.ts";
+import {
+  compareChange,
+  compareNames,
+  comparePrice,
+  compareWorth,
+  isFound,
+  type MarketRow,
+  movers,
+  quotesOf,
+  rowsOf,
+} from "../market/overview.ts";
+import { Sparkline } from "../market/Sparkline.tsx";
+import { Star } from "../market/Star.tsx";
+import { stepThroughLinks } from "../market/stepThroughLinks.ts";
+import { ChoiceField } from "../parts/ChoiceField.tsx";
+import { PageLink } from "../parts/PageLink.tsx";
+import classes from "./MarketsPage.module.css";
+
+const ALL = "all";
+const FAVOURITES = "favourites";
+const MOVERS = 3;
+/** From here on the digits behind the point say nothing of a turnover. */
+const TURNOVER_PLACES = 2;
+
+/** All markets: search, favourites, tabs by quote asset, who moved most; live, and without a session too. */
+export default function MarketsPage() {
+  const markets = useMarkets(true);
+  const tickers = useTickers();
+  const prices = useAssetPrices();
+  const symbols = useMemo(() => markets.data?.map(({ symbol }) => symbol), [markets.data]);
+  const favourites = useFavourites(symbols);
+  const url = useUrlState();
+  const list = useRef<HTMLDivElement>(null);
+  const search = useRef<HTMLInputElement>(null);
+  useShortcuts([{ keys: "/", title: t("Choose a market"), run: () => search.current?.focus() }]);
+
+  const rows = markets.data && rowsOf(markets.data, tickers.data ?? [], prices.data ?? []);
+  const quotes = quotesOf(rows ?? []);
+  const asked = url.parameter("show");
+  const shown = asked === FAVOURITES || quotes.includes(asked) ? asked : ALL;
+  const word = url.parameter("find");
+  const found = rows?.filter(
+    ({ market }) =>
+      isFound(market, word) &&
+      (shown === ALL ||
+        (shown === FAVOURITES ? favourites.symbols.includes(market.symbol) : market.quoteAsset === shown)),
+  );
+  const columns = columnsOf(favourites);
+  const compare = columns.find(({ id }) => id === url.sort?.column)?.compare;
+  const listed =
+    found && arrange(found, compare, url.sort?.descending ?? false, { index: 0, size: found.length });
+  // The movers are of all markets, so all are followed; the rest of very many is read every half minute.
+  useTickerPushes(symbols?.slice(0, FOLLOWED_MAX) ?? []);
+
+  return (
+    <div className={classes.page} ref={list} onKeyDown={(event) => stepThroughLinks(event, list.current)}>
+      <PageHeader title={t("Markets")}>
+        {t("What can be traded here, with the figures of the last 24 hours.")}
+      </PageHeader>
+      <div className={classes.movers}>
+        <Movers title={t("Gainers")} rows={movers(rows ?? [], 1, MOVERS)} />
+        <Movers title={t("Losers")} rows={movers(rows ?? [], -1, MOVERS)} />
+        <Movers title={t("Most traded")} rows={(rows ?? []).filter(({ worth }) => worth).slice(0, MOVERS)} />
+      </div>
+      <Card flush>
+        <DataTable
+          label={t("Markets")}
+          toolbar={
+            <div className={classes.tools}>
+              <TextInput
+                ref={search}
+                aria-label={t("Search markets")}
+                placeholder={t("Search, such as ETH")}
+                leftSection={<SearchIcon />}
+                value={word}
+                onChange={({ currentTarget }) => url.change({ find: currentTarget.value })}
+                onKeyDown={({ key }) => {
+                  if (key === "Enter") list.current?.querySelector<HTMLElement>("a[data-market]")?.click();
+                }}
+              />
+              <div className={classes.tabs}>
+                <SegmentedControl
+                  size="xs"
+                  aria-label={t("Markets to show")}
+                  data={[
+                    { value: ALL, label: t("All") },
+                    { value: FAVOURITES, label: `★ ${t("Favourites")}` },
+                    ...quotes,
+                  ]}
+                  value={shown}
+                  onChange={(value) => url.change({ show: value === ALL ? null : value })}
+                />
+              </div>
+              <div className={classes.order}>
+                <ChoiceField
+                  size="xs"
+                  aria-label={t("Sort by")}
+                  choices={ORDERS.map(({ value, label }) => ({ value, label }))}
+                  value={sortText(url.sort)}
+                  onChoice={(value) => url.change({ sort: value })}
+                />
+              </div>
+            </div>
+          }
+          columns={columns}
+          rows={listed}
+          rowId={({ market }) => market.symbol}
+          rowName={({ market }) => market.symbol}
+          sort={url.sort}
+          onSort={url.toggleSort}
+          state={markets}
+          problem={explainIfAny(markets.error ?? tickers.error)}
+          isWhole
+          empty={<Nothing isFavourites={shown === FAVOURITES && word.trim() === ""} />}
+          footer={
+            listed && (
+              <p className={classes.count} role="status">
+                {several(listed.length, "{count} market", "{count} markets")}
+              </p>
+            )
+          }
+        />
+      </Card>
+    </div>
+  );
+}
+
+/** The orders that a phone offers, which shows no heads to click on. */
+const ORDERS = [
+  {
+    value: "",
+    get label() {
+      return t("Largest turnover first");
+    },
+  },
+  {
+    value: "-change",
+    get label() {
+      return t("Gainers first");
+    },
+  },
+  {
+    value: "change",
+    get label() {
+      return t("Losers first");
+    },
+  },
+  {
+    value: "-price",
+    get label() {
+      return t("Highest price first");
+    },
+  },
+  {
+    value: "name",
+    get label() {
+      return t("By name");
+    },
+  },
+] as const;
+
+function sortText(sort: { column: string; descending: boolean } | null): string {
+  const text = sort === null ? "" : `${sort.descending ? "-" : ""}${sort.column}`;
+  return ORDERS.some(({ value }) => value === text) ? text : "";
+}
+
+function columnsOf({ symbols, toggle }: Favourites): Column<MarketRow>[] {
+  return [
+    {
+      id: "name",
+      title: t("Market"),
+      cell: ({ market: { symbol, name } }) => (
+        <span className={classes.market}>
+          <Star symbol={symbol} isFavourite={symbols.includes(symbol)} onToggle={toggle} />
+          <Link href={`/${symbol}`} className={classes.symbol} data-market>
+            {symbol}
+          </Link>
+          {name !== "" && <span className={classes.name}>{name}</span>}
+        </span>
+      ),
+      compare: compareNames,
+    },
+    {
+      id: "price",
+      title: t("Price"),
+      align: "right",
+      cell: ({ market, ticker }) => (
+        <Price value={ticker?.lastPrice} places={placesOf(market.tickSize)} unit={market.quoteAsset} />
+      ),
+      compare: comparePrice,
+    },
+    {
+      id: "change",
+      title: t("Change, 24 h"),
+      align: "right",
+      cell: ({ ticker }) => <Change percent={ticker?.priceChangePercent ?? null} />,
+      compare: compareChange,
+    },
+    {
+      id: "high",
+      title: t("24 h high"),
+      align: "right",
+      cell: ({ market, ticker }) => <Price value={ticker?.highPrice} places={placesOf(market.tickSize)} />,
+    },
+    {
+      id: "low",
+      title: t("24 h low"),
+      align: "right",
+      cell: ({ market, ticker }) => <Price value={ticker?.lowPrice} places={placesOf(market.tickSize)} />,
+    },
+    {
+      id: "turnover",
+      title: t("24 h turnover"),
+      align: "right",
+      cell: ({ market, ticker }) =>
+        ticker ? (
+          <Amount value={ticker.quoteVolume} unit={market.quoteAsset} placesMax={TURNOVER_PLACES} />
+        ) : (
+          "–"
+        ),
+      compare: compareWorth,
+    },
+    {
+      id: "day",
+      title: t("Last day"),
+      align: "right",
+      cell: ({ market }) => <Sparkline symbol={market.symbol} />,
+    },
+  ];
+}
+
+function Price({ value, places, unit }: { value: string | null | undefined; places: number; unit?: string }) {
+  return value ? <Amount value={value} places={places} unit={unit} /> : "–";
+}
+
+function Movers({ title, rows }: { title: string; rows: readonly MarketRow[] }) {
+  return (
+    <Card title={title}>
+      {rows.length === 0 ? (
+        <p className={classes.none}>{t("None in the last 24 hours.")}</p>
+      ) : (
+        <ul className={classes.list} aria-label={title}>
+          {rows.map(({ market, ticker }) => (
+            <li key={market.symbol}>
+              <PageLink href={`/${market.symbol}`}>{market.symbol}</PageLink>
+              <Price value={ticker?.lastPrice} places={placesOf(market.tickSize)} />
+              <Change percent={ticker?.priceChangePercent ?? null} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function Nothing({ isFavourites }: { isFavourites: boolean }) {
+  return (
+    <EmptyState title={isFavourites ? t("No favourites yet") : t("No market matches")}>
+      {isFavourites
+        ? t("The star beside a market makes it a favourite.")
+        : t("Search by asset, such as BTC, or by pair, such as BTC-USD.")}
+    </EmptyState>
+  );
+}
