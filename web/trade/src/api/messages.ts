@@ -50,10 +50,6 @@ const CODES: Readonly<Record<string, Words>> = texts({
     "Not enough funds",
     "Lower the amount, cancel an open order that holds funds, or deposit more.",
   ],
-  POST_ONLY_WOULD_CROSS: [
-    "The order would have traded at once",
-    "It is post-only, so it was not placed. Choose a price that meets no order of the other side.",
-  ],
   PHASE_HALTED: [
     "The market is halted",
     "It takes no orders until the operator lets it go on. Yours can be cancelled.",
@@ -71,23 +67,11 @@ const CODES: Readonly<Record<string, Words>> = texts({
     "It takes limit orders that stay. They trade at one price when it ends.",
   ],
   PHASE_UNCROSSING: ["An auction is being traded", "That takes a moment. Send the order again."],
-  DUPLICATE_CLIENT_ORDER_ID: [
-    "An open order has this reference",
-    "Choose another reference, or cancel the order that has it.",
-  ],
   BUDGET_NOT_FILLABLE: [
     "Nothing could be traded for this amount",
     "The book has nothing within your slippage that it pays for. Raise the amount or place a limit order.",
   ],
   ORDER_REJECTED: ["The order was not placed", "Change what the reason names, and send it again."],
-  AMENDMENT_REJECTED: [
-    "The order was not changed",
-    "It stands as before. Change what the reason names, and send it again.",
-  ],
-  QUANTITY_BELOW_FILLED: [
-    "More than that is filled already",
-    "The order stands as before. Choose a larger quantity, or cancel the rest.",
-  ],
   ORDER_STATUS_UNKNOWN: [
     "Nobody knows yet whether the order was placed",
     "Sending this form again unchanged asks for the same order and never places a second one. Your open orders show it too.",

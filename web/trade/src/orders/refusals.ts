@@ -1,10 +1,26 @@
-/** The refusals of order lists, icebergs, triggers and replacements in words. Loaded late: a first page needs none. */
+/** The refusals that orders alone meet, in words. Loaded late: a first page needs none. */
 import type { Problem } from "#lib/components/states.tsx";
 import { texts } from "#lib/language.ts";
 import { explain, type OwnWords } from "../api/messages.ts";
 
 const WORDS: OwnWords = texts({
   codes: {
+    POST_ONLY_WOULD_CROSS: [
+      "The order would have traded at once",
+      "It is post-only, so it was not placed. Choose a price that meets no order of the other side.",
+    ],
+    DUPLICATE_CLIENT_ORDER_ID: [
+      "An open order has this reference",
+      "Choose another reference, or cancel the order that has it.",
+    ],
+    AMENDMENT_REJECTED: [
+      "The order was not changed",
+      "It stands as before. Change what the reason names, and send it again.",
+    ],
+    QUANTITY_BELOW_FILLED: [
+      "More than that is filled already",
+      "The order stands as before. Choose a larger quantity, or cancel the rest.",
+    ],
     DUPLICATE_CLIENT_LIST_ID: [
       "This list id is used already",
       "Give each list an id of its own. Nothing was placed.",
