@@ -1,5 +1,5 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { SlidersIcon } from "@primer/octicons-react";
+import { KebabHorizontalIcon } from "@primer/octicons-react";
 import { lazy, Suspense, useState } from "react";
 import { t } from "#lib/language.ts";
 
@@ -19,7 +19,7 @@ export function BookMenu(assets: { baseAsset: string; quoteAsset: string }) {
     <Menu position="bottom-end" width={200} opened={isOpen} onChange={change}>
       <Menu.Target>
         <ActionIcon variant="default" size={30} aria-label={t("View of the order book")}>
-          <SlidersIcon />
+          <KebabHorizontalIcon />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
