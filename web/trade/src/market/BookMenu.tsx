@@ -1,45 +1,31 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { SlidersIcon } from "@primer/octicons-react";
-import { rich, t, texts } from "#lib/language.ts";
-import { type BookView, changeBookView, useBookView } from "./bookView.ts";
+import { KebabHorizontalIcon } from "@primer/octicons-react";
+import { lazy, Suspense, useState } from "react";
+import { t } from "#lib/language.ts";
 
-const SIDES: readonly (readonly [BookView["sides"], string])[] = texts([
-  ["both", "Bids and asks"],
-  ["bids", "Bids alone"],
-  ["asks", "Asks alone"],
-]);
+const load = () => import("./BookChoices.tsx");
+/** Loaded when it is opened. */
+const BookChoices = lazy(load);
 
-/** What the order book shows: sides, and the asset of its totals. */
-export default function BookMenu({ baseAsset, quoteAsset }: { baseAsset: string; quoteAsset: string }) {
-  const { sides, inQuote } = useBookView();
+/** The button that opens the views of the order book. */
+export function BookMenu(assets: { baseAsset: string; quoteAsset: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const change = (opens: boolean) => {
+    if (!opens) setOpen(false);
+    // The focus goes to the first choice, which has to be there by then.
+    else void load().finally(() => setOpen(true));
+  };
   return (
-    <Menu position="bottom-end" width={200}>
+    <Menu position="bottom-end" width={200} opened={isOpen} onChange={change}>
       <Menu.Target>
         <ActionIcon variant="default" size={30} aria-label={t("View of the order book")}>
-          <SlidersIcon />
+          <KebabHorizontalIcon />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.RadioGroup
-          value={sides}
-          onChange={(value) =>
-            changeBookView({ sides: SIDES.find(([known]) => known === value)?.[0] ?? "both" })
-          }
-        >
-          {SIDES.map(([value, label]) => (
-            <Menu.RadioItem key={value} value={value}>
-              {t(label)}
-            </Menu.RadioItem>
-          ))}
-        </Menu.RadioGroup>
-        <Menu.Divider />
-        <Menu.RadioGroup
-          value={inQuote ? "quote" : "base"}
-          onChange={(value) => changeBookView({ inQuote: value === "quote" })}
-        >
-          <Menu.RadioItem value="base">{rich("Totals in {asset}", { asset: baseAsset })}</Menu.RadioItem>
-          <Menu.RadioItem value="quote">{rich("Totals in {asset}", { asset: quoteAsset })}</Menu.RadioItem>
-        </Menu.RadioGroup>
+        <Suspense>
+          <BookChoices {...assets} />
+        </Suspense>
       </Menu.Dropdown>
     </Menu>
   );

@@ -10,6 +10,7 @@ import type { Market, Order } from "../api/queries.ts";
 import { type Book, groupingSteps, groupLevels, type Row, type Side } from "../stream/book.ts";
 import { ChoiceField } from "../parts/ChoiceField.tsx";
 import type { BookState } from "../stream/feeds.ts";
+import { BookMenu } from "./BookMenu.tsx";
 import { useBookView } from "./bookView.ts";
 import classes from "./OrderBook.module.css";
 import { Panel } from "./Panel.tsx";
@@ -20,7 +21,6 @@ const MIDDLE_HEIGHT = 34;
 const SHARE_HEIGHT = 26;
 
 /** What is not seen at first is loaded after it. */
-const BookMenu = lazy(() => import("./BookMenu.tsx"));
 const BookShare = lazy(() => import("./BookShare.tsx"));
 
 interface OrderBookProps {
@@ -50,9 +50,7 @@ export const OrderBook = memo(function OrderBook({
       tools={
         <div className={classes.tools}>
           <Grouping steps={known.join(" ")} chosen={chosen} onChoose={setStep} />
-          <Suspense fallback={<span className={classes.menu} />}>
-            <BookMenu baseAsset={market.baseAsset} quoteAsset={market.quoteAsset} />
-          </Suspense>
+          <BookMenu baseAsset={market.baseAsset} quoteAsset={market.quoteAsset} />
         </div>
       }
     >
