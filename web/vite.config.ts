@@ -60,7 +60,7 @@ export default defineConfig({
       input: applications(),
       // Libraries mark components for servers; here everything runs in the browser.
       output: {
-        advancedChunks: {
+        codeSplitting: {
           // What every page needs of the components: one file is smaller than thirty.
           groups: [
             {
