@@ -18,8 +18,8 @@ from tests.support.console import DESK, LOOKS, PHONE
 from tests.support.trading_screen import PASSWORD, Exchange, NewWindow, Trader, TradingScreen, window
 
 CATALOGUES = Path(__file__).resolve().parents[2] / "web/trade/languages"
-SYMBOL = "BTC-BRL"
-BASE = "BTC"
+SYMBOL = "USDT-USD"
+BASE = "USDT"
 KINDS = {"de": "Limit", "es": "límite", "pt-BR": "limite"}
 LOCALES = {"de": "de-DE", "es": "es-ES", "pt-BR": "pt-BR"}
 PLANS = {"Basic"}
@@ -64,7 +64,7 @@ def test_a_trader_logs_in_places_an_order_with_a_comma_and_logs_out(
     new_window: NewWindow, exchange: Exchange, words: Words, language: str, price: str
 ) -> None:
     trader = exchange.register(f"{language.lower()}.trader@example.com")
-    exchange.deposit([(trader, "BRL", "1000")])
+    exchange.deposit([(trader, "USD", "1000")])
     screen = new_window(locale=LOCALES[language])
     page = screen.page
     screen.go(f"/login?next=/{SYMBOL}", words("Log in"))
