@@ -131,4 +131,12 @@ def test_a_list_that_is_forgotten_is_found(log: Log) -> None:
 
 def _is_shown(finding: str, log: Log, make_world: Callable[[int], World]) -> bool:
     """Whether some seed has a finding of that text."""
-    return any(any(finding in text for text in judged(seed, STEPS, log, make_world)) for seed in range(SEEDS_MAX))
+    return any(any(finding in text for text in _judged(seed, log, make_world)) for seed in range(SEEDS_MAX))
+
+
+def _judged(seed: int, log: Log, make_world: Callable[[int], World]) -> list[str]:
+    try:
+        return judged(seed, STEPS, log, make_world)
+    except KeyError:
+        # A core with a fault may look for what it has forgotten; then other seeds show the fault.
+        return []

@@ -31,7 +31,8 @@ PUBLISHERS = {
     subjects.RISK_MARGIN_TRANSFER: {"rest-edge"},
     subjects.RISK_MARGIN_BORROW: {"rest-edge"},
     subjects.ORDERS_LIQUIDATION: {"margin"},
-    subjects.NOTIFICATIONS_SEND: {"margin", "subscriptions"},
+    # The router's are of order lists whose exits could not be placed.
+    subjects.NOTIFICATIONS_SEND: {"margin", "router", "subscriptions"},
     f"{subjects.BALANCES_UPDATED}.alice": {"ledger", "ledger-worker"},
     f"{subjects.ORDERS_FILLED}.alice": {"router"},
     "$JS.API.STREAM.DELETE.TRADES": set(),

@@ -12,24 +12,24 @@ const ticker = (
 ) => ({ symbol, lastPrice, priceChangePercent, quoteVolume }) as Ticker;
 
 const ROWS = rowsOf(
-  [market("AA-USD"), market("BB-USD"), market("CC-BTC"), market("DD-XXX"), market("EE-USD", false)],
+  [market("AA-USD"), market("BB-USD"), market("CC-BTC"), market("DD-QQQ"), market("EE-USD", false)],
   [
     ticker("AA-USD", "9", "1.5", "100"),
     ticker("BB-USD", "10", "-20", "5000"),
     // 2 BTC at 60,000 are more than 5,000 US dollars.
     ticker("CC-BTC", "0.1", "12", "2"),
-    ticker("DD-XXX", null, null, "999999"),
+    ticker("DD-QQQ", null, null, "999999"),
   ],
   [{ asset: "BTC", price: "60000", state: "good" }],
 );
 const names = (rows: typeof ROWS) => rows.map((row) => row.market.symbol);
 
 it("lists what can be traded by its turnover in one currency, the unknown last", () => {
-  expect(names(ROWS)).toEqual(["CC-BTC", "BB-USD", "AA-USD", "DD-XXX"]);
+  expect(names(ROWS)).toEqual(["CC-BTC", "BB-USD", "AA-USD", "DD-QQQ"]);
 });
 
 it("offers the quote assets by how many markets they have", () => {
-  expect(quotesOf(ROWS)).toEqual(["USD", "BTC", "XXX"]);
+  expect(quotesOf(ROWS)).toEqual(["USD", "BTC", "QQQ"]);
 });
 
 it("finds by symbol with any separator, and by name", () => {
@@ -42,6 +42,6 @@ it("finds by symbol with any separator, and by name", () => {
 it("names who rose and who fell most, as numbers and not as texts", () => {
   expect(names(movers(ROWS, 1, 2))).toEqual(["CC-BTC", "AA-USD"]);
   expect(names(movers(ROWS, -1, 2))).toEqual(["BB-USD"]);
-  expect(names([...ROWS].sort(comparePrice))).toEqual(["DD-XXX", "CC-BTC", "AA-USD", "BB-USD"]);
-  expect(names([...ROWS].sort(compareChange))).toEqual(["DD-XXX", "BB-USD", "AA-USD", "CC-BTC"]);
+  expect(names([...ROWS].sort(comparePrice))).toEqual(["DD-QQQ", "CC-BTC", "AA-USD", "BB-USD"]);
+  expect(names([...ROWS].sort(compareChange))).toEqual(["DD-QQQ", "BB-USD", "AA-USD", "CC-BTC"]);
 });
