@@ -105,7 +105,7 @@ async def test_market_data(platform: ChildPlatform, tmp_path: Path) -> None:
     assert '"symbol":"BTC-USD","lastPrice":' in printed
     assert '"status":"ok"' in printed
     assert "openspot_market_data_leads 1.0" in printed
-    assert re.search(r"\d+ candles of \d+ trades up to event \d+: 0 differences\n$", printed)
+    assert re.search(r"\d+ candles of \d+ trades up to event \d+: 0 differences\n", printed)
 
 
 @pytest.mark.spec("A1.1-44", "A9-05")

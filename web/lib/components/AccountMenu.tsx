@@ -9,12 +9,14 @@ interface AccountMenuProps {
   name: string;
   /** What the open menu says about the account. */
   children: ReactNode;
+  /** An item of the menu before the way out. */
+  further?: ReactNode;
   /** Ends the session, and does not fail. */
   onLogout: () => Promise<void>;
 }
 
 /** Who is logged in, and the way out. */
-export function AccountMenu({ name, children, onLogout }: AccountMenuProps) {
+export function AccountMenu({ name, children, further, onLogout }: AccountMenuProps) {
   const [isBusy, setBusy] = useState(false);
   const logout = () => {
     setBusy(true);
@@ -38,6 +40,7 @@ export function AccountMenu({ name, children, onLogout }: AccountMenuProps) {
       <Menu.Dropdown>
         <div className={classes.about}>{children}</div>
         <Menu.Divider />
+        {further}
         <Menu.Item leftSection={<SignOutIcon />} onClick={logout}>
           {t("Log out")}
         </Menu.Item>

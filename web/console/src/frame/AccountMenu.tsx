@@ -1,4 +1,5 @@
-import { Anchor } from "@mantine/core";
+import { Menu } from "@mantine/core";
+import { SignInIcon } from "@primer/octicons-react";
 import { Link } from "wouter";
 import { AccountMenu as Account } from "#lib/components/AccountMenu.tsx";
 import { useZone } from "#lib/preferences.ts";
@@ -29,8 +30,14 @@ export function AccountMenu() {
     if (user !== null) endUserSession(user.refreshToken, ofEdge ? "logout" : "unconfirmed");
     if (session !== null) endSession(session.token, ofEngine ? "logout" : "unconfirmed");
   };
+  const lacking = session === null ? "Log in to the engine too" : user === null ? "Log in as a user too" : "";
+  const further = lacking && (
+    <Menu.Item component={Link} href="/login" leftSection={<SignInIcon />}>
+      {lacking}
+    </Menu.Item>
+  );
   return (
-    <Account name={user?.email ?? session?.participantId ?? ""} onLogout={logout}>
+    <Account name={user?.email ?? session?.participantId ?? ""} further={further} onLogout={logout}>
       {user && (
         <>
           <strong>{user.email}</strong>
@@ -43,11 +50,6 @@ export function AccountMenu() {
           <span>{session.type}</span>
           <span className="figures">until {formatTime(session.expiresAt, zone)}</span>
         </>
-      )}
-      {(session === null || user === null) && (
-        <Anchor component={Link} href="/login" size="sm">
-          {session === null ? "Log in to the engine too" : "Log in as a user too"}
-        </Anchor>
       )}
     </Account>
   );
