@@ -34,7 +34,8 @@ SCALE = 10**8
 OPEN_ORDERS_EXPECTED = 65_536
 """Small, because a test process starts many engines, and a process with much address space cannot fork."""
 
-_order_ids = itertools.count(1)
+_order_ids = itertools.count(1_000_001)
+"""Far above the ids that tests choose themselves: otherwise a drawn id can meet a chosen one."""
 
 
 def engine_settings(folder: Path, **changes: Any) -> Settings:
@@ -59,7 +60,7 @@ def order(
     **fields: Any,
 ) -> orders_pb2.PlaceOrderRequest:
     """A GTC order on BTC-USD. `price` and `quantity` are decimals; `fields` are set on the message unchanged."""
-    number = fields.get("order_id", next(_order_ids))
+    number = fields.get("order_id") or next(_order_ids)
     request = orders_pb2.PlaceOrderRequest(
         order_id=number,
         participant_id=participant,
