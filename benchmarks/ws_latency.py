@@ -72,7 +72,7 @@ class Listener:
         """Hear the engine's stream until cancelled."""
         async with (
             aiohttp.ClientSession(headers=headers) as session,
-            EngineStream(session, engine_url, from_sequence) as stream,
+            EngineStream(session, engine_url, from_sequence, hello_s_max=10.0) as stream,
         ):
             while True:
                 await stream.arrived()

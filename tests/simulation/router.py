@@ -85,7 +85,7 @@ class Router:
         self.rejections = Rejections(bus, store)
         markets = {symbol: MarketRules(configuration().limits[symbol], spec) for symbol, spec in specs.items()}
         funds = AvailableFunds(bus, client, 0.5, server.weather.loop.time)
-        order_ids = OrderIds(store.take_id_block)
+        order_ids = OrderIds(store.take_id_block, 1.5)
         opening = Opening((), server.weather.loop.time, cancel_only_s=0, post_only_s_max=0)
         self._submission = Submission(
             markets=markets,
@@ -100,7 +100,14 @@ class Router:
             opening=opening,
             has_complete_rules=has_complete_rules,
         )
-        lookup = OrderLookup(specs=specs, recent_orders=recent_orders, store=store, engine=client, clock=engine.now)
+        lookup = OrderLookup(
+            specs=specs,
+            recent_orders=recent_orders,
+            store=store,
+            engine=client,
+            clock=engine.now,
+            placement_s_max=2.0,
+        )
         self._lookup = lookup
         self._cancellation = Cancellation(
             specs=specs, lookup=lookup, recent_orders=recent_orders, engine=client, clock=engine.now

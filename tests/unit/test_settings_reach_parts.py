@@ -210,7 +210,8 @@ async def test_as_many_imports_run_at_a_time_as_the_setting_says(position_parts:
 
 
 async def composed_router(monkeypatch: pytest.MonkeyPatch, **settings: Any) -> Composed:
-    composed = Composed(monkeypatch, router, "RecentOrders", "AvailableFunds", "ReferencePrices", "Symbols")
+    parts = ("RecentOrders", "AvailableFunds", "ReferencePrices", "Symbols", "OrderIds", "OrderLookup")
+    composed = Composed(monkeypatch, router, *parts)
     for name in ("EngineCommands", "EngineQueries"):
         engine = SimpleNamespace(
             close=AsyncMock(), symbols=AsyncMock(return_value={"BTC-USD": ANY}), session=None, check=AsyncMock(),
@@ -226,7 +227,11 @@ async def composed_router(monkeypatch: pytest.MonkeyPatch, **settings: Any) -> C
 
 async def test_a_router_keeps_and_believes_what_its_settings_say(monkeypatch: pytest.MonkeyPatch) -> None:
     composed = await composed_router(
-        monkeypatch, known_orders_max=2, balance_check_timeout_s=0.25, reference_price_age_s_max=1.5
+        monkeypatch,
+        known_orders_max=2,
+        balance_check_timeout_s=0.25,
+        reference_price_age_s_max=1.5,
+        request_timeout_s=10,
     )
     recent = composed.made["RecentOrders"]
     for order_id in ("a", "b", "c"):
@@ -237,6 +242,8 @@ async def test_a_router_keeps_and_believes_what_its_settings_say(monkeypatch: py
     bus.request.return_value = SimpleNamespace(error=None, balances=[])
     await composed.made["AvailableFunds"].available("u1", "USD", Decimal(0))
     assert bus.request.call_args.kwargs == {"timeout_s": 0.25}
+
+    assert (composed.made["OrderIds"]._take_s_max, composed.made["OrderLookup"]._placement_s_max) == (3, 4)
 
     prices = composed.made["ReferencePrices"]
     prices.note("BTC-USD", Decimal(60_000), 1_000)

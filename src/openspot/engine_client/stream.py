@@ -21,7 +21,6 @@ from openspot.domain.partition import WHOLE, Partition
 
 BUFFERED_MAX = 4096
 """While at least this many events are buffered, no message is read."""
-HELLO_TIMEOUT_S = 5.0
 HEARTBEAT_S = 30.0
 _MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 
@@ -44,7 +43,7 @@ class EngineStream:
     """A connection, used as `async with EngineStream(...) as stream`. `hello` tells which events are available.
 
     `next_sequence` is the event after those that were taken. The events before it that were not taken belong to other
-    partitions.
+    partitions. The engine has `hello_s_max` seconds for its hello.
     """
 
     def __init__(
@@ -53,8 +52,11 @@ class EngineStream:
         engine_url: str,
         from_sequence: int,
         partition: Partition = WHOLE,
+        *,
+        hello_s_max: float,
     ) -> None:
         self._session = session
+        self._hello_s_max = hello_s_max
         self._url = f"{engine_url}/ws/events?fromSeq={from_sequence}&batch=true"
         if partition.total > 1:
             self._url += f"&partition={partition.number}&partitions={partition.total}"
@@ -80,7 +82,7 @@ class EngineStream:
                 compress=0,
                 decode_text=False,
             )
-            message = await self._socket.receive(HELLO_TIMEOUT_S)
+            message = await self._socket.receive(self._hello_s_max)
             entries = self._decoded(message.type, message.data)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             await self._close()

@@ -26,11 +26,14 @@ MESSAGE_BYTES_MAX = 4 * 1024 * 1024
 REPLY_BYTES_MAX = 16 * 1024 * 1024
 GREETING_BYTES_MAX = 4096
 GREETING_S_MAX = 5.0
+"""A caller that has not greeted by then is cut off. A client that was too slow connects again by itself, while its
+requests wait for as long as they say."""
 CONNECTIONS_MAX = 256
 UNDER_WAY_MAX = 1024
 """Requests of one connection that are under way. The server reads no more until some of them are answered."""
 SILENT_S_MAX = 3.0
-"""A server that sends nothing for so long, while requests wait, may be gone: the next request connects anew."""
+"""A server that sends nothing for so long, while requests wait, may be gone: the next request connects anew. It may be
+starved as well: those that wait keep their time."""
 RECONNECT_S, RECONNECT_S_MAX = 0.05, 0.25
 VERSION = 1
 
@@ -233,6 +236,8 @@ class FrameClient:
         self._host, self._port = host, port
         self._greeting = json.dumps({"version": VERSION, **credential}).encode()
         self._connection: _ClientConnection | None = None
+        self._left: list[_ClientConnection] = []
+        """Connections to a silent server on which requests still wait."""
         self._connecting: asyncio.Task[_ClientConnection] | None = None
 
     async def close(self) -> None:
@@ -240,8 +245,9 @@ class FrameClient:
         if self._connecting is not None:
             self._connecting.cancel()
             await asyncio.gather(self._connecting, return_exceptions=True)
-        if self._connection is not None:
-            self._connection.end("closed")
+        for connection in (self._connection, *self._left):
+            if connection is not None:
+                connection.end("closed")
 
     async def request(self, name: str, message: bytes, timeout_s: float, connect_timeout_s: float) -> bytes:
         """The reply to a request.
@@ -276,6 +282,7 @@ class FrameClient:
                     except BaseException:
                         connection.end("no greeting")
                         raise
+                self._left = [each for each in (self._connection, *self._left) if each is not None and each.is_left]
                 self._connection = connection
                 return connection
             except (OSError, NoReplyError):
@@ -292,6 +299,8 @@ class _ClientConnection(asyncio.Protocol):
         """When the first request was sent after which nothing has come."""
         self._loop = asyncio.get_running_loop()
         self.is_ready = False
+        self.is_left = False
+        """Whether it takes no more requests, and ends after those that wait."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -301,7 +310,7 @@ class _ClientConnection(asyncio.Protocol):
 
     def end(self, reason: str) -> None:
         """End the connection. Every request that waits raises NoReplyError."""
-        self.is_ready = False
+        self.is_ready = self.is_left = False
         self._transport.abort()
         for future in self._waiting.values():
             if not future.done():
@@ -348,12 +357,14 @@ class _ClientConnection(asyncio.Protocol):
         finally:
             timer.cancel()
             self._waiting.pop(request_id, None)
+            if self.is_left and not self._waiting:
+                self.end("the server is silent")
 
     def _give_up(self, future: asyncio.Future[Any], timeout_s: float) -> None:
         if not future.done():
             future.set_exception(NoReplyError(f"no reply within {timeout_s} s"))
         if self._silent_since is not None and self._loop.time() - self._silent_since >= SILENT_S_MAX:
-            self.end("the server is silent")
+            self.is_ready, self.is_left = False, True
 
     def _next_id(self) -> int:
         while True:

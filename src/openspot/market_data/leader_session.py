@@ -152,7 +152,12 @@ class LeaderSession:
         backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
         while True:
             try:
-                async with EngineStream(self._sources.session, self._settings.engine_url, self._next) as stream:
+                async with EngineStream(
+                    self._sources.session,
+                    self._settings.engine_url,
+                    self._next,
+                    hello_s_max=self._settings.request_timeout_s,
+                ) as stream:
                     if not await self._continues_with(stream.hello):
                         continue
                     if not self._is_loaded:

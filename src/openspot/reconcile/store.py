@@ -86,7 +86,12 @@ class EngineReader:
     async def _stream(self, from_sequence: int) -> AsyncIterator[EngineStream]:
         assert self._queries is not None, "used within `async with`"
         try:
-            async with EngineStream(self._queries.session, self._settings.engine_url, from_sequence) as stream:
+            async with EngineStream(
+                self._queries.session,
+                self._settings.engine_url,
+                from_sequence,
+                hello_s_max=self._settings.nested_timeout_s,
+            ) as stream:
                 yield stream
         except StreamEndedError as error:
             raise EngineUnavailableError(f"event stream: {error}") from error

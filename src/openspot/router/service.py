@@ -123,7 +123,8 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
         await symbols.load(settings.symbol_load_attempts, settings.symbol_load_pause_s)
         reference_prices = await _references(settings, bus, symbols.markets, configuration.limits)
         recent_orders = RecentOrders(settings.known_orders_max)
-        order_ids = OrderIds(store.take_id_block)
+        # Who places an order waits for its id, then for a place, then for the engine: parts of one request's time.
+        order_ids = OrderIds(store.take_id_block, settings.request_timeout_s * 0.3)
         frame.at_end(order_ids.close)
         placements = Placements(
             engine.place_orders, wait_s_max=settings.request_timeout_s * 0.3, waiting_max=PLACEMENTS_WAITING_MAX
@@ -150,7 +151,12 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
             has_complete_rules=settings.has_complete_rules,
         )
         lookup = OrderLookup(
-            specs=symbols.specs, recent_orders=recent_orders, store=store, engine=engine, clock=system_clock
+            specs=symbols.specs,
+            recent_orders=recent_orders,
+            store=store,
+            engine=engine,
+            clock=system_clock,
+            placement_s_max=settings.request_timeout_s * 0.4,
         )
         cancellation = Cancellation(
             specs=symbols.specs, lookup=lookup, recent_orders=recent_orders, engine=engine, clock=system_clock

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from tests.support.fixtures import platform_settings
 from tests.support.in_process_platform import running
 from tests.support.ledger import count
 from tests.support.own_bus import own_bus
-from tests.support.waiting import eventually, stretched
+from tests.support.waiting import eventually, stretched, unstarved
 
 DURABLES = {
     subjects.CUSTODY_DEPOSIT_CONFIRMED: (CUSTODY.name, ("router-deposit",)),
@@ -126,15 +127,15 @@ class Target:
         return not info.num_pending and not info.num_ack_pending and not info.num_redelivered
 
     async def are_ready(self) -> None:
-        """Fail unless every service says that it has all it needs."""
+        """Fail unless every service says that it has all it needs; a starved one may say it a little later."""
         settings = self.settings
         async with aiohttp.ClientSession() as session:
             for port in (
                 settings.engine_http_port, settings.ledger_port, settings.router_port, settings.custody_port,
                 settings.ws_port,
             ):  # fmt: skip
-                async with session.get(f"http://{settings.host}:{port}/ready") as response:
-                    assert response.status == 200, await response.text()
+                reply = await unstarved(partial(session.get, f"http://{settings.host}:{port}/ready"))
+                assert reply.status == 200, await reply.text()
 
 
 def as_bytes(payload: Any) -> bytes:

@@ -15,7 +15,6 @@ log = get_logger("order_ids")
 BLOCK_SIZE = 1000
 IDS_AHEAD = 20_000
 """A router keeps this many ids in stock. So it can place this many orders while the database is away."""
-_TAKE_TIMEOUT_S = 1.5
 
 
 class OrderIdsUnavailableError(Exception):
@@ -23,10 +22,14 @@ class OrderIdsUnavailableError(Exception):
 
 
 class OrderIds:
-    """Gives out ids that no other router uses. `take_block` returns the next value of the sequence."""
+    """Gives out ids that no other router uses. `take_block` returns the next value of the sequence.
 
-    def __init__(self, take_block: Callable[[], Awaitable[int]]) -> None:
+    It has `take_s_max` seconds for that: an order that finds the stock empty waits no longer before it is refused.
+    """
+
+    def __init__(self, take_block: Callable[[], Awaitable[int]], take_s_max: float) -> None:
         self._take_block = take_block
+        self._take_s_max = take_s_max
         self._blocks: deque[range] = deque()
         self._left = 0
         self._refill: asyncio.Task[None] | None = None
@@ -67,7 +70,7 @@ class OrderIds:
 
     async def _fill(self) -> None:
         while self._left <= IDS_AHEAD - BLOCK_SIZE:
-            async with asyncio.timeout(_TAKE_TIMEOUT_S):
+            async with asyncio.timeout(self._take_s_max):
                 last = await self._take_block()
             self._blocks.append(range(last - BLOCK_SIZE + 1, last + 1))
             self._left += BLOCK_SIZE

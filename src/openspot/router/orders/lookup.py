@@ -25,8 +25,6 @@ from openspot.router.tracked_order import TrackedOrder, record_of
 
 log = get_logger("order_lookup")
 
-PLACEMENT_WAIT_S = 2.0
-"""A cancel waits this long for the placement of its order to end."""
 ROW_POLLS = 20
 ROW_POLL_S = 0.02
 UNKNOWN_FOR_MS_MAX = 10_000
@@ -34,7 +32,10 @@ UNKNOWN_FOR_MS_MAX = 10_000
 
 
 class OrderLookup:
-    """Finds orders in memory, in the rows and in the engine."""
+    """Finds orders in memory, in the rows and in the engine.
+
+    A cancel waits at most `placement_s_max` seconds for the placement of its order to end, before it looks further.
+    """
 
     def __init__(
         self,
@@ -44,12 +45,14 @@ class OrderLookup:
         store: RouterStore,
         engine: EngineCommands,
         clock: Clock,
+        placement_s_max: float,
     ) -> None:
         self._specs = specs
         self._recent_orders = recent_orders
         self._store = store
         self._engine = engine
         self._clock = clock
+        self._placement_s_max = placement_s_max
 
     async def get(self, request: GetOrder) -> GetOrderReply:
         """Reply to `orders.get`. The reply has no order if nobody knows it, or if it is another user's."""
@@ -74,7 +77,7 @@ class OrderLookup:
         refused: TrackedOrder | None = None
         if recent is not None:
             if recent.placing is not None:
-                await asyncio.wait({recent.placing}, timeout=PLACEMENT_WAIT_S)
+                await asyncio.wait({recent.placing}, timeout=self._placement_s_max)
             if self._recent_orders.get(order_id) is recent:
                 if recent.order.engine_order_id is not None:
                     return recent.order

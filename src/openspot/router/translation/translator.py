@@ -204,7 +204,11 @@ class Translator:
         while True:
             try:
                 async with EngineStream(
-                    self._session, self._engine_url, session.next_sequence, self.partition
+                    self._session,
+                    self._engine_url,
+                    session.next_sequence,
+                    self.partition,
+                    hello_s_max=self._settings.request_timeout_s,
                 ) as stream:
                     if not session.continues_with(stream.hello):
                         continue
