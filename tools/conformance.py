@@ -15,6 +15,7 @@ page says so. Every fact of money, orders and matching is proved in `make test`.
 import argparse
 import ast
 import itertools
+import os
 import re
 import sys
 from collections import defaultdict
@@ -30,7 +31,7 @@ COMMENT = re.compile(r"spec: ((?:[AB]\d(?:\.\d)?-\d{2}[, ]*)+)")
 
 
 CONSUMER = "consumer"
-PROOF = "pytest.mark.proof"
+SPEC, PROOF = "pytest.mark.spec", "pytest.mark.proof"
 PROVED_IN_MAKE_TEST = ("A1", "A2", "A3", "A6.4")
 """The sections about money, orders and matching."""
 
@@ -73,8 +74,11 @@ def python_marks(path: Path) -> list[Mark]:
     Cases may stand in a list of the module. Then the mark belongs to each test whose decorators use the list.
     Raises ValueError for a mark that no test has.
     """
-    marks = []
-    tree = ast.parse(path.read_text("utf-8"))
+    marks: list[Mark] = []
+    source = path.read_text("utf-8")
+    if SPEC not in source:
+        return marks
+    tree = ast.parse(source)
     owners: dict[ast.AST, list[str]] = defaultdict(list)
     lists = {
         target.id: list(ast.walk(node.value))
@@ -95,7 +99,10 @@ def python_marks(path: Path) -> list[Mark]:
                 for part in itertools.chain(own, *used):
                     owners[part].append(node.name)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.spec":
+        # To unparse every call would take seconds.
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "spec":
+            continue
+        if ast.unparse(node.func) == SPEC:
             if not owners[node]:
                 raise ValueError(f"{path.name}:{node.lineno}: no test has this mark")
             side = next((ast.literal_eval(keyword.value) for keyword in node.keywords if keyword.arg == "side"), None)
@@ -119,6 +126,15 @@ def commented_marks(path: Path) -> list[Mark]:
     return [Mark(fact_id, path.name) for group in found for fact_id in FACT_ID.findall(group)]
 
 
+def _own_files(folder: Path) -> list[Path]:
+    """The files below a folder, without the tens of thousands of packages and of what was built."""
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = set(folders) - {"node_modules", "target"}
+        found += (Path(place) / name for name in names)
+    return sorted(found)
+
+
 def read_marks() -> dict[str, list[Mark]]:
     """Marks by fact id, each with the test's path and name."""
     marks: dict[str, list[Mark]] = defaultdict(list)
@@ -126,8 +142,8 @@ def read_marks() -> dict[str, list[Mark]]:
         for mark in python_marks(path):
             marks[mark.fact_id].append(mark._replace(test=f"`{path.relative_to(ROOT / 'tests')}::{mark.test}`"))
     for folder, endings in (("rust", (".rs",)), ("web", (".ts", ".tsx")), ("tests/browser", (".ts",))):
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in endings and "node_modules" not in path.parts and "target" not in path.parts:
+        for path in _own_files(ROOT / folder):
+            if path.suffix in endings:
                 for mark in commented_marks(path):
                     marks[mark.fact_id].append(mark._replace(test=f"`{folder}/…/{mark.test}`"))
     return marks
