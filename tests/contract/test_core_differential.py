@@ -6,7 +6,7 @@ stream as one batch. If the cores differ, the test shrinks the commands to a lis
 and from which none can be left out.
 
 OPENSPOT_DIFFERENTIAL_COMMANDS sets the number of commands (a million by default, of which `make test` runs the first
-hundred thousand), OPENSPOT_DIFFERENTIAL_SEED the first seed.
+forty thousand), OPENSPOT_DIFFERENTIAL_SEED the first seed.
 """
 
 import os
@@ -32,7 +32,7 @@ COMMANDS = int(os.environ.get("OPENSPOT_DIFFERENTIAL_COMMANDS", "1000000"))
 FIRST_SEED = int(os.environ.get("OPENSPOT_DIFFERENTIAL_SEED", "0"))
 COMMANDS_OF_SEED = 400
 SEEDS = range(FIRST_SEED, FIRST_SEED + -(-COMMANDS // COMMANDS_OF_SEED))
-SEEDS_IN_A_TEST = 250
+SEEDS_IN_A_TEST = 100
 PARTS = [SEEDS[start : start + SEEDS_IN_A_TEST] for start in range(0, len(SEEDS), SEEDS_IN_A_TEST)]
 LIST_SEEDS = range(FIRST_SEED, FIRST_SEED + -(-COMMANDS // (4 * COMMANDS_OF_SEED)))
 LIST_PARTS = [
