@@ -34,7 +34,10 @@ class Use(NamedTuple):
 
 def uses(path: Path, tables: Collection[str]) -> Iterator[Use]:
     """Every use of one of `tables` in a Python source."""
-    tree = ast.parse(path.read_text("utf-8"))
+    source = path.read_text("utf-8")
+    if not any(table in source for table in tables):
+        return
+    tree = ast.parse(source)
     for line, text in _literals(tree):
         for table, writes in uses_of_sql(text, tables):
             yield Use(path, line, table, writes)
@@ -66,6 +69,7 @@ def _literals(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """(line, text) of every string literal that is not a docstring; a placeholder of an f-string becomes `_`."""
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    left_out = docstrings | parts
     for node in ast.walk(tree):
         match node:
             case ast.JoinedStr(values=values):
@@ -73,5 +77,5 @@ def _literals(tree: ast.Module) -> Iterator[tuple[int, str]]:
                     node.lineno,
                     "".join(str(part.value) if isinstance(part, ast.Constant) else " _ " for part in values),
                 )
-            case ast.Constant(value=str() as text) if id(node) not in docstrings | parts:
+            case ast.Constant(value=str() as text) if id(node) not in left_out:
                 yield node.lineno, text
