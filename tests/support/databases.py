@@ -59,7 +59,10 @@ SELECT md5(string_agg(line, ' ' ORDER BY line)) FROM (
 ) AS lines
 """
 """A digest of tables, columns, constraints, triggers and functions."""
-_END_SESSIONS = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1"
+_END_OTHER_SESSIONS = """
+SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
 
 
 class TestDatabases:
@@ -102,22 +105,21 @@ class TestDatabases:
         return name
 
     async def _take_back(self, name: str) -> None:
+        # One connection, because each costs a process of the server.
+        owner = await asyncpg.connect(self._server.administrator_url(name))
+        try:
+            await owner.fetch(_END_OTHER_SESSIONS)
+            shape = await owner.fetchval(_SHAPE)
+            self._shape = self._shape or shape
+            if shape == self._shape:
+                await empty_tables(owner)
+                self._free.append(name)
+                return
+        finally:
+            await owner.close()
         administrator = await asyncpg.connect(self._server.administrator_url())
         try:
-            await administrator.fetch(_END_SESSIONS, name)
-            owner = await asyncpg.connect(self._server.administrator_url(name))
-            try:
-                shape = await owner.fetchval(_SHAPE)
-                self._shape = self._shape or shape
-                is_unchanged = shape == self._shape
-                if is_unchanged:
-                    await empty_tables(owner)
-            finally:
-                await owner.close()
-            if is_unchanged:
-                self._free.append(name)
-            else:
-                await administrator.execute(f"DROP DATABASE {name} WITH (FORCE)")
+            await administrator.execute(f"DROP DATABASE {name} WITH (FORCE)")
         finally:
             await administrator.close()
 

@@ -46,6 +46,8 @@ def stretched(seconds: float) -> float:
     return seconds * SLOWNESS
 
 
+PAUSE_S_MAX, PAUSE_GROWTH = 0.05, 1.25
+"""A condition that takes long is asked less and less often: asking costs the processor that what it waits for needs."""
 START_S_MAX = 120.0
 """Limit of one process's start on a quiet machine."""
 
@@ -58,7 +60,10 @@ def hasty(settings: Settings) -> Settings:
 async def eventually(
     condition: Callable[[], Value | Awaitable[Value]], timeout_s: float = 30.0, pause_s: float = 0.01
 ) -> Value:
-    """The first true value of `condition`. Fails, naming the last value, when `timeout_s`, stretched, has passed."""
+    """The first true value of `condition`. Fails, naming the last value, when `timeout_s`, stretched, has passed.
+
+    The pauses between two attempts grow from `pause_s` to PAUSE_S_MAX.
+    """
     timeout_s = stretched(timeout_s)
     deadline = time.monotonic() + timeout_s
     while True:
@@ -69,6 +74,7 @@ async def eventually(
             return value  # type: ignore[return-value]
         assert time.monotonic() < deadline, f"still {value!r} after {timeout_s} s"
         await asyncio.sleep(pause_s)
+        pause_s = max(pause_s, min(pause_s * PAUSE_GROWTH, PAUSE_S_MAX))
 
 
 STARVED = frozenset({429, 503})

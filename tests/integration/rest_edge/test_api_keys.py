@@ -167,7 +167,7 @@ async def test_a_user_has_a_bounded_number_of_keys(edge: RestClient) -> None:
 async def test_the_last_use_is_recorded_a_while_later(
     settings: Settings, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uses.UseRecorder.__init__, "__defaults__", (0.05,))
+    monkeypatch.setattr(uses, "WRITE_INTERVAL_S", 0.05)
     async with running_edge(settings) as edge:
         edge.as_user("u1")
         body, signer = await create(edge)
