@@ -1,6 +1,6 @@
 """Runs a whole platform in one process with thousands of random seeds of faults; an independent auditor judges each.
 
-`OPENSPOT_SIMULATION_SEEDS` is how many seeds run (2000 by default; `make test` runs the first 80 of them),
+`OPENSPOT_SIMULATION_SEEDS` is how many seeds run (2000 by default; `make test` runs the first 200 of them),
 `OPENSPOT_SIMULATION_STEPS` how many steps each has. `OPENSPOT_SIMULATION_SEED` repeats a single one. A seed that goes
 wrong is printed with the fewest steps after which it does, and with the command line that repeats it.
 """
@@ -20,7 +20,7 @@ from tests.support.parts import first_then_proof
 
 STEPS = int(os.environ.get("OPENSPOT_SIMULATION_STEPS", "100"))
 SEEDS = int(os.environ.get("OPENSPOT_SIMULATION_SEEDS", "2000"))
-SEEDS_IN_A_TEST = 80
+SEEDS_IN_A_TEST = 200
 FAILURES_SHOWN = 3
 
 
