@@ -99,6 +99,7 @@ RECORDS = {
     "ThrottleTierResponse": "ThrottleTier",
     "SystemResponse": "SystemSettings",
     "TradingResponse": "TradingSettings",
+    "VolatilityResponse": "VolatilitySettings",
     # Users and sessions
     "UserResponse": "User",
     "TokensResponse": "Session",
