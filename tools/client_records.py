@@ -98,8 +98,8 @@ RECORDS = {
     "SsoResponse": "SignInProviders",
     "ThrottleTierResponse": "ThrottleTier",
     "SystemResponse": "SystemSettings",
-    "TradingResponse": "TradingSettings",
     "VolatilityResponse": "VolatilitySettings",
+    "TradingResponse": "TradingSettings",
     # Users and sessions
     "UserResponse": "User",
     "TokensResponse": "Session",

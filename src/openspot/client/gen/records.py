@@ -1023,6 +1023,18 @@ class SystemSettings(Record, frozen=True):
     network_fee_quote_seconds: int
 
 
+class VolatilitySettings(Record, frozen=True):
+    """When a market is interrupted by an auction of `auction_seconds`: its fair price moved by more than `move_bps`
+    basis points within `window_seconds`. The auction goes on once if it would end as far from the fair price. The next
+    interruption comes `pause_seconds` after the last one at the earliest.
+    """
+
+    move_bps: int
+    window_seconds: int
+    auction_seconds: int
+    pause_seconds: int
+
+
 class TradingSettings(Record, frozen=True):
     """The rules of orders that are on, and what an order may ask for under them.
 
@@ -1030,8 +1042,8 @@ class TradingSettings(Record, frozen=True):
     nothing. `trigger_sources` are the prices that can fire a stop; empty: there are no stops.
     `self_trade_prevention_modes` are those that an order may choose; empty: the account's mode applies.
     `order_list_types` are the lists that can be placed; empty: there are none.
-    `icebergs`: a limit order may have a `displayQuantity`, at least the `iceberg_slices_max`-th part of its quantity; 0:
-    there are none. `volatility_interruption` is None if no market is interrupted.
+    `icebergs`: a limit order may show a part of its quantity, at least the `iceberg_slices_max`-th one. No market is
+    interrupted if `volatility_interruption` is None.
     `client_order_ids_unique`: no two open orders of an account have the same `clientOrderId`. `fills_max` is how many
     fills the reply to a placement lists; 0: none.
     """
@@ -1052,18 +1064,6 @@ class TradingSettings(Record, frozen=True):
     client_order_id_length_max: int
     orders_per_batch_max: int
     fills_max: int
-
-
-class VolatilitySettings(Record, frozen=True):
-    """When a market is interrupted by an auction of `auction_seconds`: its fair price moved by more than `move_bps`
-    basis points within `window_seconds`. The auction goes on once if it would end as far from the fair price. The next
-    interruption comes `pause_seconds` after the last one at the earliest.
-    """
-
-    move_bps: int
-    window_seconds: int
-    auction_seconds: int
-    pause_seconds: int
 
 
 class User(Record, frozen=True):
