@@ -6287,8 +6287,8 @@ export interface components {
          *     nothing. `triggerSources` are the prices that can fire a stop; empty: there are no stops.
          *     `selfTradePreventionModes` are those that an order may choose; empty: the account's mode applies.
          *     `orderListTypes` are the lists that can be placed; empty: there are none.
-         *     `icebergs`: a limit order may have a `displayQuantity`, at least the `icebergSlicesMax`-th part of its quantity; 0:
-         *     there are none. `volatilityInterruption` is null if no market is interrupted.
+         *     `icebergs`: a limit order may show a part of its quantity, at least the `icebergSlicesMax`-th one. No market is
+         *     interrupted if `volatilityInterruption` is null.
          *     `clientOrderIdsUnique`: no two open orders of an account have the same `clientOrderId`. `fillsMax` is how many
          *     fills the reply to a placement lists; 0: none.
          */
