@@ -98,6 +98,7 @@ RECORDS = {
     "SsoResponse": "SignInProviders",
     "ThrottleTierResponse": "ThrottleTier",
     "SystemResponse": "SystemSettings",
+    "VolatilityResponse": "VolatilitySettings",
     "TradingResponse": "TradingSettings",
     # Users and sessions
     "UserResponse": "User",

@@ -14,17 +14,19 @@ from typing import Any, NamedTuple
 
 from openspot.domain.market import MarketConfiguration, load_markets
 from openspot.domain.market_phase import MarketPhase
+from openspot.domain.volatility import VolatilityRules
 from openspot.engine import metrics
 from openspot.engine.core.protocol import MatchingCore
-from openspot.engine.core.records import RESULT_SIZE
+from openspot.engine.core.records import RESULT_SIZE, CommandKind
 from openspot.engine.core.selection import make_core
 from openspot.engine.intake.command_intake import CommandIntake
 from openspot.engine.intake.order_lists import ListIntake
 from openspot.engine.intake.seed import seed_commands
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError
 from openspot.engine.intake.upkeep import Upkeep
+from openspot.engine.intake.volatility import VolatilityGuard
 from openspot.engine.state.directory import Note
-from openspot.engine.state.state_machine import AppliedBatch, StateMachine, placed_engine_order_ids
+from openspot.engine.state.state_machine import AppliedBatch, StateMachine, has_command, placed_engine_order_ids
 from openspot.engine.stream.event_render import EventRenderer
 from openspot.engine.transport.frame_service import FrameMethods
 from tests.simulation.loop import VirtualLoop
@@ -80,7 +82,7 @@ class _LifeSequencer:
     def __init__(self, engine: "SimulatedEngine") -> None:
         self._engine = engine
         self._life = engine.lives
-        self.now, self.submit = engine.now, engine.submit
+        self.now, self.submit, self.is_pending = engine.now, engine.submit, engine.is_pending
 
     def check(self) -> None:
         """Raise EngineStoppedError once the life is over."""
@@ -91,8 +93,9 @@ class _LifeSequencer:
 class SimulatedEngine:
     """An engine that is killed and comes back. It is its own sequencer for the door and the services."""
 
-    def __init__(self, loop: VirtualLoop) -> None:
+    def __init__(self, loop: VirtualLoop, volatility: VolatilityRules | None = None) -> None:
         self._loop = loop
+        self.volatility = volatility
         self._cores = itertools.cycle(core_makers())
         self._snapshot: _Snapshot | None = None
         self._waiting: list[_Submission] = []
@@ -108,17 +111,21 @@ class SimulatedEngine:
         self.changed = asyncio.Event()
         """Set when there are new events, or the engine has died."""
         self.lives = 0
+        self.begun_at: list[int] = []
+        """How many batches the journal had at the begin of each life."""
         self._begin()
         self._replay(0)
         self._rise()
 
     def _begin(self) -> None:
         self.lives += 1
+        self.begun_at.append(len(self.journal))
         self.machine = StateMachine(next(self._cores)(), ORDERS_REMEMBERED)
         self.sequencer = self
         self._renderer = EventRenderer(self.machine.directory, EPOCH)
         engine: Any = self
-        self.intake = engine.intake = CommandIntake(self.machine, engine)
+        self._guard = VolatilityGuard(self.machine, engine, self.volatility) if self.volatility else None
+        self.intake = engine.intake = CommandIntake(self.machine, engine, volatility=self._guard)
         self.list_intake = ListIntake(self.machine, engine, self.intake)
         self.methods = FrameMethods(engine)
 
@@ -127,7 +134,7 @@ class SimulatedEngine:
         self.is_up = True
         sequencer: Any = _LifeSequencer(self)
         with self._loop.running():
-            self.upkeep = Upkeep(self.machine, sequencer)
+            self.upkeep = Upkeep(self.machine, sequencer, self._guard)
             self.upkeep.start()
 
     # What the door and the services ask of a sequencer
@@ -144,6 +151,10 @@ class SimulatedEngine:
         future: asyncio.Future[CommandOutcome] = self._loop.create_future()
         self._waiting.append(_Submission(commands, notes, future))
         return future
+
+    def is_pending(self, kind: CommandKind, symbol: int) -> bool:
+        """Whether such a command waits for a commit."""
+        return any(has_command(submission.commands, kind, symbol) for submission in self._waiting)
 
     async def settle(self) -> None:
         """Wait until everything submitted so far is applied."""
@@ -204,7 +215,7 @@ class SimulatedEngine:
     def forget_events(self) -> None:
         """Forget events that the journal no longer has. Only a journal that is not durable needs this."""
         self._state_hash = ""
-        kept = SimulatedEngine(self._loop)
+        kept = SimulatedEngine(self._loop, self.volatility)
         for commands, notes in self.journal[1:]:
             kept.machine.register(commands, notes)
             kept._take_over(kept.machine.apply(commands, notes))

@@ -14,7 +14,9 @@ from openspot.contracts.engine_events import ListEndedEvent
 from openspot.contracts.messages import CancelOrderListReply, SubmitOrderListReply
 from openspot.contracts.refusals import RefusalCode
 from openspot.domain.auction import Clearing
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.result_code import ResultCode
+from openspot.domain.volatility import PriceWindow
 from openspot.engine.core import (
     reference_amendments,
     reference_arming,
@@ -32,6 +34,7 @@ from openspot.engine.core.selection import make_core
 from openspot.engine.intake import upkeep
 from openspot.engine.intake.phase_upkeep import PhaseUpkeep
 from openspot.engine.intake.upkeep import Upkeep
+from openspot.engine.intake.volatility import VolatilityGuard
 from openspot.engine.state.client_order_ids import ClientOrderIds
 from openspot.rest_edge.orders.bulk_cancel import OpenOrderCancels
 from openspot.router.orders import engine_orders
@@ -231,6 +234,35 @@ def auctions_trade_at_limits() -> Fault:
 def phases_do_not_end() -> Fault:
     """The engine forgets to end a phase whose time is over."""
     return patch.object(PhaseUpkeep, "note", _nothing)
+
+
+def interruptions_come_without_a_move() -> Fault:
+    """A market is interrupted by every second price."""
+    return patch.object(PriceWindow, "has_moved", lambda window, price, _: price % 2 == 0)
+
+
+def moves_are_overlooked() -> Fault:
+    """A market is never interrupted by a price that falls."""
+    has_moved = PriceWindow.has_moved
+
+    def hopeful(window: PriceWindow, price: int, move_bps: int) -> bool:
+        return has_moved(window, price, move_bps) and price > 10_000
+
+    return patch.object(PriceWindow, "has_moved", hopeful)
+
+
+def interruptions_override_operators() -> Fault:
+    """A market is interrupted whatever phase it is in, and however short a time after the last time."""
+    return patch.object(VolatilityGuard, "_may_interrupt", lambda *_: True)
+
+
+def auctions_go_on_for_ever() -> Fault:
+    """An auction goes on whenever it is over."""
+
+    def again(guard: VolatilityGuard, row: Any) -> Any:
+        return guard._auction(row.symbol, guard._sequencer.now()) if row.phase == MarketPhase.AUCTION else None
+
+    return patch.object(VolatilityGuard, "extension", again)
 
 
 # Times and ids

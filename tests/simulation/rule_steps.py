@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.domain.market_phase import MarketPhase
 from openspot.domain.order import OrderListType
+from openspot.engine.core.records import CommandKind
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.router.orders.engine_order_ids import BLOCK_SIZE
 from tests.simulation.clients import MANY_OF_ONE, USERS
@@ -26,10 +27,14 @@ _LOT_HUNDREDTHS = 1_000_000
 
 
 def mark(world: "World") -> None:
-    """Market data tells a fair price."""
-    if world.engine.is_up:
-        price = 100 * _SCALED + world.chance.randint(-160, 160)
-        _look_at(world.engine.intake.set_mark_price(world.chance.choice(MANY_OF_ONE), price))
+    """Market data tells a fair price, which may interrupt the market."""
+    if not world.engine.is_up:
+        return
+    price, symbol = 100 * _SCALED + world.chance.randint(-160, 160), world.chance.choice(MANY_OF_ONE)
+    _look_at(world.engine.intake.set_mark_price(symbol, price, 0))
+    if world.engine.is_pending(CommandKind.SET_PHASE, world.engine.machine.directory.symbols[symbol].symbol_id):
+        world.commit()
+        _fill_auction(world)
 
 
 def change_phase(world: "World") -> None:
@@ -44,10 +49,13 @@ def change_phase(world: "World") -> None:
 
 def hold_auction(world: "World") -> None:
     """A market collects orders for a moment, then trades them at one price."""
-    if not world.engine.is_up:
-        return
-    _look_at(world.engine.intake.set_phase(world.chance.choice(MANY_OF_ONE), MarketPhase.AUCTION, 1))
-    world.commit()
+    if world.engine.is_up:
+        _look_at(world.engine.intake.set_phase(world.chance.choice(MANY_OF_ONE), MarketPhase.AUCTION, 1))
+        world.commit()
+        _fill_auction(world)
+
+
+def _fill_auction(world: "World") -> None:
     for _ in range(world.chance.randint(4, 8)):
         world.traders.place()
     world.loop.run_ready()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from openspot.domain.market_phase import PhaseCause
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import EVENT_AUCTION, EventType, decode_events
 from tests.simulation import rule_mutants as mutants
@@ -27,6 +28,7 @@ SEEN = {
     "stops fire",
     "auctions trade",
     "orders expire",
+    "markets are interrupted",
     "client order ids are taken",
     "switches run out",
     "routers place lists",
@@ -54,6 +56,8 @@ def _seen(world: World) -> Counter[str]:
     seen["client order ids are taken"] = sum(
         reason.startswith("clientOrderId") for reason in world.told.refused.values()
     )
+    causes = [note[0] for batch in world.engine.journal for note in batch.notes if note and note[0] in PhaseCause]
+    seen["markets are interrupted"] = causes.count(PhaseCause.VOLATILITY)
     for event in decode_events(world.engine.records):
         code = ResultCode(event.code)
         seen["orders wait"] += event.type == EventType.WAITING
@@ -98,6 +102,10 @@ def test_the_seeds_come_to_every_rule(log: Log) -> None:
         (mutants.auctions_take_the_first_price, "auction of"),
         (mutants.auctions_trade_at_limits, "in an auction at"),
         (mutants.phases_do_not_end, "the engine's own work"),
+        (mutants.interruptions_come_without_a_move, "without a move"),
+        (mutants.moves_are_overlooked, "was not interrupted"),
+        (mutants.interruptions_override_operators, "was interrupted in phase"),
+        (mutants.auctions_go_on_for_ever, "went on"),
         (mutants.orders_do_not_expire, "is open although it expired"),
         (mutants.expiries_are_forgotten_at_a_restart, "the engine's own work"),
         (mutants.orders_expire_early, "before its time"),

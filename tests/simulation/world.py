@@ -27,6 +27,7 @@ from tests.simulation.rows import Rows
 from tests.simulation.rule_steps import COMPLETE_STEPS
 from tests.simulation.rules.audit import RulesAuditor
 from tests.simulation.rules.holds import Held
+from tests.simulation.rules.volatility import VOLATILITY
 from tests.simulation.storm import LEASE_S, step
 from tests.simulation.terms_auditor import TermsAuditor
 from tests.simulation.transfers import ToldOfTransfers, Transfers
@@ -78,7 +79,7 @@ class World:
         try:
             self.weather = Weather(self.loop, chance)
             self.server = BusServer(self.weather)
-            self.engine = SimulatedEngine(self.loop)
+            self.engine = SimulatedEngine(self.loop, VOLATILITY if self.is_complete else None)
         finally:
             asyncio._set_running_loop(None)
         self.rows = rows()
@@ -205,7 +206,7 @@ class World:
         """What is wrong with more than the core of a platform."""
         if not self.is_complete:
             return []
-        rules = RulesAuditor(self.engine.journal, self.engine.records, self.held)
+        rules = RulesAuditor(self.engine.journal, self.engine.records, self.held, VOLATILITY, self.engine.begun_at)
         rules.finish(self.engine.now(), self.engine.machine.core)
         terms = TermsAuditor(history, self.told, self.rows)
         terms.look_at_rows()

@@ -20,6 +20,7 @@ OFFERED = {
     "timesInForce": ["gtc", "ioc", "fok", "gtd"],
     "triggerSources": ["last", "mark"],
     "orderListTypes": ["oco", "oto", "bracket"],
+    "icebergs": True,
     "selfTradePreventionModes": ["none", "cancel_resting", "cancel_incoming", "cancel_both", "decrement_and_cancel"],
 }
 

@@ -183,13 +183,13 @@ class TradeEvent(StreamMessage, tag="trade", frozen=True):
     maker_limit: str | UnsetType = UNSET
 
 
-class PhaseEvent(StreamMessage, tag="phase", frozen=True):
+class PhaseEvent(StreamMessage, tag="phase", frozen=True, omit_defaults=True):
     """A market entered a phase, or got the price of its auction.
 
     `phase` is the text of a domain.market_phase.MarketPhase, `ends_at` when it ends (milliseconds since 1970), 0 for
     never. `reference_price` decides between prices that are equal for an auction, "0" if there is none. Of uncrossing,
     `following` is the phase that comes next, `price` that of the auction and `volume` what it trades; else they are
-    empty.
+    empty. `cause` is only there for a phase that the engine itself began: a domain.market_phase.PhaseCause.
     """
 
     seq: int
@@ -202,6 +202,7 @@ class PhaseEvent(StreamMessage, tag="phase", frozen=True):
     following: str
     price: str
     volume: str
+    cause: str = ""
 
 
 class ReduceEvent(OrderStreamEvent, tag="reduce", frozen=True):

@@ -1,6 +1,6 @@
 """The phases of a market: what it takes, and whether orders match."""
 
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 
 class MarketPhase(IntEnum):
@@ -29,3 +29,14 @@ UNCROSSED_PHASES = frozenset({MarketPhase.CONTINUOUS, MarketPhase.POST_ONLY})
 SETTABLE_PHASES = frozenset(MarketPhase) - {MarketPhase.UNCROSSING}
 """The phases that an operator can ask for."""
 PHASE_OF_TEXT = {phase.text: phase for phase in MarketPhase}
+
+
+class PhaseCause(StrEnum):
+    """Why the engine itself let a market enter an auction. An operator's phases have no cause.
+
+    VOLATILITY: its fair price moved too far in a short time. VOLATILITY_EXTENSION: such an auction would have ended too
+    far from the fair price, so it goes on once.
+    """
+
+    VOLATILITY = "volatility"
+    VOLATILITY_EXTENSION = "volatility-extension"

@@ -96,6 +96,8 @@ class PostOnlyMode(StrEnum):
     """It rests one tick behind the best opposite price."""
 
 
+ICEBERG_SLICES_MAX = 100
+"""An order shows at least this part of its quantity, so that what it adds to a command is bounded."""
 FILLS_LISTED_MAX = 100
 """Fills that the reply to a placement lists at most."""
 

@@ -15,6 +15,7 @@ from openspot.engine.intake.order_lists import ListIntake
 from openspot.engine.intake.seed import seed_commands
 from openspot.engine.intake.sequencer import Sequencer
 from openspot.engine.intake.upkeep import Upkeep
+from openspot.engine.intake.volatility import VolatilityGuard
 from openspot.engine.journal import snapshots
 from openspot.engine.journal.journal import Journal
 from openspot.engine.journal.recovery import Recovered, recover
@@ -79,9 +80,11 @@ class Engine:
             self.board.limits,
             settings.engine_open_orders_max,
         )
-        self.intake = CommandIntake(self.machine, self.sequencer, limits)
+        rules = settings.volatility_rules
+        volatility = VolatilityGuard(self.machine, self.sequencer, rules) if rules else None
+        self.intake = CommandIntake(self.machine, self.sequencer, limits, volatility)
         self.list_intake = ListIntake(self.machine, self.sequencer, self.intake, limits)
-        self.upkeep = Upkeep(self.machine, self.sequencer)
+        self.upkeep = Upkeep(self.machine, self.sequencer, volatility)
         self.journal_path = journal.path
         self.state_hash = self.machine.core.state_hash()
         """The core's state hash at the start or at the newest snapshot. Computing it more often would cost too much."""

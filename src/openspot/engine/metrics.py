@@ -23,6 +23,11 @@ QUEUE_DEPTH = Gauge("openspot_engine_queue_depth", "Commands waiting for a commi
 CONSUMERS = Gauge("openspot_engine_stream_consumers", "Connections of /ws/events")
 CONSUMERS_CUT = Counter("openspot_engine_stream_consumers_cut_total", "Connections of /ws/events cut for being slow")
 LOGINS = Counter("openspot_engine_logins_total", "Logins of participants, by outcome", ["outcome"])
+INTERRUPTIONS = Counter(
+    "openspot_engine_volatility_interruptions_total",
+    "Auctions for a fast fair price, begun and extended",
+    ["symbol", "cause"],
+)
 SNAPSHOT_SECONDS = Histogram("openspot_engine_snapshot_seconds", "Duration of taking and writing a snapshot")
 
 _EVENT_COUNT = struct.Struct("<4xI32x")

@@ -37,7 +37,7 @@ async def set_phase(settings: EngineSettings, symbol: str, phase: str, lasts: ti
         raise PhaseOperatorError(f"no engine at {settings.engine_url}: {error!r}") from error
     if status != 200:
         raise PhaseOperatorError(_reason(answer))
-    return _line(symbol, answer.get("phase", "continuous"), answer.get("phaseEndsAt", 0))
+    return _line(symbol, answer.get("phase", "continuous"), answer.get("phaseEndsAt", 0), "")
 
 
 async def listed_phases(settings: EngineSettings) -> list[str]:
@@ -49,11 +49,12 @@ async def listed_phases(settings: EngineSettings) -> list[str]:
         raise PhaseOperatorError(str(error)) from error
     finally:
         await queries.close()
-    return [_line(market.symbol, market.phase, market.phase_ends_at) for market in markets]
+    return [_line(market.symbol, market.phase, market.phase_ends_at, market.phase_cause) for market in markets]
 
 
-def _line(symbol: str, phase: str, ends_at: int) -> str:
-    return f"{symbol} is {phase}" + (f" until {iso_of(datetime_from_ms(ends_at))}" if ends_at else "")
+def _line(symbol: str, phase: str, ends_at: int, cause: str) -> str:
+    told = f"{symbol} is {phase}" + (f" ({cause})" if cause else "")
+    return told + (f" until {iso_of(datetime_from_ms(ends_at))}" if ends_at else "")
 
 
 def _reason(answer: Any) -> str:

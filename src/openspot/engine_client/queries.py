@@ -50,6 +50,7 @@ class EngineMarket(msgspec.Struct, rename="camel", frozen=True):
     """A symbol's specification. Fees in basis points; a negative maker fee is a rebate.
 
     `phase` is the text of a domain.market_phase.MarketPhase, `phase_ends_at` in milliseconds since 1970, 0 for never.
+    `phase_cause` is the text of a PhaseCause if the engine itself began the phase.
     `terms` are those that an operator has set, None while nobody has. `logo` is that of the base asset.
     """
 
@@ -67,6 +68,7 @@ class EngineMarket(msgspec.Struct, rename="camel", frozen=True):
     phase: str = "continuous"
     phase_ends_at: int = 0
     phase_reference: str = "0"
+    phase_cause: str = ""
     terms: MarketTerms | None = None
     logo: str = ""
 

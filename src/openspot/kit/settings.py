@@ -11,6 +11,9 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from openspot.domain.volatility import VolatilityRules
+from openspot.kit.clock import NANOSECONDS_PER_S
+
 PREFIX = "OPENSPOT_"
 Port = Annotated[int, Field(ge=1, le=65535)]
 EmptyIsNone = BeforeValidator(lambda value: None if value == "" else value)
@@ -208,10 +211,41 @@ class OrderRulesSettings(Settings):
         description="Send IOC and FOK orders as such; `OPENSPOT_RULES=complete` does so whatever this says",
     )
 
+    volatility_move_bps: int = Field(
+        default=0,
+        ge=0,
+        le=10_000,
+        description="Interrupt a market by an auction when its fair price moves by more than this many basis points "
+        "within the window, under `OPENSPOT_RULES=complete`. 0: never",
+    )
+    volatility_window_s: int = Field(default=300, ge=1, le=86_400, description="… the window")
+    volatility_auction_s: int = Field(
+        default=120, ge=1, le=86_400, description="… how long the auction lasts; it goes on once for as long"
+    )
+    volatility_pause_s: int = Field(
+        default=1800,
+        ge=0,
+        le=604_800,
+        description="… the least time from one interruption of a market to the next; it is at least twice the auction",
+    )
+
     @property
     def has_complete_rules(self) -> bool:
         """Whether orders follow the complete rules."""
         return self.rules == "complete"
+
+    @property
+    def volatility_rules(self) -> VolatilityRules | None:
+        """When a market is interrupted by an auction; None if none is."""
+        if not self.has_complete_rules or not self.volatility_move_bps:
+            return None
+        auction_s = self.volatility_auction_s
+        return VolatilityRules(
+            self.volatility_move_bps,
+            self.volatility_window_s * NANOSECONDS_PER_S,
+            auction_s * NANOSECONDS_PER_S,
+            max(self.volatility_pause_s, 2 * auction_s) * NANOSECONDS_PER_S,
+        )
 
     @property
     def honours_time_in_force(self) -> bool:

@@ -223,7 +223,9 @@ class LeaderSession:
         self._recorder.note_changed(await self._sources.store.newest_candles())
         for market in await self._sources.queries.markets():
             self.markets.set_base(market.symbol, await self._base_of(market.symbol))
-            phase = phase_of(market.phase, market.phase_ends_at, market.tick_size, market.phase_reference)
+            phase = phase_of(
+                market.phase, market.phase_ends_at, market.tick_size, market.phase_reference, market.phase_cause
+            )
             self.markets.set_phase(market.symbol, phase)
         await self.fair_prices.load(self._position, [market.symbol for market in self.markets.all()])
         self._is_loaded = True

@@ -3,7 +3,7 @@
 Only a price that counts is told: a stale or disputed one is not, so it fires nothing, and the engine keeps the last one
 that counted. Prices are made once a second, so a market has at most one command a second, and none while its price
 stands. A repeat changes nothing in the engine. A new leader tells every price once, because it does not know what the
-engine has.
+engine has. With a price goes for how long none counted before it, so that the engine takes a long silence for no move.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,6 +23,7 @@ log = get_logger("market-data")
 COUNTED = frozenset({PriceState.GOOD.value, PriceState.THIN.value})
 REFUSED_S = 30.0
 """A market whose price the engine refused, for example because it is inactive, is tried again after this time."""
+GAP_MS_MAX = 2**32 - 1
 
 
 class MarkPrices:
@@ -36,6 +37,8 @@ class MarkPrices:
         self._wanted: dict[str, str] = {}
         self._told: dict[str, int] = {}
         self._refused_until: dict[str, float] = {}
+        self._counted_at: dict[str, float] = {}
+        """When the price that was told last counted the last time."""
 
     def take(self, prices: Iterable[FairPriceEvent]) -> None:
         """Take the prices of this second. Those of before that were not told yet are forgotten."""
@@ -57,16 +60,21 @@ class MarkPrices:
             self._specs = await self._queries.symbols()
         spec = self._specs.get(symbol)
         scaled = 0 if spec is None else _scaled(price, spec)
-        if not scaled or scaled == self._told.get(symbol):
+        if not scaled:
             return
-        refusal = await self._commands.set_mark_price(symbol, scaled)
+        now, counted_at = self._monotonic(), self._counted_at.get(symbol)
+        if scaled == self._told.get(symbol):
+            self._counted_at[symbol] = now
+            return
+        gap_ms = None if counted_at is None else min(GAP_MS_MAX, round((now - counted_at) * 1000))
+        refusal = await self._commands.set_mark_price(symbol, scaled, gap_ms)
         if refusal:
             MARK_PRICES.labels("refused").inc()
             self._refused_until[symbol] = self._monotonic() + REFUSED_S
             log.info("mark price refused", symbol=symbol, reason=refusal)
         else:
             MARK_PRICES.labels("told").inc()
-            self._told[symbol] = scaled
+            self._told[symbol], self._counted_at[symbol] = scaled, now
 
 
 def _scaled(price: str, spec: SymbolSpec) -> int:

@@ -56,12 +56,13 @@ class EventOutcome(NamedTuple):
 
 class MarketPhaseState(NamedTuple):
     """The phase of a market: its text, when it ends (milliseconds since 1970, 0 for never), and for the price of an
-    auction the tick and the reference price, as amounts."""
+    auction the tick and the reference price, as amounts. `cause` is why the engine itself began it, else empty."""
 
     phase: str = MarketPhase.CONTINUOUS.text
     ends_at: int = 0
     tick: int = 1
     reference: int = 0
+    cause: str = ""
 
 
 class MarketState:
@@ -93,6 +94,8 @@ class MarketState:
         if phase.phase == MarketPhase.CONTINUOUS.text:
             return {}
         figures: dict[str, Any] = {"phase": phase.phase, "phase_ends_at": phase.ends_at or None}
+        if phase.cause:
+            figures["phase_cause"] = phase.cause
         if phase.phase == MarketPhase.AUCTION.text:
             book = self.book
             clearing = clearing_of(
@@ -194,7 +197,8 @@ class Markets:
         market = self._markets.get(event.symbol)
         if market is None:
             market = self._begin_market(event.symbol, BookBase(event.seq - 1, event.timestamp, (), ()))
-        market.set_phase(phase_of(event.phase, event.ends_at, event.tick_size, event.reference_price), event.seq)
+        phase = phase_of(event.phase, event.ends_at, event.tick_size, event.reference_price, event.cause)
+        market.set_phase(phase, event.seq)
 
     def _begin_market(self, symbol: str, base: BookBase) -> MarketState:
         history = self._histories.pop(symbol, None) or MarketHistory(RollingDay(), 0)
@@ -239,9 +243,9 @@ def _aggregate(market: MarketState, event: TradeEvent) -> AggregateTradeEvent:
     return run.event(market.symbol)
 
 
-def phase_of(phase: str, ends_at: int, tick_size: str, reference_price: str) -> MarketPhaseState:
+def phase_of(phase: str, ends_at: int, tick_size: str, reference_price: str, cause: str = "") -> MarketPhaseState:
     """The phase in the engine's texts."""
-    return MarketPhaseState(phase, ends_at, text_to_amount(tick_size), text_to_amount(reference_price))
+    return MarketPhaseState(phase, ends_at, text_to_amount(tick_size), text_to_amount(reference_price), cause)
 
 
 def publishable(markets: Iterable[MarketState]) -> list[OrderBookEvent]:

@@ -19,6 +19,8 @@ DEMO_RULES: dict[str, Any] = {
     # The prices at which the bots begin: until somebody has traded, bands are centred on them.
     "custody_reference_prices": "BRL=0.18,BTC=60000,ETH=3000,SOL=150,USDC=1,USDT=1",
     "follow_fills": True,
+    # Far beyond what the bots do by themselves.
+    "volatility_move_bps": 1000,
     # A stranger looks for minutes, not for an hour: twelve minutes of trades make a price good, and the takers need
     # about four of them for the volume.
     "fair_price_part_s": 60,

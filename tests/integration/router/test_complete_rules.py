@@ -179,6 +179,7 @@ async def test_the_platform_says_which_rules_are_on(trading: Trading) -> None:
         ],
         "orderListTypes": ["oco", "oto", "bracket"], "clientOrderIdsUnique": True, "clientOrderIdLengthMax": 64,
         "ordersPerBatchMax": 20, "fillsMax": 100,
+        "icebergs": True, "icebergSlicesMax": 100, "volatilityInterruption": None,
     }  # fmt: skip
     markets = (await trading.rest("GET", "/markets")).body
     assert {market["rules"] for market in markets} == {"complete"}
@@ -199,6 +200,7 @@ async def test_under_the_specifications_rules_nothing_of_it_exists(settings: Set
         assert {"fills", "fillsTruncated", "postOnly"}.isdisjoint(twice[0].body)
         said = (await trading.rest("GET", "/settings/trading")).body
         assert (said["rules"], said["timesInForce"], said["postOnly"]) == ("specification", ["gtc"], False)
+        assert (said["icebergs"], said["icebergSlicesMax"], said["volatilityInterruption"]) == (False, 0, None)
         assert (said["quoteQuantitySides"], said["clientOrderIdsUnique"], said["fillsMax"]) == (["buy"], False, 0)
 
 

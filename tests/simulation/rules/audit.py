@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from openspot.domain.volatility import VolatilityRules
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import Command, decode_events
 from tests.simulation.engine import Committed
@@ -11,16 +12,27 @@ from tests.simulation.rules.lists import ListRule
 from tests.simulation.rules.phases import PhaseRule
 from tests.simulation.rules.story import Story
 from tests.simulation.rules.triggers import TriggerRule
+from tests.simulation.rules.volatility import VolatilityRule
 
 
 class RulesAuditor:
     """What is wrong with the orders of a journal, by the complete rules. `findings` lists it."""
 
-    def __init__(self, journal: Sequence[Committed], records: bytes, shown: list[Held]) -> None:
+    def __init__(
+        self,
+        journal: Sequence[Committed],
+        records: bytes,
+        shown: list[Held],
+        volatility: VolatilityRules,
+        begun_at: Sequence[int],
+    ) -> None:
         self.story = story = Story(journal)
         self.triggers, self.phases, self.lists = TriggerRule(story), PhaseRule(story), ListRule(story)
         holds = HoldRule(story, self.lists, shown)
-        self._rules = (self.triggers, self.phases, self.lists, holds, ClientIdRule(story), ExpiryRule(story))
+        volatile = VolatilityRule(self.phases, journal, volatility, begun_at)
+        self._rules = (
+            self.triggers, self.phases, self.lists, holds, ClientIdRule(story), ExpiryRule(story), volatile,
+        )  # fmt: skip
         events = list(decode_events(records))[::-1]
         for number, command in enumerate(story.commands, 1):
             if isinstance(command, Command):

@@ -67,10 +67,14 @@ class PhaseRule(Rule):
         """No book is crossed where orders match, or where makers were promised not to."""
         for symbol in self._changed:
             if self.phases.get(symbol, CONTINUOUS) in (CONTINUOUS, POSTS):
-                bids, asks = _sides(self.story, symbol)
+                bids, asks = sides(self.story, symbol)
                 is_crossed = bool(bids and asks) and max(bids)[0] >= min(asks)[0]
                 self.demand(not is_crossed, f"command {number} left the book of {symbol} crossed")
         self._changed.clear()
+
+    def reference(self, symbol: int) -> int:
+        """The price that an auction is near to among equal ones, or 0."""
+        return self._last.get(symbol, 0) or self._marks.get(symbol, 0)
 
     def _enter(self, event: Event) -> None:
         symbol, command = event.symbol, self._command
@@ -95,8 +99,7 @@ class PhaseRule(Rule):
             self._end_auction(symbol)
         self._ends[symbol] = 0
         price, volume = event.price, event.amount
-        reference = self._last.get(symbol, 0) or self._marks.get(symbol, 0)
-        right = clearing(*_sides(self.story, symbol), self.story.markets[symbol].tick, reference)
+        right = clearing(*sides(self.story, symbol), self.story.markets[symbol].tick, self.reference(symbol))
         self.demand((price, volume) == right, f"auction of {symbol} has (price, volume) {(price, volume)}, not {right}")
         self._price[symbol], self._left[symbol] = price, volume
         self._is_disturbed.discard(symbol)
@@ -139,7 +142,7 @@ def _takes(phase: int, order_type: int, *, waits: bool) -> bool:
     return phase != AUCTION or waits or order_type in _RESTING
 
 
-def _sides(story: Story, symbol: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def sides(story: Story, symbol: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """(price, remaining) of the bids and of the asks in the book."""
 
     def of(is_wanted: Callable[[LiveOrder], bool]) -> list[tuple[int, int]]:

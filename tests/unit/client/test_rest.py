@@ -130,8 +130,8 @@ async def test_every_read_has_its_path_and_its_type(fake: FakeRestEdge, client: 
         "lotSize": "0.00000001", "takerFee": 25, "makerFee": 15, "baseScaleK": 10**8, "quoteScaleK": 100,
         "quantityMin": "0.00001", "quantityMax": "100", "notionalMin": None, "notionalMax": None,
         "deviationBpsMax": 2000, "slippageBpsMax": 500, "priceReference": "last_trade", "referencePrice": None,
-        "phase": "continuous", "phaseEndsAt": None, "status": "open", "name": "", "announcement": "", "logo": "",
-        "schedule": [],
+        "phase": "continuous", "phaseEndsAt": None, "phaseCause": None, "status": "open", "name": "",
+        "announcement": "", "logo": "", "schedule": [],
         "rules": "complete",
     }  # fmt: skip
     fake.answer(200, [market])

@@ -15,16 +15,18 @@ class Engine:
 
     def __init__(self) -> None:
         self.told: list[tuple[str, int]] = []
+        self.gap_ms: int | None = None
         self.refusal = ""
         self.fault: Exception | None = None
 
     async def symbols(self) -> dict[str, Any]:
         return {"BTC-USD": SPEC}
 
-    async def set_mark_price(self, symbol: str, price: int) -> str:
+    async def set_mark_price(self, symbol: str, price: int, gap_ms: int | None = None) -> str:
         if self.fault is not None:
             raise self.fault
         self.told.append((symbol, price))
+        self.gap_ms = gap_ms
         return self.refusal
 
 
@@ -87,3 +89,17 @@ async def test_nothing_is_told_before_there_is_a_price_and_of_a_market_that_the_
     desk.prices.take([FairPriceEvent("SOL-USD", "good", "100", "100", "100", "100", "0", "0", 1)])
     await desk.prices.tell()
     assert desk.engine.told == []
+
+
+async def test_with_a_price_goes_for_how_long_none_counted_before_it() -> None:
+    desk = Desk()
+    await desk.second("100")
+    assert desk.engine.gap_ms is None, "a new leader does not know"
+    for _ in range(60):
+        assert await desk.second("100") == []
+    await desk.second("101")
+    assert desk.engine.gap_ms == 1000, "the price before has stood"
+    for _ in range(60):
+        assert await desk.second("150", "disputed") == []
+    await desk.second("102")
+    assert desk.engine.gap_ms == 61_000

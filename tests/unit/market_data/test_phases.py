@@ -53,6 +53,16 @@ def test_an_auction_shows_what_it_would_trade_and_holds_the_book_back_while_it_i
     assert ticker(markets).indicative_price is UNSET
 
 
+def test_an_auction_that_the_engine_began_says_why_and_the_next_phase_does_not() -> None:
+    markets = begun()
+    markets.apply(PhaseEvent(2, NOW_MS, SYMBOL, "auction", NOW_MS + 1, "0.5", "0", "", "", "", "volatility"))
+    assert ticker(markets).phase_cause == "volatility"
+    markets.apply(phase(3, "auction", NOW_MS + 9))
+    assert ticker(markets).phase_cause is UNSET
+    markets.set_phase(SYMBOL, phase_of("auction", 0, "0.5", "0", "volatility-extension"))
+    assert ticker(markets).phase_cause == "volatility-extension"
+
+
 def test_the_reference_price_decides_between_equal_prices() -> None:
     markets = begun()
     markets.apply(phase(2, "auction", reference="105.5"))

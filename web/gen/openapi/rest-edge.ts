@@ -4526,6 +4526,7 @@ export interface components {
          *     or the fair price, which `referencePrice` shows. Around a fair price that is not good the present deviation is
          *     wider than usual. `rules` are the rules of orders (`GET /settings/trading`). `phase` says what the market takes
          *     (docs/guides/order-rules.md), and `phaseEndsAt` when continuous trading begins again, in milliseconds since 1970.
+         *     `phaseCause` says why the exchange itself began an auction, null if it did not.
          *
          *     `status` says how far the market is between its announcement and its delisting, and `schedule` which statuses follow
          *     by themselves, and when (docs/guides/markets.md). `name` and `announcement` are texts of the operators for traders,
@@ -4558,6 +4559,7 @@ export interface components {
             /** @enum {string} */
             phase: "continuous" | "halted" | "cancel-only" | "post-only" | "auction" | "uncrossing";
             phaseEndsAt: number | null;
+            phaseCause: ("volatility" | "volatility-extension") | null;
             /** @enum {string} */
             status: "announced" | "post-only" | "auction" | "open" | "delisting" | "delisted";
             name: string;
@@ -6207,6 +6209,8 @@ export interface components {
             /** @enum {string} */
             phase?: "halted" | "cancel-only" | "post-only" | "auction" | "uncrossing";
             phaseEndsAt?: number | null;
+            /** @enum {string} */
+            phaseCause?: "volatility" | "volatility-extension";
             indicativePrice?: string | null;
             indicativeQuantity?: string | null;
             bidQuantity: string | null;
@@ -6283,6 +6287,8 @@ export interface components {
          *     nothing. `triggerSources` are the prices that can fire a stop; empty: there are no stops.
          *     `selfTradePreventionModes` are those that an order may choose; empty: the account's mode applies.
          *     `orderListTypes` are the lists that can be placed; empty: there are none.
+         *     `icebergs`: a limit order may show a part of its quantity, at least the `icebergSlicesMax`-th one. No market is
+         *     interrupted if `volatilityInterruption` is null.
          *     `clientOrderIdsUnique`: no two open orders of an account have the same `clientOrderId`. `fillsMax` is how many
          *     fills the reply to a placement lists; 0: none.
          */
@@ -6297,6 +6303,9 @@ export interface components {
             quoteQuantitySides: components["schemas"]["OrderSide"][];
             selfTradePreventionModes: components["schemas"]["SelfTradePrevention"][];
             orderListTypes: components["schemas"]["ListType"][];
+            icebergs: boolean;
+            icebergSlicesMax: number;
+            volatilityInterruption: components["schemas"]["VolatilityResponse"] | null;
             clientOrderIdsUnique: boolean;
             clientOrderIdLengthMax: number;
             ordersPerBatchMax: number;
@@ -6453,6 +6462,18 @@ export interface components {
          */
         VerifyEmailBody: {
             token: string;
+        };
+        /**
+         * VolatilityResponse
+         * @description When a market is interrupted by an auction of `auction_seconds`: its fair price moved by more than `move_bps`
+         *     basis points within `window_seconds`. The auction goes on once if it would end as far from the fair price. The next
+         *     interruption comes `pause_seconds` after the last one at the earliest.
+         */
+        VolatilityResponse: {
+            moveBps: number;
+            windowSeconds: number;
+            auctionSeconds: number;
+            pauseSeconds: number;
         };
         /**
          * Watchlist

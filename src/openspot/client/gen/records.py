@@ -251,6 +251,7 @@ class Market(Record, frozen=True):
     or the fair price, which `reference_price` shows. Around a fair price that is not good the present deviation is
     wider than usual. `rules` are the rules of orders (`GET /settings/trading`). `phase` says what the market takes
     (docs/guides/order-rules.md), and `phase_ends_at` when continuous trading begins again, in milliseconds since 1970.
+    `phase_cause` says why the exchange itself began an auction, None if it did not.
 
     `status` says how far the market is between its announcement and its delisting, and `schedule` which statuses follow
     by themselves, and when (docs/guides/markets.md). `name` and `announcement` are texts of the operators for traders,
@@ -278,6 +279,7 @@ class Market(Record, frozen=True):
     rules: str
     phase: str
     phase_ends_at: int | None
+    phase_cause: str | None
     status: str
     name: str
     announcement: str
@@ -366,6 +368,7 @@ class Ticker(Record, frozen=True):
     ask_quantity: Decimal | None
     phase: str | None = None
     phase_ends_at: int | None = None
+    phase_cause: str | None = None
     indicative_price: Decimal | None = None
     indicative_quantity: Decimal | None = None
 
@@ -1020,6 +1023,18 @@ class SystemSettings(Record, frozen=True):
     network_fee_quote_seconds: int
 
 
+class VolatilitySettings(Record, frozen=True):
+    """When a market is interrupted by an auction of `auction_seconds`: its fair price moved by more than `move_bps`
+    basis points within `window_seconds`. The auction goes on once if it would end as far from the fair price. The next
+    interruption comes `pause_seconds` after the last one at the earliest.
+    """
+
+    move_bps: int
+    window_seconds: int
+    auction_seconds: int
+    pause_seconds: int
+
+
 class TradingSettings(Record, frozen=True):
     """The rules of orders that are on, and what an order may ask for under them.
 
@@ -1027,6 +1042,8 @@ class TradingSettings(Record, frozen=True):
     nothing. `trigger_sources` are the prices that can fire a stop; empty: there are no stops.
     `self_trade_prevention_modes` are those that an order may choose; empty: the account's mode applies.
     `order_list_types` are the lists that can be placed; empty: there are none.
+    `icebergs`: a limit order may show a part of its quantity, at least the `iceberg_slices_max`-th one. No market is
+    interrupted if `volatility_interruption` is None.
     `client_order_ids_unique`: no two open orders of an account have the same `clientOrderId`. `fills_max` is how many
     fills the reply to a placement lists; 0: none.
     """
@@ -1040,6 +1057,9 @@ class TradingSettings(Record, frozen=True):
     quote_quantity_sides: list[str]
     self_trade_prevention_modes: list[str]
     order_list_types: list[str]
+    icebergs: bool
+    iceberg_slices_max: int
+    volatility_interruption: VolatilitySettings | None
     client_order_ids_unique: bool
     client_order_id_length_max: int
     orders_per_batch_max: int

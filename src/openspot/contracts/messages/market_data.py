@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from openspot.contracts.messages.message import Count, DecimalText, Message, listed
 from openspot.contracts.messages.reply import RefusableReply
+from openspot.domain.market_phase import PhaseCause
 
 Level = Annotated[tuple[DecimalText, DecimalText], msgspec.Meta(description="[price, quantity]")]
 """In an update, quantity "0" removes the level."""
@@ -58,13 +59,16 @@ class MarketTradeEvent(Message, frozen=True):
 class PhaseFigures(Message, frozen=True, kw_only=True):
     """The phase of a market. All of it is left out in continuous trading.
 
-    `phase_ends_at` is when continuous trading begins again, in milliseconds since 1970, null if no end is set. In an
-    auction `indicative_price` and `indicative_quantity` are what it would trade now, null while nothing would. The book
-    is not published while it is crossed.
+    `phase_ends_at` is when continuous trading begins again, in milliseconds since 1970, null if no end is set.
+    `phase_cause` is only there for an auction that the exchange itself began: `volatility`, because the fair price
+    moved too fast; `volatility-extension`, because the auction would have ended too far from the fair price. In an
+    auction `indicative_price` and `indicative_quantity` are what it would trade now, null while nothing would. The
+    book is not published while it is crossed.
     """
 
     phase: Annotated[str, listed("halted", "cancel-only", "post-only", "auction", "uncrossing")] | UnsetType = UNSET
     phase_ends_at: Count | UnsetType | None = UNSET
+    phase_cause: Annotated[str, listed(*PhaseCause)] | UnsetType = UNSET
     indicative_price: DecimalText | UnsetType | None = UNSET
     indicative_quantity: DecimalText | UnsetType | None = UNSET
 

@@ -63,7 +63,7 @@ def symbol_routes(engine: Engine, listings: Listings) -> Router:
     @router.get("", _READ, response=list[SymbolResponse], summary="All symbols")
     async def list_symbols() -> Response:
         specs = sorted(engine.machine.directory.symbols.values(), key=lambda spec: spec.symbol_id)
-        return json_response([symbol_view(spec, listings.phase(spec)) for spec in specs])
+        return json_response([symbol_view(spec, listings.phase(spec), listings.phase_cause(spec)) for spec in specs])
 
     @router.post(
         "", _CHANGE, status=201, response=SymbolResponse, refusals={409: "the symbol or its number exists"},
@@ -76,7 +76,7 @@ def symbol_routes(engine: Engine, listings: Listings) -> Router:
     async def get_symbol(symbol: SymbolPath) -> Response:
         with _not_found():
             spec = listings.symbol(symbol)
-        return json_response(symbol_view(spec, listings.phase(spec)))
+        return json_response(symbol_view(spec, listings.phase(spec), listings.phase_cause(spec)))
 
     async def change_symbol(symbol: SymbolPath, body: SymbolChange) -> Response:
         with _not_found():
@@ -100,7 +100,7 @@ def symbol_routes(engine: Engine, listings: Listings) -> Router:
             spec = listings.symbol(symbol)
         await listings.set_phase(symbol, PHASE_OF_TEXT[body.phase], body.seconds)
         log.info("set a phase", symbol=symbol, phase=body.phase, seconds=body.seconds, reason=body.reason)
-        return json_response(symbol_view(spec, listings.phase(spec)))
+        return json_response(symbol_view(spec, listings.phase(spec), listings.phase_cause(spec)))
 
     @router.delete(
         "/{symbol}", _CHANGE, response=SymbolResponse, refusals=unknown | {409: "the symbol has open orders"},

@@ -34,6 +34,7 @@ class Listings:
         """Without `has_phases`, markets stay in continuous trading. Whoever else changes them holds the same `turn`."""
         self._core = machine.core
         self._directory = machine.directory
+        self._machine = machine
         self._intake = intake
         self._has_phases = has_phases
         self._turn = turn or asyncio.Lock()
@@ -164,6 +165,10 @@ class Listings:
     def phase(self, spec: SymbolSpec) -> SymbolPhase | None:
         """The phase of a symbol; None in continuous trading."""
         return next((row for row in self._core.phases() if row.symbol == spec.symbol_id), None)
+
+    def phase_cause(self, spec: SymbolSpec) -> str:
+        """Why the engine itself began the phase; empty if it did not."""
+        return self._machine.interruptions.cause(spec.symbol_id)
 
     async def set_phase(self, name: str, phase: MarketPhase, seconds: int) -> SymbolPhase | None:
         """Let a market enter a phase, for `seconds`, or until the next change if they are 0."""

@@ -111,8 +111,6 @@ FOK_STEPS_EXPONENT = 12
 before have 0 there."""
 UNCROSS_STEPS_MAX = 256
 """How often two orders of an auction meet in one command. The rest waits for the next one."""
-ICEBERG_SLICES_MAX = 100
-"""An order shows at least this part of its quantity, so that what it adds to a command is bounded."""
 _LOW = (1 << 64) - 1
 
 

@@ -2,10 +2,9 @@
 
 from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import AMOUNT_MAX
-from openspot.domain.order import EngineOrderType
+from openspot.domain.order import ICEBERG_SLICES_MAX, EngineOrderType
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
-from openspot.engine.core.records import ICEBERG_SLICES_MAX
 from openspot.engine.core.reference_book import BookOrder, SymbolBook
 from openspot.engine.core.reference_state import require
 

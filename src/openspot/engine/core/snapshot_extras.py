@@ -3,7 +3,7 @@
 It has what came after order lists: a PLACE that is not attempted, and the orders that show a part of their quantity.
 """
 
-from openspot.engine.core.records import ICEBERG_SLICES_MAX
+from openspot.domain.order import ICEBERG_SLICES_MAX
 from openspot.engine.core.reference_book import BookOrder
 from openspot.engine.core.reference_state import CoreState
 from openspot.engine.core.snapshot_parts import RecordReader, require_content

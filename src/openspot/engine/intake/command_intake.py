@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
-from openspot.domain.market_phase import MarketPhase
+from openspot.domain.market_phase import MarketPhase, PhaseCause
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.domain.order import RESTING_TYPES, EngineOrderType, Side
 from openspot.domain.result_code import ResultCode
@@ -42,6 +42,7 @@ from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
 from openspot.engine.intake.terms import TERMS_COMMAND, terms_of
 from openspot.engine.intake.transfers import MovementRequest, checked_transfer
+from openspot.engine.intake.volatility import VolatilityGuard
 from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
 from openspot.engine.state.order_memory import ORDER_ID, SYMBOL, WAITS, OpenOrders, add_open, may_stay
 from openspot.engine.state.state_machine import StateMachine
@@ -79,11 +80,18 @@ class OwnerChanges(NamedTuple):
 class CommandIntake:
     """Submits commands to one sequencer."""
 
-    def __init__(self, machine: StateMachine, sequencer: Sequencer, limits: OrderLimits | None = None) -> None:
-        """Without `limits`, only the core's own ranges apply."""
+    def __init__(
+        self,
+        machine: StateMachine,
+        sequencer: Sequencer,
+        limits: OrderLimits | None = None,
+        volatility: VolatilityGuard | None = None,
+    ) -> None:
+        """Without `limits`, only the core's own ranges apply. Without `volatility`, no market is interrupted."""
         self._machine = machine
         self._sequencer = sequencer
         self._limits = limits or OrderLimits()
+        self._volatility = volatility
 
     # Orders
 
@@ -334,12 +342,20 @@ class CommandIntake:
             Command(CommandKind.REDUCE, order_id=engine_order_id, account=account, quantity=quantity), ()
         )
 
-    def set_mark_price(self, symbol: str, price: int) -> asyncio.Future[CommandOutcome]:
-        """Set the mark price of a symbol. Raises IntakeRefusal (INVALID_SYMBOL, ENGINE_BUSY), EngineStoppedError."""
+    def set_mark_price(self, symbol: str, price: int, gap_ms: int | None = None) -> asyncio.Future[CommandOutcome]:
+        """Set the mark price of a symbol; the one before counted until `gap_ms` ago, if that is known.
+
+        A market whose price moves too fast enters an auction first, so that the price fires no stop into a thin book.
+        Raises IntakeRefusal (INVALID_SYMBOL, ENGINE_BUSY), EngineStoppedError.
+        """
         spec = self._machine.directory.symbols.get(symbol)
         if spec is None:
             raise IntakeRefusal(ResultCode.INVALID_SYMBOL)
-        return self.submit(Command(CommandKind.SET_MARK_PRICE, symbol=spec.symbol_id, price=price), ())
+        self._admit(2)
+        interruption = self._volatility.interruption(spec, price, gap_ms) if self._volatility else None
+        if interruption is not None:
+            self._submit(interruption, (PhaseCause.VOLATILITY.value,))
+        return self._submit(Command(CommandKind.SET_MARK_PRICE, symbol=spec.symbol_id, price=price), ())
 
     def set_phase(self, symbol: str, phase: MarketPhase, seconds: int) -> asyncio.Future[CommandOutcome]:
         """Let a market enter a phase, for `seconds` from now, or for good if they are 0.

@@ -1,18 +1,26 @@
-"""The commands by which the engine itself moves markets on: the end of a phase, and the rest of an uncross."""
+"""The commands by which the engine itself moves markets on: the end of a phase, the rest of an uncross, and the
+extension of a volatility auction."""
 
 import asyncio
 from collections.abc import Callable
+from typing import Protocol
 
-from openspot.domain.market_phase import MarketPhase
+from openspot.domain.market_phase import MarketPhase, PhaseCause
+from openspot.engine.core.protocol import SymbolPhase
 from openspot.engine.core.records import Command, CommandKind
 from openspot.engine.intake.sequencer import Sequencer
+from openspot.engine.intake.volatility import VolatilityGuard
+from openspot.engine.state.directory import Note
 from openspot.engine.state.state_machine import StateMachine
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
 SLEEP_MAX_S = 60.0
 
-Send = Callable[[list[Command], Callable[[], None]], None]
-"""Submits commands, and calls the function once they are applied."""
+
+class Send(Protocol):
+    """Submits commands with a note each, and calls `then` once they are applied."""
+
+    def __call__(self, commands: list[Command], then: Callable[[], None], note: Note = ()) -> None: ...
 
 
 class PhaseUpkeep:
@@ -21,10 +29,13 @@ class PhaseUpkeep:
     One is under way for each market at most, so commands of others come between two parts of an uncross.
     """
 
-    def __init__(self, machine: StateMachine, sequencer: Sequencer, send: Send) -> None:
+    def __init__(
+        self, machine: StateMachine, sequencer: Sequencer, send: Send, volatility: VolatilityGuard | None = None
+    ) -> None:
         self._machine = machine
         self._sequencer = sequencer
         self._send = send
+        self._volatility = volatility
         self._under_way: set[int] = set()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -35,13 +46,11 @@ class PhaseUpkeep:
         if not rows:
             return
         now = self._sequencer.now()
-        due = {row.symbol for row in rows if row.phase == MarketPhase.UNCROSSING or 0 < row.ends_ns <= now}
+        over = [row for row in rows if row.phase == MarketPhase.UNCROSSING or 0 < row.ends_ns <= now]
+        due = {row.symbol for row in over}
         if due:
             self._under_way |= due
-            self._send(
-                [Command(CommandKind.ADVANCE_PHASE, symbol=symbol) for symbol in sorted(due)],
-                lambda: self._advanced(due),
-            )
+            self._extend_or_advance(over)
         ends = [row.ends_ns for row in rows if row.symbol not in due and row.ends_ns]
         if ends:
             wait_s = (min(ends) - now) / NANOSECONDS_PER_MS / 1000
@@ -52,6 +61,18 @@ class PhaseUpkeep:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _extend_or_advance(self, over: list[SymbolPhase]) -> None:
+        extensions: list[Command] = []
+        if self._volatility is not None:
+            extensions = [command for command in map(self._volatility.extension, over) if command is not None]
+        extended = {command.symbol for command in extensions}
+        ended = {row.symbol for row in over} - extended
+        if extended:
+            self._send(extensions, lambda: self._advanced(extended), (PhaseCause.VOLATILITY_EXTENSION.value,))
+        if ended:
+            commands = [Command(CommandKind.ADVANCE_PHASE, symbol=symbol) for symbol in sorted(ended)]
+            self._send(commands, lambda: self._advanced(ended))
 
     def _advanced(self, symbols: set[int]) -> None:
         self._under_way -= symbols

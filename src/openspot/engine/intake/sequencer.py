@@ -20,10 +20,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from openspot.engine import metrics
-from openspot.engine.core.records import RESULT_SIZE
+from openspot.engine.core.records import RESULT_SIZE, CommandKind
 from openspot.engine.journal.journal import Journal, JournalError
 from openspot.engine.state.directory import Note
-from openspot.engine.state.state_machine import AppliedBatch, StateMachine, placed_engine_order_ids
+from openspot.engine.state.state_machine import AppliedBatch, StateMachine, has_command, placed_engine_order_ids
 from openspot.kit.clock import Clock
 from openspot.kit.log import get_logger
 
@@ -182,10 +182,17 @@ class Sequencer:
 
     def pending_engine_order_ids(self) -> set[int]:
         """The ids of the orders that are submitted but not applied."""
+        return {engine_order_id for part in self._pending() for engine_order_id in placed_engine_order_ids(part)}
+
+    def is_pending(self, kind: CommandKind, symbol: int) -> bool:
+        """Whether a command of this kind and symbol is submitted but not applied."""
+        return any(has_command(part, kind, symbol) for part in self._pending())
+
+    def _pending(self) -> list[bytes]:
         commands = [submission.commands for submission in self._waiting]
         if self._in_flight is not None:
             commands.append(self._in_flight.commands)
-        return {engine_order_id for part in commands for engine_order_id in placed_engine_order_ids(part)}
+        return commands
 
     def check(self) -> None:
         """Raise EngineStoppedError if the engine accepts no commands."""

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from openspot.engine.core.records import Command, CommandKind, EventType, decode_events
 from openspot.engine.intake.phase_upkeep import PhaseUpkeep
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError, Sequencer
+from openspot.engine.intake.volatility import VolatilityGuard
+from openspot.engine.state.directory import Note
 from openspot.engine.state.state_machine import AppliedBatch, StateMachine
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
@@ -25,13 +27,13 @@ SLEEP_MAX_S = 60.0
 class Upkeep:
     """Looks after the waiting and the expiring orders of one engine. Belongs to its event loop."""
 
-    def __init__(self, machine: StateMachine, sequencer: Sequencer) -> None:
+    def __init__(self, machine: StateMachine, sequencer: Sequencer, volatility: VolatilityGuard | None = None) -> None:
         self._machine = machine
         self._sequencer = sequencer
         self._expiries = [(expiry.time_ns, expiry.order_id) for expiry in machine.core.expiries()]
         heapq.heapify(self._expiries)
         self._activating = False
-        self._phases = PhaseUpkeep(machine, sequencer, self._send)
+        self._phases = PhaseUpkeep(machine, sequencer, self._send, volatility)
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
@@ -96,7 +98,7 @@ class Upkeep:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(min(max(wait_s, 0.0), SLEEP_MAX_S), self._expire)
 
-    def _send(self, commands: list[Command], then: Callable[[], None]) -> None:
+    def _send(self, commands: list[Command], then: Callable[[], None], note: Note = ()) -> None:
         """Submit commands, whatever the queue's bound is: they only end what is there. Go on once they are applied."""
         try:
             self._sequencer.check()
@@ -104,7 +106,7 @@ class Upkeep:
             return
         time_ns = self._sequencer.now()
         records = b"".join(command._replace(timestamp=time_ns).encode() for command in commands)
-        future = self._sequencer.submit(records, [()] * len(commands))
+        future = self._sequencer.submit(records, [note] * len(commands))
 
         def done(outcome: asyncio.Future[CommandOutcome]) -> None:
             if not outcome.cancelled() and outcome.exception() is None:

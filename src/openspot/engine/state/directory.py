@@ -36,6 +36,7 @@ CREATE_CURRENCY, DESCRIBE_CURRENCY
 CREATE_SYMBOL       (symbol,)
 LIST_MARKET         (terms, change): JSON of contracts.listings.MarketTerms, and of a ListingChange whose timestamp is
                     that of the command
+SET_PHASE           (cause,), a domain.market_phase.PhaseCause, if the engine itself sends it, else ()
 any other           ()
 """
 

@@ -44,6 +44,7 @@ from openspot.engine.state.directory import (
     place_of,
 )
 from openspot.engine.state.event_batch import EventBatch
+from openspot.engine.state.interruptions import PHASE_KINDS, Interruption, Interruptions
 from openspot.engine.state.order_memory import CANCELLED, FILLED_END, ORDER_ID, PRICE, REJECTED, WAITS, OrderMemory
 from openspot.engine.state.participants import FOLLOWED_KINDS, Participants
 from openspot.engine.state.totals import Totals
@@ -94,6 +95,8 @@ class _Snapshot(msgspec.Struct, frozen=True, omit_defaults=True):
     totals: bytes
     client_ids: list[HeldId] = []
     """Left out while there are none, as in snapshots of before."""
+    interruptions: list[Interruption] = []
+    """Left out while there are none."""
 
 
 class StateMachine:
@@ -105,6 +108,7 @@ class StateMachine:
         self.participants = Participants()
         self.orders = OrderMemory(orders_remembered)
         self.totals = Totals()
+        self.interruptions = Interruptions()
         self.trades: dict[int, deque[bytes]] = {}
         """Newest TRADE records by symbol number, oldest first."""
         self._last_durable_account = FEE_ACCOUNT
@@ -154,6 +158,8 @@ class StateMachine:
         if not FOLLOWED_KINDS.isdisjoint(kinds):
             receivers = _receivers(records, commands_before + 1) if _TRANSFER in kinds else {}
             self.participants.follow(commands, notes, results, receivers)
+        if self.core.tracks_prices and not PHASE_KINDS.isdisjoint(kinds):
+            self.interruptions.follow(commands, notes, results)
         events = EventBatch(first_sequence, b"", []) if texts is None else EventBatch(first_sequence, records, texts)
         return AppliedBatch(results, events)
 
@@ -272,6 +278,7 @@ class StateMachine:
             self.participants.snapshot(),
             self.totals.snapshot(),
             self.orders.client_ids.snapshot(pending),
+            self.interruptions.snapshot(),
         )
         return self.core.snapshot(), msgspec.msgpack.encode(rest)
 
@@ -289,6 +296,7 @@ class StateMachine:
         self._last_durable_account = content.accounts
         self.participants.restore(content.participants)
         self.totals.restore(content.totals)
+        self.interruptions = Interruptions(content.interruptions)
 
 
 def _receivers(records: bytes, first_command: int) -> dict[int, list[int]]:
@@ -298,6 +306,13 @@ def _receivers(records: bytes, first_command: int) -> dict[int, list[int]]:
         if event.type == EventType.TRANSFER:
             receivers.setdefault(event.command_sequence - first_command, []).append(event.maker_account)
     return receivers
+
+
+def has_command(commands: bytes, kind: CommandKind, symbol: int) -> bool:
+    """Whether a command of this kind and symbol is among `commands`."""
+    return kind in commands[::COMMAND_SIZE] and any(
+        head[0] == kind and head[3] == symbol for head in _COMMAND_HEAD.iter_unpack(commands)
+    )
 
 
 def placed_engine_order_ids(commands: bytes) -> list[int]:

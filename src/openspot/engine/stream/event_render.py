@@ -332,6 +332,7 @@ class EventRenderer:
             following=MarketPhase(event.side).text if uncrosses else "",
             price=_scaled_text(event.price, price_scale) if uncrosses else "",
             volume=_scaled_text(event.amount, quantity_scale) if uncrosses else "",
+            cause=texts[0] if texts else "",
         )
 
     def _balance(self, event: Event, texts: Note) -> BalanceEvent:

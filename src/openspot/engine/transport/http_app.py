@@ -83,10 +83,14 @@ def http_error(code: ResultCode, message: str) -> HttpError:
 
 
 def symbol_view(
-    spec: SymbolSpec, phase: SymbolPhase | None = None, terms: MarketTerms | None = None, logo: str = ""
+    spec: SymbolSpec,
+    phase: SymbolPhase | None = None,
+    cause: str = "",
+    terms: MarketTerms | None = None,
+    logo: str = "",
 ) -> dict[str, Any]:
-    """The response for a symbol (fact A2.5-02), for its phase, if it has another than continuous trading, and for what
-    an operator has set of its terms.
+    """The response for a symbol (fact A2.5-02), for its phase, if it has another than continuous trading, with the
+    cause if the engine began it, and for what an operator has set of its terms.
     """
     view: dict[str, Any] = {
         "symbol": spec.symbol,
@@ -105,6 +109,8 @@ def symbol_view(
         view["phase"] = MarketPhase(phase.phase).text
         view["phaseEndsAt"] = phase.ends_ns // NANOSECONDS_PER_MS
         view["phaseReference"] = scaled_to_text(phase.reference, spec.quote_scale_k)
+    if cause:
+        view["phaseCause"] = cause
     if terms is not None:
         view["terms"] = msgspec.to_builtins(terms)
     if logo:
@@ -120,10 +126,17 @@ def market_routes(engine: Engine) -> Router:
     async def list_markets() -> Response:
         specs = sorted(engine.machine.directory.symbols.values(), key=lambda spec: spec.symbol_id)
         phases = {row.symbol: row for row in engine.machine.core.phases()}
+        causes = engine.machine.interruptions.cause
         terms, currencies = engine.machine.directory.terms, engine.machine.directory.currencies
         return json_response(
             [
-                symbol_view(spec, phases.get(spec.symbol_id), terms.get(spec.symbol_id), currencies[spec.base].logo)
+                symbol_view(
+                    spec,
+                    phases.get(spec.symbol_id),
+                    causes(spec.symbol_id),
+                    terms.get(spec.symbol_id),
+                    currencies[spec.base].logo,
+                )
                 for spec in specs
             ]
         )

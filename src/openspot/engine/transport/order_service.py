@@ -349,7 +349,8 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
     ) -> pb.SetMarkPriceResponse:
         """Set the mark price of a symbol."""
         try:
-            result, sequence = await _one(self._intake.set_mark_price(request.symbol, request.price))
+            gap_ms = request.gap_ms if request.HasField("gap_ms") else None
+            result, sequence = await _one(self._intake.set_mark_price(request.symbol, request.price, gap_ms))
         except IntakeRefusal as refusal:
             result, sequence = _refusal_result(refusal.code), 0
         except EngineStoppedError as error:

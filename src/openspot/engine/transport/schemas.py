@@ -125,6 +125,10 @@ class SymbolResponse(ResponseBody):
     phase_reference: Annotated[DecimalText | None, Field(description="What an auction's price is near to; 0: none")] = (
         None
     )
+    phase_cause: Annotated[
+        Literal["volatility", "volatility-extension"] | None,
+        Field(description="Why the engine itself began the auction; left out if it did not"),
+    ] = None
     terms: Annotated[
         dict[str, Any] | None,
         Field(description="The terms that an operator has set, as in /listings; left out while nobody has"),

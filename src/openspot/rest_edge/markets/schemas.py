@@ -8,6 +8,7 @@ from openspot.contracts.listings import StatusAt
 from openspot.contracts.messages.market_data import Level
 from openspot.contracts.messages.message import Count, DecimalText, Message, listed
 from openspot.domain.listing import MarketStatus
+from openspot.domain.market_phase import PhaseCause
 
 
 class Market(Message, frozen=True):
@@ -21,6 +22,7 @@ class Market(Message, frozen=True):
     or the fair price, which `reference_price` shows. Around a fair price that is not good the present deviation is
     wider than usual. `rules` are the rules of orders (`GET /settings/trading`). `phase` says what the market takes
     (docs/guides/order-rules.md), and `phase_ends_at` when continuous trading begins again, in milliseconds since 1970.
+    `phase_cause` says why the exchange itself began an auction, null if it did not.
 
     `status` says how far the market is between its announcement and its delisting, and `schedule` which statuses follow
     by themselves, and when (docs/guides/markets.md). `name` and `announcement` are texts of the operators for traders,
@@ -50,6 +52,7 @@ class Market(Message, frozen=True):
         "continuous"
     )
     phase_ends_at: Count | None = None
+    phase_cause: Annotated[str, listed(*PhaseCause)] | None = None
     status: Annotated[str, listed(*MarketStatus)] = MarketStatus.OPEN.value
     name: str = ""
     announcement: str = ""

@@ -209,6 +209,7 @@ class MarketService:
             rules=self._rules,
             phase=specification.phase,
             phase_ends_at=specification.phase_ends_at or None,
+            phase_cause=specification.phase_cause or None,
             logo=specification.logo,
         )
         terms = specification.terms

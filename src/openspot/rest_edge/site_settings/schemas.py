@@ -60,6 +60,17 @@ class SystemResponse(ResponseBody):
     network_fee_quote_seconds: int
 
 
+class VolatilityResponse(ResponseBody):
+    """When a market is interrupted by an auction of `auction_seconds`: its fair price moved by more than `move_bps`
+    basis points within `window_seconds`. The auction goes on once if it would end as far from the fair price. The next
+    interruption comes `pause_seconds` after the last one at the earliest."""
+
+    move_bps: int
+    window_seconds: int
+    auction_seconds: int
+    pause_seconds: int
+
+
 class TradingResponse(ResponseBody):
     """The rules of orders that are on, and what an order may ask for under them.
 
@@ -67,6 +78,8 @@ class TradingResponse(ResponseBody):
     nothing. `triggerSources` are the prices that can fire a stop; empty: there are no stops.
     `selfTradePreventionModes` are those that an order may choose; empty: the account's mode applies.
     `orderListTypes` are the lists that can be placed; empty: there are none.
+    `icebergs`: a limit order may show a part of its quantity, at least the `icebergSlicesMax`-th one. No market is
+    interrupted if `volatilityInterruption` is null.
     `clientOrderIdsUnique`: no two open orders of an account have the same `clientOrderId`. `fillsMax` is how many
     fills the reply to a placement lists; 0: none.
     """
@@ -80,6 +93,9 @@ class TradingResponse(ResponseBody):
     quote_quantity_sides: list[OrderSide]
     self_trade_prevention_modes: list[SelfTradePrevention]
     order_list_types: list[ListType]
+    icebergs: bool
+    iceberg_slices_max: int
+    volatility_interruption: VolatilityResponse | None
     client_order_ids_unique: bool
     client_order_id_length_max: int
     orders_per_batch_max: int

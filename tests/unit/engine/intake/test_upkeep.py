@@ -12,6 +12,7 @@ from openspot.engine.intake import upkeep as module
 from openspot.engine.intake.phase_upkeep import PhaseUpkeep
 from openspot.engine.intake.sequencer import EngineStoppedError
 from openspot.engine.intake.upkeep import Upkeep
+from openspot.engine.state.directory import Note
 from openspot.engine.state.event_batch import EventBatch
 from openspot.engine.state.state_machine import AppliedBatch
 
@@ -286,9 +287,14 @@ def test_the_upkeep_sends_the_ends_of_phases_too(engine: Engine) -> None:
 class Phases:
     """A PhaseUpkeep, and what it sent."""
 
-    def __init__(self, engine: Any) -> None:
+    def __init__(self, engine: Any, volatility: Any = None) -> None:
         self.sent: list[tuple[list[Command], Callable[[], None]]] = []
-        self.upkeep = PhaseUpkeep(engine, engine, lambda commands, then: self.sent.append((commands, then)))
+        self.notes: list[Note] = []
+        self.upkeep = PhaseUpkeep(engine, engine, self._send, volatility)
+
+    def _send(self, commands: list[Command], then: Callable[[], None], note: Note = ()) -> None:
+        self.sent.append((commands, then))
+        self.notes.append(note)
 
 
 def row(symbol: int, phase: MarketPhase, ends: int, *, active: bool = True) -> SymbolPhase:
@@ -340,3 +346,26 @@ def test_without_a_market_in_another_phase_there_is_no_timer(engine: Engine) -> 
     phases.upkeep.note()
     assert engine.timers[0].is_cancelled
     assert len(engine.timers) == 1
+
+
+class Guard:
+    """Lets the auctions of these markets go on."""
+
+    def __init__(self, *symbols: int) -> None:
+        self.symbols = symbols
+
+    def extension(self, phase: SymbolPhase) -> Command | None:
+        return Command(CommandKind.SET_PHASE, symbol=phase.symbol) if phase.symbol in self.symbols else None
+
+
+def test_an_auction_that_the_guard_lets_go_on_is_not_ended_and_the_others_are(engine: Engine) -> None:
+    phases = Phases(engine, Guard(5))
+    engine.rows = [row(5, MarketPhase.AUCTION, NOW), row(6, MarketPhase.AUCTION, NOW)]
+    phases.upkeep.note()
+    assert [commands for commands, _ in phases.sent] == [
+        [Command(CommandKind.SET_PHASE, symbol=5)],
+        [Command(CommandKind.ADVANCE_PHASE, symbol=6)],
+    ]
+    assert phases.notes == [("volatility-extension",), ()]
+    phases.upkeep.note()
+    assert len(phases.sent) == 2, "both are on their way"

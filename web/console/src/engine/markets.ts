@@ -22,6 +22,8 @@ export interface SymbolSpec {
   phase?: string;
   /** Milliseconds since 1970; 0 or left out: no end is set. */
   phaseEndsAt?: number;
+  /** Why the engine itself began the auction; left out if it did not. */
+  phaseCause?: string;
 }
 
 /** The phases that can be set, in the words of the engine, each with what the market takes. */
@@ -46,8 +48,11 @@ export const PHASES: readonly { phase: string; title: string; description: strin
 ];
 export const PHASE_MINUTES_MAX = 30 * 24 * 60;
 
-/** The title of a symbol's phase. */
-export function phaseTitle(phase: string | undefined): string {
+/** The title of a symbol's phase, and of an auction that the engine began by itself. */
+export function phaseTitle(phase: string | undefined, cause?: string): string {
+  if (phase === "auction" && cause) {
+    return cause === "volatility-extension" ? "Volatility auction, extended" : "Volatility auction";
+  }
   const known = PHASES.find((each) => each.phase === (phase ?? "continuous"));
   return known?.title ?? (phase === "uncrossing" ? "Auction being traded" : (phase ?? ""));
 }
@@ -76,7 +81,7 @@ export interface NewCurrency {
 }
 
 const SYMBOL_SHAPE: Record<
-  Exclude<keyof SymbolSpec, "phase" | "phaseEndsAt">,
+  Exclude<keyof SymbolSpec, "phase" | "phaseEndsAt" | "phaseCause">,
   "string" | "number" | "boolean"
 > = {
   symbol: "string",

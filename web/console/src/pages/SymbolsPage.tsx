@@ -80,7 +80,7 @@ const COLUMNS: readonly Column<SymbolSpec>[] = [
     compare: (a, b) => a.makerFee - b.makerFee,
   },
   { id: "state", title: "State", cell: (row) => <ActiveState active={row.active} /> },
-  { id: "phase", title: "Phase", cell: (row) => phaseTitle(row.phase) },
+  { id: "phase", title: "Phase", cell: (row) => phaseTitle(row.phase, row.phaseCause) },
 ];
 
 interface Dialog {

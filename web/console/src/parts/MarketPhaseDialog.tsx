@@ -12,7 +12,7 @@ import { useOperator } from "../engine/session.ts";
 
 /** Let a market enter a phase: halt it, hold an auction, go on trading. */
 export function MarketPhaseDialog({
-  symbol: { symbol, phase: before = "continuous" },
+  symbol: { symbol, phase: before = "continuous", phaseCause },
   onClose,
 }: {
   symbol: SymbolSpec;
@@ -38,7 +38,7 @@ export function MarketPhaseDialog({
     <ConfirmDialog
       title={`Change the phase of ${symbol}?`}
       operator={useOperator()}
-      comparisons={[{ name: "Phase", before: phaseTitle(before), after: phaseTitle(phase) }]}
+      comparisons={[{ name: "Phase", before: phaseTitle(before, phaseCause), after: phaseTitle(phase) }]}
       asksReason
       missing={[!isSound && "correct the minutes"]}
       typed={phase === "halted" ? symbol : ""}

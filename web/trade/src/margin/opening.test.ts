@@ -26,6 +26,7 @@ const market: Market = {
   rules: "specification",
   phase: "continuous",
   phaseEndsAt: null,
+  phaseCause: null,
   status: "open",
   name: "",
   announcement: "",

@@ -1,6 +1,8 @@
 import { Amount } from "#lib/components/Amount.tsx";
 import { Badge } from "#lib/components/Badge.tsx";
 import { rich, t } from "#lib/language.ts";
+import { useZone } from "#lib/preferences.ts";
+import { formatClock } from "#lib/time.ts";
 import type { Ticker } from "../api/queries.ts";
 import classes from "./MarketPhase.module.css";
 
@@ -49,7 +51,7 @@ const WORDS: Record<NonNullable<Ticker["phase"]>, { title: string; text: string 
 
 /** Beside the name of a market that is not in continuous trading: what it takes, and what an auction would trade. */
 export function MarketPhase({
-  ticker: { phase, indicativePrice, indicativeQuantity },
+  ticker: { phase, phaseCause, phaseEndsAt, indicativePrice, indicativeQuantity },
   places,
   unit,
 }: {
@@ -57,11 +59,15 @@ export function MarketPhase({
   places: number;
   unit: string | undefined;
 }) {
+  const zone = useZone();
   if (!phase) return null;
+  const isInterrupted = phase === "auction" && phaseCause && phaseEndsAt;
   return (
     <div className={classes.phase} role="status">
       <Badge tone="warning" shape="■">
-        {WORDS[phase].title}
+        {isInterrupted
+          ? t("Volatility auction until {time}", { time: formatClock(phaseEndsAt, zone) })
+          : WORDS[phase].title}
       </Badge>
       <span className={classes.text}>
         {indicativePrice && indicativeQuantity ? (
@@ -72,7 +78,10 @@ export function MarketPhase({
             })}
           </>
         ) : (
-          WORDS[phase].text
+          <>
+            {isInterrupted && `${t("The fair price moved fast.")} `}
+            {WORDS[phase].text}
+          </>
         )}
       </span>
     </div>

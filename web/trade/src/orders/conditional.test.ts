@@ -27,6 +27,7 @@ const market: Market = {
   rules: "complete",
   phase: "continuous",
   phaseEndsAt: null,
+  phaseCause: null,
   status: "open",
   name: "",
   announcement: "",

@@ -51,6 +51,7 @@ it("offers what the exchange offers, and knows", () => {
     postOnly: true,
     selfTradePreventionModes: ["none"],
     orderListTypes: ["oco", "bracket"],
+    icebergs: true,
     rules: "complete",
   } as unknown as TradingRules;
   expect(offerOf(rules)).toEqual({

@@ -36,6 +36,6 @@ export function offerOf(rules: TradingRules | undefined): Offer {
     selfTradePrevention: rules?.selfTradePreventionModes ?? [],
     postOnly: rules?.postOnly ?? false,
     lists: rules?.orderListTypes ?? [],
-    icebergs: rules?.rules === "complete",
+    icebergs: rules?.icebergs ?? false,
   };
 }

@@ -445,12 +445,14 @@ class ReduceOrderResponse(_message.Message):
     def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ...) -> None: ...
 
 class SetMarkPriceRequest(_message.Message):
-    __slots__ = ("symbol", "price")
+    __slots__ = ("symbol", "price", "gap_ms")
     SYMBOL_FIELD_NUMBER: _ClassVar[int]
     PRICE_FIELD_NUMBER: _ClassVar[int]
+    GAP_MS_FIELD_NUMBER: _ClassVar[int]
     symbol: str
     price: int
-    def __init__(self, symbol: _Optional[str] = ..., price: _Optional[int] = ...) -> None: ...
+    gap_ms: int
+    def __init__(self, symbol: _Optional[str] = ..., price: _Optional[int] = ..., gap_ms: _Optional[int] = ...) -> None: ...
 
 class SetMarkPriceResponse(_message.Message):
     __slots__ = ("status", "result_code", "sequence")
