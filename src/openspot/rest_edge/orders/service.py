@@ -41,6 +41,7 @@ from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.rest_edge.orders.bulk_cancel import BulkCancelTurns, OpenOrderCancels
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
+from openspot.rest_edge.orders.positions import OrderPosition
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrderRecords, Window, newer_record
 from openspot.rest_edge.orders.schemas import (
     ORDER_IDS_MAX,
@@ -52,7 +53,7 @@ from openspot.rest_edge.orders.schemas import (
     OwnTrade,
     checked_order,
 )
-from openspot.rest_edge.orders.store import OrderPosition, OrderStore
+from openspot.rest_edge.orders.store import OrderStore
 
 log = get_logger("orders")
 
