@@ -98,7 +98,7 @@ def amendment_routes(prefix: str, orders: OrderService) -> Router:
         "/client/{clientOrderId}", CANCEL, response=BulkCancel,
         refusals={
             404: "no order of yours ever had it",
-            409: "too many bulk cancels of yours wait for their turn: BULKCANCEL_IN_PROGRESS",
+            409: "too many bulk cancels of yours wait for their turn: BULK_CANCEL_IN_PROGRESS",
         },
         summary="Cancel your open orders with this clientOrderId",
     )  # fmt: skip
