@@ -10,10 +10,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "integrations/ccxt/src/openspot_ccxt"
-NAMES = ("rest", "funds")
+NAMES = ("rest", "funds", "lists")
 CHANGES = (
     ("from ccxt.async_support.base.exchange import", "from ccxt.base.exchange import"),
     ("from openspot_ccxt.funds_async import", "from openspot_ccxt.funds_sync import"),
+    ("from openspot_ccxt.lists_async import", "from openspot_ccxt.lists_sync import"),
     ("async def ", "def "),
     ("await ", ""),
 )  # fmt: skip

@@ -220,14 +220,22 @@ def test_oco_is_a_type_of_its_own_and_holds_the_funds_once(
     screen.page.get_by_role("menuitem", name=re.compile("^OCO ")).click()
     form.get_by_role("textbox", name="Price", exact=True).fill("280")
     form.get_by_role("textbox", name="Stop price").fill("220")
+    screen.segment("Fires by", "Mark price")
+    form.get_by_role("textbox", name="Limit once it fires").fill("219")
+    expect(form.get_by_role("textbox", name="Slippage at most")).to_have_count(0)
     form.get_by_role("textbox", name="Amount").fill("3")
+    screen.assert_accessible("the fields of an OCO")
     form.get_by_role("button", name="Sell BTC, OCO").click()
     dialog = screen.dialog("OCO: sell?")
     expect(dialog).to_contain_text("Limit: Sells 3 BTC at 280 BRL or better.")
+    stop = "Stop: Sells when the mark price is at or below 220 BRL. Its limit is 219 BRL."
+    expect(dialog).to_contain_text(stop)
     expect(dialog).to_contain_text("Until one of them has filled it, 3 BTC are held once for both.")
     dialog.get_by_role("button", name="Sell BTC, OCO").click()
     expect(screen.toast("Sell: Order placed")).to_be_visible()
-    assert [order["type"] for order in orders.lists[0]["orders"]] == ["limit", "stop_market"]
+    limit, stop = orders.lists[0]["orders"]
+    assert limit["type"] == "limit"
+    assert (stop["type"], stop["price"], stop["triggerBy"]) == ("stop_limit", "219", "mark")
     # Another type is one order again.
     screen.segment("Order type", "Limit")
     form.get_by_role("textbox", name="Amount").fill("3")

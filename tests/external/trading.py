@@ -152,6 +152,16 @@ async def complete_rules(exchange: Any) -> None:
     assert [each["price"] for each in amended] == [45_001, 45_001], amended
     await exchange.cancel_orders([each["id"] for each in two])
 
+    iceberg = await exchange.create_order(SYMBOL, "limit", "buy", 0.002, 45_000, {"icebergAmount": 0.001})
+    assert (iceberg["amount"], iceberg["icebergAmount"]) == (0.002, 0.001), iceberg
+    replaced = await exchange.edit_order(
+        iceberg["id"], SYMBOL, "limit", "buy", 0.002, 45_000, {"icebergAmount": 0.0005}
+    )
+    assert (replaced["icebergAmount"], replaced["status"]) == (0.0005, "open"), replaced
+    assert (await exchange.fetch_order(iceberg["id"]))["status"] == "canceled"
+    await exchange.cancel_order(replaced["id"])
+    await lists(exchange)
+
     # The flow moves the price by more than this, again and again.
     last = (await exchange.fetch_ticker(SYMBOL))["last"]
     changes = asyncio.create_task(until_fired(exchange))
@@ -160,6 +170,26 @@ async def complete_rules(exchange: Any) -> None:
     order = await filled(exchange, fired["id"])
     assert (order["status"], order["triggerStatus"], order["amount"]) == ("closed", "triggered", 0.001), order
     assert await changes == fired["id"]
+
+
+async def lists(exchange: Any) -> None:
+    """A bracket and a pair of exits are placed whole, found by any of their orders, and cancelled as one."""
+    entry = await exchange.create_order_with_take_profit_and_stop_loss(
+        SYMBOL, "limit", "buy", 0.001, 45_000, 54_000, 44_000, {"clientListId": "bracket"}
+    )
+    assert (entry["listRole"], entry["status"]) == ("entry", "open"), entry
+    of_list = await exchange.fetch_orders(SYMBOL, None, None, {"listId": entry["listId"]})
+    assert {order["listRole"] for order in of_list} == {"entry", "take_profit", "stop_loss"}, of_list
+    stop = (await exchange.fetch_order_list(entry["listId"]))["orders"][2]
+    assert (stop["stopLossPrice"], stop["listState"]) == (44_000, "planned"), stop
+    cancelled = await exchange.cancel_order_list(entry["listId"])
+    assert {order["status"] for order in cancelled["orders"]} == {"canceled"}, cancelled
+    both = {"takeProfitPrice": 54_000, "stopLossPrice": 45_000, "stopLossLimitPrice": 44_900}
+    profit = await exchange.create_order(SYMBOL, "market", "sell", 0.001, None, both)
+    assert (profit["listRole"], profit["takeProfitPrice"]) == ("take_profit", 54_000), profit
+    await exchange.cancel_order(profit["id"])
+    await raises(ccxt.InvalidOrder, exchange.cancel_order_list(profit["listId"]))
+    await raises(ccxt.OrderNotFound, exchange.fetch_order_list("A" * 16))
 
 
 async def until_fired(exchange: Any) -> str:

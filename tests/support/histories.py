@@ -13,11 +13,12 @@ import asyncpg
 
 from openspot.ledger.store import LedgerStore
 from openspot.rest_edge.funds.withdrawals.store import WithdrawalStore
-from openspot.rest_edge.orders.list_store import ListPosition, OrderListStore
+from openspot.rest_edge.orders.list_store import OrderListStore
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
+from openspot.rest_edge.orders.positions import OrderPosition
 from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.service import OPEN_STATUSES
-from openspot.rest_edge.orders.store import OrderPosition, OrderStore
+from openspot.rest_edge.orders.store import OrderStore
 
 LIMIT = 50
 USER = "trader"
@@ -136,9 +137,9 @@ def pages(pool: Any, rows: int) -> dict[str, Callable[[], Awaitable[Sequence[Any
         return [await orders.get(f"order-{middle}")]
 
     lists = OrderListStore(pool)
-    lists_half_way = ListPosition(BEGIN + timedelta(seconds=middle), f"list-{middle}")
+    lists_half_way = OrderPosition(BEGIN + timedelta(seconds=middle), f"list-{middle}")
 
-    async def lists_of(after: ListPosition | None = None, *, is_active: bool = False) -> Sequence[Any]:
+    async def lists_of(after: OrderPosition | None = None, *, is_active: bool = False) -> Sequence[Any]:
         return (await lists.page_of(USER, None, LIMIT, after, is_active=is_active))[0]
 
     async def orders_of_lists() -> Sequence[Any]:

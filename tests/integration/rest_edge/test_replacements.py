@@ -106,6 +106,21 @@ async def test_after_an_unknown_outcome_the_same_key_finds_what_became_of_both(
     assert len(router.replaced) == 1
 
 
+async def test_the_same_key_does_not_take_the_old_order_for_open_while_its_row_is_behind(
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+) -> None:
+    await add_row(pool, "order1")
+    key = {"Idempotency-Key": "once"}
+    router.refusal = Refusal(RefusalCode.STATUS_UNKNOWN, "the engine did not answer")
+    new_id = (await edge("POST", PATH, NEW, headers=key)).body["details"]["orderId"]
+    await add_row(pool, new_id)
+    reply = await edge("POST", PATH, NEW, headers=key)
+    assert (reply.status, reply.code) == (504, "ORDER_STATUS_UNKNOWN")
+    await pool.execute("UPDATE orders SET status = 'cancelled', remaining_quantity = 0 WHERE order_id = 'order1'")
+    reply = await edge("POST", PATH, NEW, headers=key)
+    assert (reply.status, reply.body["cancelled"]["orderId"]) == (201, "order1"), reply.body
+
+
 async def test_the_same_key_finds_that_nothing_was_cancelled_and_nothing_placed(
     edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:

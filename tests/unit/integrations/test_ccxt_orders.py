@@ -51,6 +51,9 @@ def test_has_and_features_follow_the_rules_of_the_platform(
     assert said["triggerPriceType"] == (kinds if is_complete else None)
     modes = dict.fromkeys(("NONE", "EXPIRE_MAKER", "EXPIRE_TAKER", "EXPIRE_BOTH"), True)
     assert said["selfTradePrevention"] == (modes if is_complete else False)
+    assert said["iceberg"] is is_complete
+    attached = {"triggerPriceType": kinds, "price": True}
+    assert said["attachedStopLossTakeProfit"] == (attached if is_complete else None)
     assert exchange.features["spot"]["fetchOpenOrders"]["trigger"] is is_complete
 
 
@@ -156,7 +159,6 @@ def test_ccxts_own_methods_for_orders_with_a_trigger(
 @pytest.mark.parametrize(
     ("kind", "params", "error", "says"),
     [
-        ("market", {"stopLossPrice": 1, "takeProfitPrice": 2}, "InvalidOrder", "stopLossPrice, takeProfitPrice"),
         ("market", {"triggerPrice": 1, "trailingAmount": 2}, "InvalidOrder", "triggerPrice, trailingAmount"),
         ("market", {"stopLossPrice": 1, "triggerDirection": "ascending"}, "InvalidOrder", "stopLossPrice"),
         ("market", {"triggerPrice": 1, "triggerDirection": "sideways"}, "InvalidOrder", "sideways"),
@@ -175,8 +177,6 @@ def test_ccxts_own_methods_for_orders_with_a_trigger(
         ("iceberg", {}, "NotSupported", "iceberg"),
         ("market", {"stopPrice": 1, "cost": 5}, "InvalidOrder", "cost"),
         ("limit", {"stopPrice": 1, "postOnly": True}, "InvalidOrder", "post-only"),
-        ("market", {"stopLoss": {"triggerPrice": 1}}, "NotSupported", "stopLoss"),
-        ("market", {"takeProfit": {"triggerPrice": 1}}, "NotSupported", "takeProfit"),
         ("market", {"stopPrice": 1, "reduceOnly": True}, "NotSupported", "reduce-only"),
     ],
 )  # fmt: skip

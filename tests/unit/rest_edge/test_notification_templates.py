@@ -211,6 +211,7 @@ def test_every_kind_is_one_that_users_can_choose_and_a_sound_notification() -> N
         templates.transfer_executed(transfer("reward", ("house:rewards", "ada", "BTC", "0.01"))),
         templates.transfer_executed(transfer("subscription", ("ada", "house:subscriptions", "USD", "30"))),
         templates.transfer_executed(transfer("refund", ("house:subscriptions", "ada", "USD", "30"))),
+        templates.transfer_executed(transfer("adjustment", ("house:external", "ada", "USD", "30"))),
         templates.order_refused(CHECKED),
         templates.orders_cancelled_by_timer("ada", NOW_MS - 300, NOW_MS),
         templates.margin_warning(WARNED),

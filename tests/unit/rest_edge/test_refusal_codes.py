@@ -19,7 +19,7 @@ from openspot.rest_edge.funds.kyc.store import KycProfile
 from openspot.rest_edge.identity.api_keys.service import ApiKeyService
 from openspot.rest_edge.identity.second_factor.service import MfaService
 from openspot.rest_edge.notifications.preference_service import NotificationPreferenceService
-from openspot.rest_edge.notifications.preferences import SECURITY_EVENTS, NotificationEvent
+from openspot.rest_edge.notifications.preferences import ALWAYS_MAILED, SECURITY_EVENTS, NotificationEvent
 from openspot.rest_edge.notifications.schemas import NotificationPreferenceBody
 from openspot.rest_edge.site_settings.routes import settings_routes
 from tests.unit.rest_edge.test_withdrawal_operations import Bench
@@ -133,11 +133,13 @@ async def test_a_factor_that_changed_while_its_code_was_checked_is_not_enabled()
     assert await refused(service.enable("alice", "123456", ANYTHING)) == answer
 
 
-@pytest.mark.parametrize("event", sorted(SECURITY_EVENTS))
-async def test_security_mail_cannot_be_turned_off(event: NotificationEvent) -> None:
+@pytest.mark.parametrize("event", sorted(ALWAYS_MAILED))
+async def test_mail_of_security_and_of_a_position_without_its_stop_cannot_be_turned_off(event: NotificationEvent) -> None:
     pool: Any = Answers()
     service = NotificationPreferenceService(pool)
-    answer = (409, "SECURITY_MAIL", f"mail of {event.value} is security mail, which is always sent")
+    answer = (409, "MAIL_REQUIRED", f"mail of {event.value} is always sent")
+    if event in SECURITY_EVENTS:
+        answer = (409, "SECURITY_MAIL", f"mail of {event.value} is security mail, which is always sent")
     off = NotificationPreferenceBody(email=False, websocket=True)
     assert await refused(service.change("alice", event, off)) == answer
     kept = await service.change("alice", event, NotificationPreferenceBody(email=True, websocket=False))

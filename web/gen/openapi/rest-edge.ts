@@ -4853,7 +4853,7 @@ export interface components {
          * @description The events that a user can be notified of.
          * @enum {string}
          */
-        NotificationEvent: "order_filled" | "order_refused" | "order_cancelled_by_timer" | "deposit_credited" | "withdrawal_completed" | "withdrawal_failed" | "payment_completed" | "conversion_completed" | "staking_payout" | "subscription_charged" | "subscription_failed" | "new_login" | "password_changed" | "mfa_changed" | "api_key_changed" | "withdrawal_requested" | "margin_warning" | "margin_liquidation" | "margin_position_closed" | "price_alert";
+        NotificationEvent: "order_filled" | "order_refused" | "order_cancelled_by_timer" | "order_list_not_armed" | "balance_adjusted" | "deposit_credited" | "withdrawal_completed" | "withdrawal_failed" | "payment_completed" | "conversion_completed" | "staking_payout" | "subscription_charged" | "subscription_failed" | "new_login" | "password_changed" | "mfa_changed" | "api_key_changed" | "withdrawal_requested" | "margin_warning" | "margin_liquidation" | "margin_position_closed" | "price_alert";
         /**
          * NotificationPreferenceBody
          * @description How you want to be notified of an event.
@@ -9578,7 +9578,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description security mail cannot be turned off */
+            /** @description mail of this event cannot be turned off */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -13,7 +13,7 @@ from ccxt.base.errors import BadRequest, InvalidOrder, OrderNotFound
 from ccxt.base.precise import Precise
 
 from openspot_ccxt.description import PAGE_MAX, description
-from openspot_ccxt.orders import Orders
+from openspot_ccxt.lists import Lists
 
 PREFIX = "/api/v1"
 _BODY_METHODS = ("POST", "PUT", "PATCH")
@@ -28,7 +28,7 @@ PLACED_STATUSES = f"{OPEN_STATUSES},filled,cancelled"
 """Every state but `rejected`: a rejected order was never placed, and createOrder raised its refusal."""
 
 
-class Common(Orders):
+class Common(Lists):
     """The part of an exchange class that waits for nothing. The other base class is one of ccxt's `Exchange`."""
 
     _last_nonce: int = 0

@@ -33,7 +33,7 @@ BATCH_MAX = 20
 
 _NOT_OFFERED = (
     "CORS", "margin", "swap", "future", "option", "addMargin", "borrowIsolatedMargin",
-    "closeAllPositions", "closePosition", "createDepositAddress", "createOrderWithTakeProfitAndStopLoss",
+    "closeAllPositions", "closePosition", "createDepositAddress",
     "createReduceOnlyOrder", "fetchAccounts",
     "fetchBorrowRateHistory", "fetchCrossBorrowRate", "fetchCrossBorrowRates", "fetchDepositAddresses",
     "fetchDepositAddressesByNetwork", "fetchFundingRate", "fetchFundingRates", "fetchIndexOHLCV",
@@ -57,7 +57,8 @@ OFFERED = (
 )  # fmt: skip
 
 OFFERED_BY_COMPLETE_RULES = (
-    "cancelAllOrdersAfter", "createMarketOrderWithCost", "createMarketSellOrderWithCost", "createPostOnlyOrder",
+    "cancelAllOrdersAfter", "createMarketOrderWithCost", "createMarketSellOrderWithCost",
+    "createOrderWithTakeProfitAndStopLoss", "createPostOnlyOrder",
     "createStopLimitOrder", "createStopLossOrder", "createStopMarketOrder", "createStopOrder",
     "createTakeProfitOrder", "createTrailingAmountOrder", "createTrailingPercentOrder", "createTriggerOrder",
     "editOrder", "editOrderWithClientOrderId", "editOrders",
@@ -82,6 +83,7 @@ _ERRORS = {
     "BUDGET_NOT_FILLABLE": InvalidOrder,
     "CONVERSION_LIMIT": InvalidOrder,
     "CONVERSION_NOT_FOUND": OrderNotFound,
+    "DUPLICATE_CLIENT_LIST_ID": DuplicateOrderId,
     "DUPLICATE_CLIENT_ORDER_ID": DuplicateOrderId,
     "DUPLICATE_ORDER_ID": DuplicateOrderId,
     "ENGINE_BUSY": ExchangeNotAvailable,
@@ -94,6 +96,7 @@ _ERRORS = {
     "INVALID_TOKEN": AuthenticationError,
     "INVENTORY_INSUFFICIENT": InvalidOrder,
     "KYC_REQUIRED": PermissionDenied,
+    "LIST_EXIT_WOULD_FILL": OrderImmediatelyFillable,
     "MALFORMED_REQUEST": BadRequest,
     "MARGIN_REFUSED": OperationRejected,
     "MARGIN_STATUS_UNKNOWN": RequestTimeout,
@@ -106,6 +109,9 @@ _ERRORS = {
     "MFA_REQUIRED": ManualInteractionNeeded,
     "NETWORK_NOT_FOUND": BadRequest,
     "NO_MARK_PRICE": ExchangeNotAvailable,
+    "ORDER_IN_LIST": InvalidOrder,
+    "ORDER_LIST_NOT_FOUND": OrderNotFound,
+    "ORDER_LIST_NOT_OPEN": InvalidOrder,
     "ORDER_NOT_FOUND": OrderNotFound,
     "ORDER_NOT_OPEN": InvalidOrder,
     "ORDER_REJECTED": InvalidOrder,
@@ -125,6 +131,7 @@ _ERRORS = {
     "QUOTE_EXPIRED": InvalidOrder,
     "QUOTE_NOT_FOUND": OrderNotFound,
     "RATE_LIMITED": RateLimitExceeded,
+    "REPLACEMENT_REJECTED": InvalidOrder,
     "RISK_NSF": InsufficientFunds,
     "SYMBOL_INACTIVE": MarketClosed,
     "TRIGGER_WOULD_FIRE": OrderImmediatelyFillable,

@@ -68,9 +68,13 @@ _UNIFIED_MODES = {
 _READ_HERE = [
     *_TRIGGER_FIELDS, *_EXPIRY_FIELDS, "cost", "quoteOrderQty", "timeInForce", "postOnly", "clientOrderId",
     "reduceOnly", "triggerDirection", "triggerPriceType", "triggerBy", "trailingTriggerPrice", "selfTradePrevention",
-    "stopLoss", "takeProfit",
+    "stopLoss", "takeProfit", "icebergAmount", "displayQuantity",
 ]  # fmt: skip
 """Parameters of an order that are translated. All others are sent as they are: the platform refuses what it lacks."""
+
+
+_AMENDED = {"clientOrderId", "triggerPrice", "stopPrice", "stopLossPrice", "takeProfitPrice"}
+"""Parameters of an amendment. With any other the order is replaced."""
 
 
 class Orders:
@@ -111,6 +115,10 @@ class Orders:
             "takeProfitPrice": triggers,
             "trailing": triggers,
             "selfTradePrevention": {name: mode in modes for name, mode in _UNIFIED_MODES.items()} if modes else False,
+            "iceberg": self.has_complete_rules,
+            "attachedStopLossTakeProfit": {
+                "triggerPriceType": {name: name in sources for name in ("last", "mark", "index")}, "price": True,
+            } if self.has_complete_rules else None,
         }  # fmt: skip
         spot["createOrders"] |= {"max": rules["ordersPerBatchMax"]}
         for method in ("fetchOrder", "fetchOpenOrders", "fetchOrders", "fetchClosedOrders"):
@@ -158,6 +166,7 @@ class Orders:
                 raise ArgumentsRequired(f"{self.id} createOrder() requires an amount")
             request["quantity"] = self.amount_to_precision(symbol, amount)
         request |= trigger | self.validity_of(way, kind, params) | self.prevention_of(params)
+        request |= self.display_of(symbol, request["type"], params)
         client_order_id = self.safe_string(params, "clientOrderId")
         if client_order_id is not None:
             request["clientOrderId"] = client_order_id
@@ -169,9 +178,7 @@ class Orders:
             raise NotSupported(f"{self.id} createOrder() has no reduce-only orders")
         for name in ("stopLoss", "takeProfit"):
             if params.get(name) is not None:
-                raise NotSupported(
-                    f"{self.id} createOrder() attaches no {name} to an order: place another with {name}Price"
-                )
+                raise NotSupported(f"{self.id} a {name} goes with createOrder() alone: a list is no part of a batch")
 
     def trigger_of(
         self, symbol: str, type: str, side: str, params: dict[str, Any]
@@ -339,6 +346,17 @@ class Orders:
             )
         return {"selfTradePrevention": mode}
 
+    def display_of(self, symbol: str, type: str, params: dict[str, Any]) -> dict[str, Any]:
+        """How much of an order the book shows, if the order says it."""
+        shown = self.safe_value_2(params, "icebergAmount", "displayQuantity")
+        if shown is None:
+            return {}
+        if not self.has_complete_rules:
+            raise NotSupported(f"{self.id} createOrder() icebergs need OPENSPOT_RULES=complete at the platform")
+        if type != _LIMIT:
+            raise InvalidOrder(f"{self.id} createOrder() takes an icebergAmount for limit orders without a trigger")
+        return {"displayQuantity": self.amount_to_precision(symbol, shown)}
+
     def batch_request(self, orders: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The bodies of several orders. Raises ArgumentsRequired, InvalidOrder, BadSymbol and NotSupported."""
         self.check_batch("createOrders", "places", orders)
@@ -358,6 +376,20 @@ class Orders:
         at_most = self.rules["ordersPerBatchMax"]
         if len(orders) > at_most:
             raise InvalidOrder(f"{self.id} {method}() {does} at most {at_most} orders at once, not {len(orders)}")
+
+    def asks_for_a_replacement(self, params: dict[str, Any]) -> bool:
+        """Whether an order has to be replaced to become what these parameters ask for."""
+        return self.has_complete_rules and any(
+            given is not None and name not in _AMENDED for name, given in params.items()
+        )
+
+    def replacement_request(
+        self, symbol: str, type: str, side: str, amount: Any, price: Any, params: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The body of a replacement: the new order, whole. Raises ArgumentsRequired, InvalidOrder and NotSupported."""
+        if amount is None and params.get("cost") is None:
+            raise ArgumentsRequired(f"{self.id} editOrder() requires the amount of an order that replaces another")
+        return self.order_request(symbol, type, side, amount, price, self.omit(params, ["replace"]))
 
     def amendment_request(
         self, symbol: str, type: str, amount: Any, price: Any, params: dict[str, Any]
@@ -437,6 +469,11 @@ class Orders:
                 "triggerStatus": self.safe_string(order, "triggerStatus"),
                 "expireTime": self.parse8601(self.safe_string(order, "expiresAt")),
                 "selfTradePrevention": self.safe_string(order, "selfTradePrevention"),
+                "icebergAmount": self.safe_number(order, "displayQuantity"),
+                "listId": self.safe_string(order, "listId"),
+                "clientListId": self.safe_string(order, "clientListId"),
+                "listRole": self.safe_string(order, "listRole"),
+                "listState": self.safe_string(order, "listState"),
                 "amount": self.safe_string(order, "quantity"),
                 "filled": filled,
                 "average": self.safe_string(order, "averagePrice"),

@@ -8,9 +8,10 @@ from ccxt.base.exchange import Exchange
 from openspot_ccxt.common import OPEN_STATUSES, PLACED_STATUSES, TRIGGER_FLAGS, Common
 from openspot_ccxt.description import PAGE_MAX
 from openspot_ccxt.funds_sync import Funds, Params
+from openspot_ccxt.lists_sync import OrderLists
 
 
-class OpenSpot(Funds, Common, Exchange):
+class OpenSpot(OrderLists, Funds, Common, Exchange):
     """OpenSpot. The methods are ccxt's, and raise ccxt's errors; docs/guides/ccxt.md says what they do here."""
 
     def call(self, method: str, path: str, params: Params = None, access: str = "private") -> Any:
@@ -124,9 +125,13 @@ class OpenSpot(Funds, Common, Exchange):
 
         `cost` in `params` is what a market order spends or brings. A trigger is one of `triggerPrice` (or `stopPrice`),
         `stopLossPrice`, `takeProfitPrice`, `trailingAmount` and `trailingPercent`, fired by the `last` or `mark` price
-        (`triggerPriceType`). Also `timeInForce`, `postOnly`, `expireTime`, `selfTradePrevention` and `clientOrderId`.
+        (`triggerPriceType`). Also `timeInForce`, `postOnly`, `expireTime`, `selfTradePrevention`, `icebergAmount` and
+        `clientOrderId`. With `stopLoss`, `takeProfit` or both in `params` the order is the entry of a list;
+        `stopLossPrice` and `takeProfitPrice` together are a pair of exits, of which one cancels the other.
         """
         self.know_rules()
+        if self.asks_for_a_list(params or {}):
+            return self.place_list(self.list_request(symbol, type, side, amount, price, params or {}))
         request = self.order_request(symbol, type, side, amount, price, params or {})
         return self.parse_order(self.call("POST", "orders", request), self.market(symbol))
 
@@ -188,9 +193,13 @@ class OpenSpot(Funds, Common, Exchange):
         """Give an open order another price, another amount or both, by its id or `clientOrderId` in `params`.
 
         `amount` is the whole amount of the order, with what is filled. An order that only gets smaller keeps its place.
-        Only platforms with the complete rules do this; with others it raises NotSupported.
+        What an amendment cannot change, another time in force for example, or `replace` in `params`, makes it a
+        replacement: the order is cancelled and one like this placed in one step. It has another id, and nothing of it
+        is filled. Only platforms with the complete rules do this; with others it raises NotSupported.
         """
         self.know_rules()
+        if self.asks_for_a_replacement(params or {}):
+            return self.replace_order(id, symbol, type, side, amount, price, params or {})
         request = self.amendment_request(symbol, type, amount, price, params or {})
         client_order_id = self.safe_string(params, "clientOrderId")
         if client_order_id is not None:
@@ -200,6 +209,18 @@ class OpenSpot(Funds, Common, Exchange):
         else:
             raise ArgumentsRequired(f"{self.id} editOrder() requires an id or a clientOrderId")
         return self.parse_order(self.call("PATCH", path, request))
+
+    def replace_order(
+        self, id: str, symbol: str, type: str, side: str, amount: float | None, price: float | None, params: Params
+    ) -> dict[str, Any]:
+        """Cancel an order and place another in one step. Without an id that of the `clientOrderId` is replaced."""
+        params = params or {}
+        if not id and params.get("clientOrderId") is None:
+            raise ArgumentsRequired(f"{self.id} editOrder() requires an id or a clientOrderId")
+        request = self.replacement_request(symbol, type, side, amount, price, params)
+        order_id = id or (self.fetch_order(None, symbol, {"clientOrderId": params["clientOrderId"]}))["id"]
+        replaced = self.call("POST", f"orders/{self.encode_uri_component(order_id)}/replace", request)
+        return self.parse_order(replaced["order"])
 
     def edit_orders(self, orders: list[dict[str, Any]], params: Params = None) -> list[dict[str, Any]]:
         """Amend up to twenty open orders by one request, each answered alone, in the order of `orders`.

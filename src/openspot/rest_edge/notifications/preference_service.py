@@ -3,6 +3,7 @@
 from openspot.http.errors import HttpError
 from openspot.kit.database import Pool
 from openspot.rest_edge.notifications.preferences import (
+    ALWAYS_MAILED,
     SECURITY_EVENTS,
     NotificationEvent,
     NotificationPreference,
@@ -28,9 +29,11 @@ class NotificationPreferenceService:
     async def change(
         self, user_id: str, event: NotificationEvent, body: NotificationPreferenceBody
     ) -> NotificationPreferenceResponse:
-        """Set the user's preference of one event. Raises HttpError (409) if it turns security mail off."""
+        """Set the user's preference of one event. Raises HttpError (409) if it turns mail off that is always sent."""
         if event in SECURITY_EVENTS and not body.email:
             raise HttpError(409, f"mail of {event.value} is security mail, which is always sent", "SECURITY_MAIL")
+        if event in ALWAYS_MAILED and not body.email:
+            raise HttpError(409, f"mail of {event.value} is always sent", "MAIL_REQUIRED")
         await self._pool.execute(
             "INSERT INTO notification_settings (user_id, event, email, websocket) VALUES ($1, $2, $3, $4)"
             " ON CONFLICT (user_id, event) DO UPDATE SET email = excluded.email, websocket = excluded.websocket",
@@ -47,5 +50,5 @@ def _response(event: NotificationEvent, preference: NotificationPreference) -> N
         event=event.value,
         email=preference.email,
         websocket=preference.websocket,
-        email_is_required=event in SECURITY_EVENTS,
+        email_is_required=event in ALWAYS_MAILED,
     )

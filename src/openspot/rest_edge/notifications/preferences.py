@@ -10,6 +10,8 @@ class NotificationEvent(StrEnum):
     ORDER_FILLED = "order_filled"
     ORDER_REFUSED = "order_refused"
     ORDER_CANCELLED_BY_TIMER = "order_cancelled_by_timer"
+    ORDER_LIST_NOT_ARMED = "order_list_not_armed"
+    BALANCE_ADJUSTED = "balance_adjusted"
     DEPOSIT_CREDITED = "deposit_credited"
     WITHDRAWAL_COMPLETED = "withdrawal_completed"
     WITHDRAWAL_FAILED = "withdrawal_failed"
@@ -39,6 +41,9 @@ SECURITY_EVENTS = frozenset(
     }
 )
 """The mail of these events cannot be turned off: it warns the owner of an account of a thief."""
+
+ALWAYS_MAILED = SECURITY_EVENTS | {NotificationEvent.ORDER_LIST_NOT_ARMED}
+"""The events whose mail cannot be turned off: those of security, and a position that is left without its stop."""
 
 WANTED_EVENTS = frozenset({NotificationEvent.ORDER_FILLED, NotificationEvent.ORDER_REFUSED})
 """Users are told of these only if they ask for it: a trading program has thousands of them a day, and hears of a

@@ -77,7 +77,7 @@ def _preference_routes(prefix: str, preferences: NotificationPreferenceService) 
 
     @router.put(
         "/{event}", _CHANGE_PREFERENCES, response=NotificationPreferenceResponse,
-        refusals={400: "the event or the body is not valid", 409: "security mail cannot be turned off"},
+        refusals={400: "the event or the body is not valid", 409: "mail of this event cannot be turned off"},
         summary="Set which messages you want of an event",
     )  # fmt: skip
     async def set_notification(request: Request, event: EventPath, body: NotificationPreferenceBody) -> Response:

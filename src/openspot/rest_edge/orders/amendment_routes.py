@@ -10,11 +10,10 @@ from starlette.responses import Response
 from openspot.contracts.messages import OrderAmendment, OrderRecord
 from openspot.http.context import caller, context_of, operation_of
 from openspot.http.errors import HttpError
-from openspot.http.policy import Access, Policy, Scope
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
 from openspot.rest_edge.orders.replacements import Replacements
-from openspot.rest_edge.orders.routes import ClientOrderIdPath, OrderIdPath
+from openspot.rest_edge.orders.routes import CANCEL, PLACE, ClientOrderIdPath, OrderIdPath
 from openspot.rest_edge.orders.schemas import (
     AmendmentBatchBody,
     AmendmentBody,
@@ -25,8 +24,6 @@ from openspot.rest_edge.orders.schemas import (
 )
 from openspot.rest_edge.orders.service import OrderService
 
-_AMEND = Policy(Access.USER, Scope.TRADE, audit=True, idempotency=True)
-_CANCEL = Policy(Access.USER, Scope.CANCEL, audit=True)
 _REFUSALS = {
     400: "the body is not valid, or the amended order breaks a rule: `message` is the reason, for example RISK_NSF",
     404: "you have no such order",
@@ -45,7 +42,7 @@ def amendment_routes(prefix: str, orders: OrderService) -> Router:
         return json_response(await orders.amend(caller(request).user_id, amendment))
 
     @router.patch(
-        "/batch", _AMEND, response=list[BatchEntry],
+        "/batch", PLACE, response=list[BatchEntry],
         refusals={400: "the body is not a list of at most 20 amendments", 503: "nothing was sent"},
         summary="Amend up to 20 open limit orders in one step, each answered alone, in the order of the request",
     )  # fmt: skip
@@ -63,7 +60,7 @@ def amendment_routes(prefix: str, orders: OrderService) -> Router:
         return json_response(outcomes)
 
     @router.patch(
-        "/client/{clientOrderId}", _AMEND, response=OrderRecord, refusals=_REFUSALS,
+        "/client/{clientOrderId}", PLACE, response=OrderRecord, refusals=_REFUSALS,
         summary="Amend price, quantity or trigger of your open order with this clientOrderId",
     )  # fmt: skip
     async def amend_order_by_client_id(
@@ -73,7 +70,7 @@ def amendment_routes(prefix: str, orders: OrderService) -> Router:
         return await amended(request, order_id, body)
 
     @router.patch(
-        "/{orderId}", _AMEND, response=OrderRecord, refusals=_REFUSALS,
+        "/{orderId}", PLACE, response=OrderRecord, refusals=_REFUSALS,
         summary="Amend price, quantity or trigger of an open order",
     )  # fmt: skip
     async def amend_order(request: Request, order_id: OrderIdPath, body: AmendmentBody) -> Response:
@@ -82,7 +79,7 @@ def amendment_routes(prefix: str, orders: OrderService) -> Router:
     replacements = Replacements(orders)
 
     @router.post(
-        "/{orderId}/replace", _AMEND, status=201, response=Replacement,
+        "/{orderId}/replace", PLACE, status=201, response=Replacement,
         refusals={
             400: "the body is not valid, or the new order was rejected and the old one still stands",
             404: "you have no such order, and nothing was placed",
@@ -98,7 +95,7 @@ def amendment_routes(prefix: str, orders: OrderService) -> Router:
         return json_response(await replacements.replace(caller(request).user_id, order_id, body, operation), 201)
 
     @router.delete(
-        "/client/{clientOrderId}", _CANCEL, response=BulkCancel,
+        "/client/{clientOrderId}", CANCEL, response=BulkCancel,
         refusals={
             404: "no order of yours ever had it",
             409: "too many bulk cancels of yours wait for their turn: BULK_CANCEL_IN_PROGRESS",

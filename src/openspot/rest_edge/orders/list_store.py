@@ -1,19 +1,12 @@
 """The order lists in the table `orders`, which the router writes and the edge reads."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from openspot.contracts.messages import OrderRecord
 from openspot.kit.database import Pool
+from openspot.rest_edge.orders.positions import OrderPosition
 from openspot.rest_edge.orders.store import ORDER_COLUMNS, record_of
-
-
-class ListPosition(NamedTuple):
-    """A position among a user's lists, newest first. The page begins after this list."""
-
-    created_at: datetime
-    list_id: str
 
 
 class OrderListStore:
@@ -37,8 +30,8 @@ class OrderListStore:
         return orders
 
     async def page_of(
-        self, user_id: str, symbol: str | None, limit: int, after: ListPosition | None, *, is_active: bool
-    ) -> tuple[list[str], ListPosition | None]:
+        self, user_id: str, symbol: str | None, limit: int, after: OrderPosition | None, *, is_active: bool
+    ) -> tuple[list[str], OrderPosition | None]:
         """The ids of a page of a user's lists, newest first, and the position of the next page, None if there is none.
 
         With `is_active` only those whose orders depend on each other.
@@ -57,7 +50,7 @@ class OrderListStore:
                 "status IN ('pending', 'open', 'partially_filled') AND list_state IN ('planned', 'active')"
             )
         if after is not None:
-            narrow("(created_at, list_id) < ({}::timestamptz, {}::text)", after.created_at, after.list_id)
+            narrow("(created_at, list_id) < ({}::timestamptz, {}::text)", after.created_at, after.entry_id)
         # The orders of a list are created at one time, so they stand beside each other in the index.
         rows = await self._pool.fetch(
             f"SELECT DISTINCT created_at, list_id FROM orders WHERE {' AND '.join(conditions)}"  # noqa: S608
@@ -65,5 +58,5 @@ class OrderListStore:
             *values,
         )
         page = rows[:limit]
-        following = ListPosition(page[-1]["created_at"], page[-1]["list_id"]) if len(rows) > limit else None
+        following = OrderPosition(page[-1]["created_at"], page[-1]["list_id"]) if len(rows) > limit else None
         return [row["list_id"] for row in page], following

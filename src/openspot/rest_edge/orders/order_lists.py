@@ -25,7 +25,8 @@ from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.rest_edge.orders.list_schemas import OrderList, OrderListBody, list_of
-from openspot.rest_edge.orders.list_store import ListPosition, OrderListStore
+from openspot.rest_edge.orders.list_store import OrderListStore
+from openspot.rest_edge.orders.positions import OrderPosition
 from openspot.rest_edge.orders.recent import newer_record
 from openspot.rest_edge.orders.service import OrderService
 
@@ -88,8 +89,8 @@ class OrderListService:
         return list_of(found)
 
     async def page_of(
-        self, user_id: str, symbol: str | None, limit: int, after: ListPosition | None, *, is_active: bool
-    ) -> tuple[list[OrderList], ListPosition | None]:
+        self, user_id: str, symbol: str | None, limit: int, after: OrderPosition | None, *, is_active: bool
+    ) -> tuple[list[OrderList], OrderPosition | None]:
         """A page of the caller's lists, newest first, and the position of the next page, None if there is none."""
         list_ids, following = await self._store.page_of(user_id, symbol, limit, after, is_active=is_active)
         orders = await self._store.orders_of(user_id, list_ids)

@@ -1,12 +1,12 @@
 """Replacing an order: cancel it and place another in one step, with an answer that names both outcomes."""
 
 from openspot.contracts.messages import OrderRecord
-from openspot.domain.order import OrderStatus
+from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
 from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError
 from openspot.rest_edge.orders.schemas import BatchRefusal, Replacement, ReplacementBody, ReplaceMode
-from openspot.rest_edge.orders.service import OrderService, outcome_of
+from openspot.rest_edge.orders.service import OrderService, outcome_of, status_unknown
 
 
 class Replacements:
@@ -54,6 +54,9 @@ class Replacements:
         refusal: HttpError | None = None
         try:
             old = await self._orders.get(user_id, order_id)
+            if old.status not in TERMINAL and earlier.status != OrderStatus.REJECTED:
+                # The new order is there, so the old one has ended: its row is behind, and does not say yet how.
+                raise status_unknown(earlier.order_id)
             if old.status == OrderStatus.CANCELLED:
                 cancelled = old
             else:

@@ -1,7 +1,6 @@
 """The routes of the orders (facts B4.1-02 to B4.1-12)."""
 
 import re
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -22,13 +21,13 @@ from openspot.http.lists import (
     Limit,
     decode_cursor,
     encode_cursor,
-    unknown_cursor,
 )
 from openspot.http.policy import Access, Policy, Scope
 from openspot.http.responses import FastPathResponse, encode_json, json_response, page_response
 from openspot.http.routing import FastPathHandler, Router
 from openspot.http.validation import LowerCase, PrintableText, Symbol, UtcDatetime
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
+from openspot.rest_edge.orders.positions import cursor_of, position_of
 from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.schemas import (
     ORDER_ID_PATTERN,
@@ -43,7 +42,6 @@ from openspot.rest_edge.orders.schemas import (
     read_order,
 )
 from openspot.rest_edge.orders.service import OrderService
-from openspot.rest_edge.orders.store import OrderPosition
 
 HISTORY_STATUSES = tuple(status.value for status in OrderStatus if status in TERMINAL)
 
@@ -75,22 +73,9 @@ _LIMIT_ALONE = re.compile(rb"limit=([1-9][0-9]{0,3})")
 
 EngineSequence = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
-_READ = Policy(Access.USER, Scope.READ)
-_PLACE = Policy(Access.USER, Scope.TRADE, audit=True, idempotency=True)
-_CANCEL = Policy(Access.USER, Scope.CANCEL, audit=True)
-
-
-def _position(cursor: str | None) -> OrderPosition | None:
-    if cursor is None:
-        return None
-    created_at, order_id = decode_cursor(cursor, tuple[datetime, str])
-    if created_at.tzinfo is None or not re.match(ORDER_ID_PATTERN, order_id):
-        raise unknown_cursor()
-    return OrderPosition(created_at, order_id)
-
-
-def _next_cursor(following: OrderPosition | None) -> str | None:
-    return None if following is None else encode_cursor([following.created_at.isoformat(), following.order_id])
+READ = Policy(Access.USER, Scope.READ)
+PLACE = Policy(Access.USER, Scope.TRADE, audit=True, idempotency=True)
+CANCEL = Policy(Access.USER, Scope.CANCEL, audit=True)
 
 
 def _trade_position(cursor: str | None) -> OwnTradePosition | None:
@@ -117,7 +102,7 @@ def order_routes(
     router = Router(f"{prefix}/orders", tag="orders")
 
     @router.post(
-        "", _PLACE, status=201, response=OrderRecord,
+        "", PLACE, status=201, response=OrderRecord,
         refusals={
             400: "the body is not valid, or the order was rejected: `message` is the reason, for example RISK_NSF",
             409: "an open order of yours has the `clientOrderId`: DUPLICATE_CLIENT_ORDER_ID, with that order's id in "
@@ -132,7 +117,7 @@ def order_routes(
         return json_response(await orders.place(caller(request).user_id, body, operation_of(context_of(request))), 201)
 
     @router.post(
-        "/batch", _PLACE, response=list[BatchEntry],
+        "/batch", PLACE, response=list[BatchEntry],
         refusals={400: "the body is not a list of at most 20 orders", 503: "nothing was sent"},
         summary="Place up to 20 orders, each answered alone, in the order of the request",
     )  # fmt: skip
@@ -150,11 +135,11 @@ def order_routes(
         return json_response(outcomes)
 
     async def listed(request: Request, wanted: OrderFilter, limit: int, cursor: str | None) -> Response:
-        page, following = await orders.list_of(caller(request).user_id, wanted, limit, _position(cursor))
-        return page_response(page, _next_cursor(following))
+        page, following = await orders.list_of(caller(request).user_id, wanted, limit, position_of(cursor))
+        return page_response(page, cursor_of(following))
 
     @router.get(
-        "", _READ, response=list[OrderRecord], headers=NEXT_CURSOR_HEADER,
+        "", READ, response=list[OrderRecord], headers=NEXT_CURSOR_HEADER,
         fast_path=_list_by_fast_path(orders) if fast_paths else None, summary="Your orders, newest first",
     )  # fmt: skip
     async def list_orders(
@@ -173,7 +158,7 @@ def order_routes(
         return await listed(request, wanted, limit, cursor)
 
     @router.get(
-        "/history", _READ, response=list[OrderRecord], headers=NEXT_CURSOR_HEADER,
+        "/history", READ, response=list[OrderRecord], headers=NEXT_CURSOR_HEADER,
         summary="Your orders that have ended: filled, cancelled or rejected",
     )  # fmt: skip
     async def list_ended_orders(
@@ -191,7 +176,7 @@ def order_routes(
         return await listed(request, wanted, limit, cursor)
 
     @router.get(
-        "/trades", _READ, response=list[OwnTrade], headers=NEXT_CURSOR_HEADER,
+        "/trades", READ, response=list[OwnTrade], headers=NEXT_CURSOR_HEADER,
         summary="Your trades with their fees, newest first",
     )  # fmt: skip
     async def list_own_trades(
@@ -208,14 +193,14 @@ def order_routes(
         return page_response(page, encode_cursor(list(following)) if following else None)
 
     @router.get(
-        "/client/{clientOrderId}", _READ, response=OrderRecord, refusals={404: "you have no such order"},
+        "/client/{clientOrderId}", READ, response=OrderRecord, refusals={404: "you have no such order"},
         summary="Your newest order with this clientOrderId",
     )  # fmt: skip
     async def get_order_by_client_id(request: Request, client_order_id: ClientOrderIdPath) -> Response:
         return json_response(await orders.get_by_client_order_id(caller(request).user_id, client_order_id))
 
     @router.get(
-        "/{orderId}", _READ, response=OrderRecord,
+        "/{orderId}", READ, response=OrderRecord,
         refusals={404: "you have no such order", 503: "the order router does not respond"},
         fast_path=_get_by_fast_path(orders) if fast_paths else None, summary="One order",
     )  # fmt: skip
@@ -223,7 +208,7 @@ def order_routes(
         return json_response(await orders.get(caller(request).user_id, order_id))
 
     @router.delete(
-        "/{orderId}", _CANCEL, response=OrderRecord,
+        "/{orderId}", CANCEL, response=OrderRecord,
         refusals={
             404: "you have no such order", 409: "the order has ended already: ORDER_NOT_OPEN, with its status",
             503: "the cancel was not sent", 504: "nobody knows yet whether the order is cancelled",
@@ -234,7 +219,7 @@ def order_routes(
         return json_response(await orders.cancel(caller(request).user_id, order_id))
 
     @router.delete(
-        "", _CANCEL, response=BulkCancel,
+        "", CANCEL, response=BulkCancel,
         refusals={
             400: "a condition is not valid, or stands in the query and in the body",
             409: "too many bulk cancels of yours wait for their turn: BULK_CANCEL_IN_PROGRESS",
@@ -304,7 +289,7 @@ def _list_by_fast_path(orders: OrderService) -> FastPathHandler:
             return None
         count = int(limit[1]) if limit is not None else LIMIT_DEFAULT
         page, following = await orders.list_of(identity_of(context).user_id, OrderFilter(), count, None)
-        cursor = _next_cursor(following)
+        cursor = cursor_of(following)
         headers = () if cursor is None else ((NEXT_CURSOR.lower().encode(), cursor.encode()),)
         return FastPathResponse(200, encode_json(page), headers)
 

@@ -41,6 +41,7 @@ from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.rest_edge.orders.bulk_cancel import BulkCancelTurns, OpenOrderCancels
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
+from openspot.rest_edge.orders.positions import OrderPosition
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrderRecords, Window, newer_record
 from openspot.rest_edge.orders.schemas import (
     ORDER_IDS_MAX,
@@ -52,7 +53,7 @@ from openspot.rest_edge.orders.schemas import (
     OwnTrade,
     checked_order,
 )
-from openspot.rest_edge.orders.store import OrderPosition, OrderStore
+from openspot.rest_edge.orders.store import OrderStore
 
 log = get_logger("orders")
 
@@ -104,7 +105,7 @@ class OrderService:
             raise validation_error([str(error)]) from error
         except RequestFailedError as error:
             if error.may_have_happened:
-                raise _status_unknown(order_id) from error
+                raise status_unknown(order_id) from error
             raise service_unavailable("orders cannot be taken at this moment: no order router") from error
         return await self.placed(user_id, order_id, reply)
 
@@ -294,7 +295,7 @@ class OrderService:
             reply = await self._bus.request(subjects.ORDERS_CANCEL, request, CancelOrderReply)
         except RequestFailedError as error:
             if error.may_have_happened:
-                raise _status_unknown(order_id) from error
+                raise status_unknown(order_id) from error
             raise service_unavailable(
                 "orders cannot be cancelled at this moment: no order router takes the request"
             ) from error
@@ -320,7 +321,7 @@ class OrderService:
             raise validation_error([str(error)]) from error
         except RequestFailedError as error:
             if error.may_have_happened:
-                raise _status_unknown(new_id) from error
+                raise status_unknown(new_id) from error
             raise service_unavailable("orders cannot be replaced at this moment: no order router") from error
         if reply.cancelled is not None or reply.placed is not None:
             return reply
@@ -332,7 +333,7 @@ class OrderService:
         """The record of an order that the engine has cancelled, even if its row is not written yet."""
         record = answered or await self._store.get(order_id)
         if record is None:
-            raise _status_unknown(order_id)
+            raise status_unknown(order_id)
         if record.status not in TERMINAL:
             record = msgspec.structs.replace(record, status=OrderStatus.CANCELLED.value, remaining_quantity="0")
         self._recent.note(record, time.monotonic())
@@ -467,7 +468,7 @@ def _fits(row: OrderRecord | None, symbol: str | None, side: str | None) -> bool
 def outcome_of(record: OrderRecord) -> OrderRecord:
     """The record of an order that an earlier run of the same operation placed. Raises the HttpError of that run."""
     if record.status == OrderStatus.PENDING:
-        raise _status_unknown(record.order_id)
+        raise status_unknown(record.order_id)
     if record.status == OrderStatus.REJECTED:
         reason = record.reject_reason or "rejected"
         raise _rejected(record.order_id, reason, record.status, is_engines=reason in ResultCode.__members__)
@@ -484,7 +485,7 @@ def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> HttpError:
     code, reason = reply.code, reply.error or "rejected"
     if reply.success or code in UNCERTAIN or code is RefusalCode.DUPLICATE_ORDER_ID:
         # The id is new. If the router knows it, this request was delivered twice.
-        return _status_unknown(order_id)
+        return status_unknown(order_id)
     if code in _INVALID:
         return validation_error([reason])
     if code is RefusalCode.DUPLICATE_CLIENT_ORDER_ID:
@@ -492,7 +493,7 @@ def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> HttpError:
     if reply.order is not None:
         return _rejected(order_id, reason, reply.order.status, is_engines=code is RefusalCode.ENGINE)
     if code is None:
-        return _status_unknown(order_id)
+        return status_unknown(order_id)
     log.warning("order not taken", order_id=order_id, code=code, reason=reason)
     return service_unavailable("orders cannot be taken at this moment")
 
@@ -516,7 +517,7 @@ def _cancel_refusal(order_id: str, reply: CancelOrderReply) -> HttpError:
     log.warning("order not cancelled", order_id=order_id, code=code, reason=reason)
     if code is None or code in UNCERTAIN:
         # It is safe to report the outcome as unknown, because the client may send a cancel again.
-        return _status_unknown(order_id)
+        return status_unknown(order_id)
     return service_unavailable("orders cannot be cancelled at this moment")
 
 
@@ -541,18 +542,18 @@ def _amendment_refusal(outcome: AmendmentOutcome) -> HttpError:
         return validation_error([reason])
     log.warning("order not amended", order_id=order_id, code=code, reason=reason)
     if code is None or code in UNCERTAIN:
-        return _status_unknown(order_id)
+        return status_unknown(order_id)
     return service_unavailable("orders cannot be amended at this moment")
 
 
 def _amendment_unknown(order_ids: Sequence[str]) -> HttpError:
     if len(order_ids) == 1:
-        return _status_unknown(order_ids[0])
+        return status_unknown(order_ids[0])
     message = "no answer in time: look the orders up, or repeat the request, which amends nothing twice"
     return HttpError(504, message, "ORDER_STATUS_UNKNOWN", details={"orderIds": list(order_ids)})
 
 
-def _status_unknown(order_id: str) -> HttpError:
+def status_unknown(order_id: str) -> HttpError:
     return HttpError(
         504,
         f"no answer in time: ask GET /orders/{order_id} what became of the order",

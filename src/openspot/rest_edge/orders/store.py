@@ -1,8 +1,6 @@
 """The tables `orders` and `trades`, which the router writes and the edge reads."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
@@ -15,6 +13,7 @@ from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.kit.clock import iso_of
 from openspot.kit.database import Pool
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition, page_of_trades
+from openspot.rest_edge.orders.positions import OrderPosition
 from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.schemas import OwnTrade
 
@@ -26,19 +25,6 @@ ORDER_COLUMNS = """
 """
 _AVERAGE_PLACE = Decimal(1).scaleb(-AMOUNT_PLACES)
 _WIDE = Context(prec=60, rounding=ROUND_HALF_EVEN)
-
-
-@dataclass(frozen=True, slots=True)
-class OrderPosition:
-    """A position in a list of orders, newest first. The page begins after this order."""
-
-    created_at: datetime
-    order_id: str
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """The position as a sort key of records."""
-        return iso_of(self.created_at), self.order_id
 
 
 def record_of(row: Any) -> OrderRecord:
@@ -125,7 +111,7 @@ class OrderStore:
         if wanted.until is not None:
             narrow("created_at < {}", wanted.until)
         if after is not None:
-            narrow("(created_at, order_id) < ({}::timestamptz, {}::text)", after.created_at, after.order_id)
+            narrow("(created_at, order_id) < ({}::timestamptz, {}::text)", after.created_at, after.entry_id)
         query = f"""
             SELECT {ORDER_COLUMNS} FROM orders WHERE {" AND ".join(conditions)}
             ORDER BY created_at DESC, order_id DESC LIMIT {int(limit) + 1}

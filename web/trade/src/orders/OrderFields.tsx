@@ -63,7 +63,7 @@ const TYPES = [
   {
     value: "market",
     get label() {
-      return t("Market");
+      return t("Market|order type");
     },
   },
 ];
@@ -104,7 +104,7 @@ export const OrderFields = memo(function OrderFields({
   const times = timesOf(draft, offer);
   const time = times.includes(draft.timeInForce) ? draft.timeInForce : (times[0] ?? "gtc");
   const hasMore = offer.types.some(isConditional) || offer.lists.includes("oco");
-  const fields = { market, draft, faults, onDraft };
+  const fields = { market, offer, draft, faults, onDraft };
   const stepKeys = (field: "price" | "amount") => (event: KeyboardEvent) => {
     const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
     if (by === undefined) return;

@@ -111,7 +111,7 @@ export function reviewConditional(draft: ConditionalDraft, facts: Facts): Review
   return {
     faults: {},
     blocked: limitsFault(facts, estimate, limit) ?? fundsFault(draft, facts, estimate),
-    warnings: warningsOf(draft, trigger, limit),
+    warnings: hasLimit(draft.type) ? limitWarnings(draft.side, trigger, limit) : [],
     estimate,
     needsWord: false,
     body: bodyOf(draft, facts, estimate),
@@ -144,9 +144,8 @@ function estimateOf(draft: ConditionalDraft, { market }: Facts, limit: bigint): 
 }
 
 /** A limit on the wrong side of its trigger rests in the book instead of trading when it fires. */
-function warningsOf(draft: ConditionalDraft, trigger: bigint, limit: bigint): string[] {
-  if (!hasLimit(draft.type)) return [];
-  const isBuy = draft.side === "buy";
+export function limitWarnings(side: Draft["side"], trigger: bigint, limit: bigint): string[] {
+  const isBuy = side === "buy";
   if (isBuy ? limit >= trigger : limit <= trigger) return [];
   return [
     isBuy

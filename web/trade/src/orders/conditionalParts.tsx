@@ -9,6 +9,7 @@ import classes from "./OrderForm.module.css";
 import { typeName } from "./labels.tsx";
 import type { Offer } from "./offer.ts";
 import { type Draft, type Review, stepped } from "./review.ts";
+import { SourceChoice } from "./SourceChoice.tsx";
 
 export { draftTerms, reviewConditional } from "./conditional.ts";
 export { ExitFields, OcoFields } from "./listFields.tsx";
@@ -80,15 +81,6 @@ export function TypeChoices({
   );
 }
 
-const SOURCES = {
-  get last() {
-    return t("Last price");
-  },
-  get mark() {
-    return t("Mark price");
-  },
-} as const;
-
 /** What the order waits for. */
 export function TriggerFields({
   market,
@@ -143,16 +135,7 @@ export function TriggerFields({
           }}
         />
       )}
-      {offer.triggers.length > 1 && (
-        <SegmentedControl
-          fullWidth
-          size="xs"
-          aria-label={t("Fires by")}
-          data={offer.triggers.map((value) => ({ value, label: SOURCES[value] }))}
-          value={draft.triggerBy}
-          onChange={(value) => onDraft({ triggerBy: value === "mark" ? "mark" : "last" })}
-        />
-      )}
+      <SourceChoice offer={offer} draft={draft} onDraft={onDraft} />
     </>
   );
 }

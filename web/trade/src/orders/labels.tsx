@@ -41,7 +41,7 @@ export function StatusBadge({ status }: { status: string }) {
 /** The types of orders, as `typeName` spells them. */
 texts([
   "Limit",
-  "Market",
+  "Market|order type",
   "Stop market",
   "Stop limit",
   "Take profit market",
@@ -52,6 +52,8 @@ texts([
 
 /** The name of a type of orders: "Stop limit". */
 export function typeName(type: string): string {
+  // The word for a market order is another one than the word for a market in some languages.
+  if (type === "market") return t("Market|order type");
   const words = type.replaceAll("_", " ");
   return t(words.charAt(0).toUpperCase() + words.slice(1));
 }

@@ -2,18 +2,21 @@
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { t } from "#lib/language.ts";
 import type { Market } from "../api/queries.ts";
+import type { Offer } from "./offer.ts";
 import classes from "./OrderForm.module.css";
 import type { Draft, Review } from "./review.ts";
+import { SourceChoice } from "./SourceChoice.tsx";
 
 interface ListFieldsProps {
   market: Market;
+  offer: Offer;
   draft: Draft;
   faults: Review["faults"];
   onDraft: (changes: Partial<Draft>) => void;
 }
 
 /** The stop that goes with a limit order. */
-export function OcoFields({ market, draft, faults, onDraft }: ListFieldsProps) {
+export function OcoFields({ market, offer, draft, faults, onDraft }: ListFieldsProps) {
   return (
     <>
       <DecimalField
@@ -24,13 +27,15 @@ export function OcoFields({ market, draft, faults, onDraft }: ListFieldsProps) {
         rightSectionWidth={64}
         onValue={(stopPrice) => onDraft({ stopPrice })}
       />
-      <SlippageField draft={draft} faults={faults} onDraft={onDraft} />
+      <SourceChoice offer={offer} draft={draft} onDraft={onDraft} />
+      <StopLimitField market={market} draft={draft} faults={faults} onDraft={onDraft} />
+      {draft.stopLimit.trim() === "" && <SlippageField draft={draft} faults={faults} onDraft={onDraft} />}
     </>
   );
 }
 
 /** The exits that follow an entry. */
-export function ExitFields({ market, draft, faults, onDraft }: ListFieldsProps) {
+export function ExitFields({ market, offer, draft, faults, onDraft }: ListFieldsProps) {
   const unit = <span className={classes.unit}>{market.quoteAsset}</span>;
   return (
     <>
@@ -45,21 +50,41 @@ export function ExitFields({ market, draft, faults, onDraft }: ListFieldsProps) 
       />
       <DecimalField
         label={t("Stop loss at")}
-        description={t("A market order once the last price is there. Empty: none.")}
+        description={t("An order once the price is there. Empty: none.")}
         value={draft.stopLoss}
         error={faults.stopLoss}
         rightSection={unit}
         rightSectionWidth={64}
         onValue={(stopLoss) => onDraft({ stopLoss })}
       />
-      {draft.type === "limit" && draft.stopLoss.trim() !== "" && (
+      {draft.stopLoss.trim() !== "" && (
+        <>
+          <SourceChoice offer={offer} draft={draft} onDraft={onDraft} />
+          <StopLimitField market={market} draft={draft} faults={faults} onDraft={onDraft} />
+        </>
+      )}
+      {draft.type === "limit" && draft.stopLoss.trim() !== "" && draft.stopLimit.trim() === "" && (
         <SlippageField draft={draft} faults={faults} onDraft={onDraft} />
       )}
     </>
   );
 }
 
-function SlippageField({ draft, faults, onDraft }: Omit<ListFieldsProps, "market">) {
+function StopLimitField({ market, draft, faults, onDraft }: Omit<ListFieldsProps, "offer">) {
+  return (
+    <DecimalField
+      label={t("Limit once it fires")}
+      description={t("The worst price that the stop takes. Empty: a market order.")}
+      value={draft.stopLimit}
+      error={faults.stopLimit}
+      rightSection={<span className={classes.unit}>{market.quoteAsset}</span>}
+      rightSectionWidth={64}
+      onValue={(stopLimit) => onDraft({ stopLimit })}
+    />
+  );
+}
+
+function SlippageField({ draft, faults, onDraft }: Omit<ListFieldsProps, "market" | "offer">) {
   return (
     <DecimalField
       label={t("Slippage at most")}

@@ -114,6 +114,30 @@ describe("an entry with exits", () => {
     expect(ofBracket({}, { available: { base: "0", quote: "98" } }).blocked).toMatch("Not enough USD");
   });
 
+  it("has a stop with a limit and by the mark price where they are chosen", () => {
+    const { list, warnings } = ofBracket({ stopLimit: "89", triggerBy: "mark", slippage: "" });
+    expect(warnings).toEqual([]);
+    expect(list?.orders[2]).toEqual({
+      symbol: "BTC-USD",
+      side: "sell",
+      type: "stop_limit",
+      price: "89",
+      stopPrice: "90",
+      triggerBy: "mark",
+      timeInForce: "gtc",
+      quantity: "1",
+    });
+    expect(list && listSentences(list, market)[2]).toBe(
+      "Stop loss: Sells when the mark price is at or below 90 USD. Its limit is 89 USD.",
+    );
+    expect(ofBracket({ stopLimit: "89.2" }).faults.stopLimit).toBe("Prices go in steps of 0.5 USD.");
+    expect(ofBracket({ stopLimit: "95" }).warnings).toEqual([
+      "The limit is above the trigger: when it fires, the order may rest in the book unfilled.",
+    ]);
+    // Without a stop its limit is no part of the list.
+    expect(ofBracket({ stopLoss: "", stopLimit: "89.2" }).list?.orders).toHaveLength(2);
+  });
+
   it("counts lots for an amount of money, since all orders of a list have one quantity", () => {
     const { list } = ofBracket({ type: "market", unit: "quote", amount: "200" });
     expect(list?.orders.map(({ quantity, quoteQuantity }) => [quantity, quoteQuantity])).toEqual([
@@ -145,6 +169,22 @@ describe("a limit order and a stop that cancel each other", () => {
     );
     const all = { ...oco, side: "buy", price: "90", stopPrice: "110", amount: "" } as const;
     expect(reviewList({ ...all, amount: partOfFunds(all, facts, 100n) ?? "" }, facts).blocked).toBeNull();
+  });
+
+  it("has a stop with a limit and by the mark price where they are chosen", () => {
+    const { list } = ofOco({ stopLimit: "89", triggerBy: "mark", slippage: "" });
+    expect(list?.orders[1]).toMatchObject({
+      type: "stop_limit",
+      price: "89",
+      stopPrice: "90",
+      triggerBy: "mark",
+    });
+    expect(ofOco({ stopLimit: "89.2" }).faults).toEqual({ stopLimit: "Prices go in steps of 0.5 USD." });
+    expect(ofOco({ stopLimit: "95" }).warnings).toHaveLength(1);
+    const all = { ...oco, side: "buy", price: "90", stopPrice: "110", stopLimit: "112", amount: "" } as const;
+    const part = reviewList({ ...all, amount: partOfFunds(all, facts, 100n) ?? "" }, facts);
+    expect(part.blocked).toBeNull();
+    expect(part.list?.orders[1]).toMatchObject({ side: "buy", price: "112" });
   });
 
   it("refuses a limit that would trade at once, and a stop that would fire at once", () => {

@@ -2,7 +2,7 @@
 import { formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { readScaled, scaledText } from "#lib/scaled.ts";
-import { reviewConditional } from "./conditional.ts";
+import { limitWarnings, reviewConditional } from "./conditional.ts";
 import {
   type Draft,
   type Facts,
@@ -33,8 +33,9 @@ function reviewOco(draft: Draft, facts: Facts): Review {
   const limit = review({ ...plain, type: "limit" }, facts);
   const amount = limit.estimate === null ? draft.amount : scaledText(limit.estimate.quantity);
   const unit = limit.estimate === null ? draft.unit : "base";
-  const stop = reviewConditional({ ...plain, type: "stop_market", amount, unit }, facts);
-  const faults = { ...stop.faults, ...limit.faults };
+  const stop = reviewConditional({ ...plain, ...stopOf(draft), amount, unit }, facts);
+  const { price: ofStopLimit, ...ofStop } = stop.faults;
+  const faults = { ...ofStop, ...(ofStopLimit ? { stopLimit: ofStopLimit } : {}), ...limit.faults };
   if (limit.estimate !== null && limit.estimate.filledNow > 0n)
     faults.price =
       draft.side === "buy"
@@ -48,11 +49,17 @@ function reviewOco(draft: Draft, facts: Facts): Review {
     ...limit,
     blocked: limit.blocked ?? stop.blocked,
     estimate: { ...limit.estimate, held: needsMore.held, heldFee: needsMore.heldFee },
-    warnings: [],
+    warnings: stop.warnings,
     needsWord: false,
     body: null,
     list: { type: "oco", orders: [limit.body, stop.body] },
   };
+}
+
+/** What the stop of a list is once it fires: an order at its limit, or one at the best prices. */
+function stopOf({ stopLimit }: Draft) {
+  const price = stopLimit.trim();
+  return price === "" ? ({ type: "stop_market" } as const) : ({ type: "stop_limit", price } as const);
 }
 
 /** An entry, and behind it a take profit, a stop loss or both. Exits are placed with what the entry fills. */
@@ -78,9 +85,15 @@ function reviewBracket(draft: Draft, facts: Facts): Review {
   return {
     ...entry,
     blocked: entry.blocked ?? ofBounds ?? null,
+    warnings: [...entry.warnings, ...stopWarnings(draft)],
     body: null,
     list: { type: exits.length === 2 ? "bracket" : "oto", orders: [body, ...exits] },
   };
+}
+
+function stopWarnings(draft: Draft): string[] {
+  const [trigger, limit] = [readScaled(draft.stopLoss.trim()), readScaled(draft.stopLimit.trim())];
+  return trigger === null || limit === null ? [] : limitWarnings(otherSide(draft.side), trigger, limit);
 }
 
 /** At which prices the entry is expected to fill: at best, and the worst at which it may rest. Null if nobody knows. */
@@ -103,7 +116,9 @@ function exitFaults(draft: Draft, facts: Facts): { faults: Review["faults"]; lac
   const loss = priceFault(stopLoss, market) ?? beyond(stopLoss, prices?.expected, !isBuy);
   if (profit) faults.takeProfit = profit;
   if (loss) faults.stopLoss = loss;
-  if (stopLoss !== "" && slippageBps(draft) === null)
+  const limit = stopLoss === "" ? null : priceFault(draft.stopLimit, market);
+  if (limit) faults.stopLimit = limit;
+  if (stopLoss !== "" && draft.stopLimit.trim() === "" && slippageBps(draft) === null)
     faults.slippage = t("A percentage above zero, such as 1.");
   const lack = takeProfit === "" && stopLoss === "" ? t("Enter a take profit, a stop loss or both.") : null;
   return { faults, lack };
@@ -124,14 +139,12 @@ function exitsOf(draft: Draft, { market }: Facts, quantity: string): OrderBody[]
   const [price, stopPrice] = [draft.takeProfit.trim(), draft.stopLoss.trim()];
   const exits: OrderBody[] = [];
   if (price !== "") exits.push({ ...shared, type: "limit", price, timeInForce: "gtc" });
-  if (stopPrice !== "")
-    exits.push({
-      ...shared,
-      type: "stop_market",
-      stopPrice,
-      triggerBy: "last",
-      maxSlippageBps: slippageText(draft),
-    });
+  if (stopPrice !== "") {
+    const stop = stopOf(draft);
+    const bound =
+      stop.type === "stop_limit" ? { timeInForce: "gtc" as const } : { maxSlippageBps: slippageText(draft) };
+    exits.push({ ...shared, ...stop, stopPrice, triggerBy: draft.triggerBy, ...bound });
+  }
   return exits;
 }
 
@@ -156,11 +169,18 @@ export function listSentences({ type, orders }: ListBody, market: Facts["market"
 
 function orderSentence(order: OrderBody, { baseAsset, quoteAsset }: Facts["market"]): string {
   const { side, stopPrice, price } = order;
-  if (stopPrice)
-    return triggerSentence(
-      { type: "stop_market", side, triggerBy: "last", stopPrice: String(stopPrice), distance: "" },
+  if (stopPrice) {
+    const triggerBy = order.triggerBy ?? "last";
+    const fires = triggerSentence(
+      { type: "stop_market", side, triggerBy, stopPrice: String(stopPrice), distance: "" },
       quoteAsset,
     );
+    if (!price) return fires;
+    return t("{sentence} Its limit is {price}.", {
+      sentence: fires,
+      price: `${formatDecimal(String(price))} ${quoteAsset}`,
+    });
+  }
   const quantity = `${formatDecimal(String(order.quantity))} ${baseAsset}`;
   if (!price)
     return side === "buy"

@@ -61,6 +61,8 @@ export interface Draft {
   hasExits: boolean;
   takeProfit: string;
   stopLoss: string;
+  /** The limit of the stop of a list once it fires; empty: it is a market order then. */
+  stopLimit: string;
 }
 
 export const EMPTY_DRAFT: Draft = {
@@ -83,6 +85,7 @@ export const EMPTY_DRAFT: Draft = {
   hasExits: false,
   takeProfit: "",
   stopLoss: "",
+  stopLimit: "",
 };
 
 /** Whether a draft is of several orders that depend on each other (orders/lists.ts). */
@@ -90,7 +93,15 @@ export const isList = ({ isOco, hasExits, type }: Draft) => isOco || (hasExits &
 
 /** The fields of the form that can be wrong by themselves. */
 export type FieldName =
-  "price" | "amount" | "slippage" | "stopPrice" | "trailing" | "display" | "takeProfit" | "stopLoss";
+  | "price"
+  | "amount"
+  | "slippage"
+  | "stopPrice"
+  | "stopLimit"
+  | "trailing"
+  | "display"
+  | "takeProfit"
+  | "stopLoss";
 
 export interface Facts {
   market: Market;
@@ -468,7 +479,8 @@ export function partOfFunds(draft: Draft, facts: Facts, percent: bigint): string
         ? boundPrice(draft, facts)
         : draft.type === "limit" && !draft.isOco
           ? scaled(facts.lastPrice)
-          : withSlippage(draft, scaled(trigger));
+          : ((draft.isOco ? readScaled(draft.stopLimit.trim()) : null) ??
+            withSlippage(draft, scaled(trigger)));
   if (draft.side === "sell") {
     const quantity = floorTo(((scaled(available.base) ?? 0n) * percent) / 100n, lot);
     if (draft.unit === "base") return scaledText(quantity);

@@ -1,11 +1,10 @@
 """A user's lists as the user sees them, for operators: the same services read them."""
 
-from datetime import datetime
 from typing import Any, Literal
 
 from openspot.contracts.messages import LedgerHistoryEntry, OrderRecord
 from openspot.http.context import Identity
-from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
+from openspot.http.lists import decode_cursor, encode_cursor
 from openspot.http.paging import SerialNumber
 from openspot.http.policy import Access
 from openspot.http.responses import body_of
@@ -16,10 +15,10 @@ from openspot.rest_edge.identity.api_keys.service import ApiKeyService
 from openspot.rest_edge.identity.sessions.session_list import SessionList
 from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
+from openspot.rest_edge.orders.positions import cursor_of, position_of
 from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.schemas import OwnTrade
 from openspot.rest_edge.orders.service import OrderService
-from openspot.rest_edge.orders.store import OrderPosition
 
 Rows = list[dict[str, Any]]
 
@@ -45,15 +44,8 @@ class UserViews:
 
     async def orders(self, user_id: str, limit: int, cursor: str | None) -> tuple[list[OrderRecord], str | None]:
         """Orders, newest first."""
-        after = None
-        if cursor is not None:
-            created_at, order_id = decode_cursor(cursor, tuple[datetime, str])
-            if created_at.tzinfo is None or "\x00" in order_id:
-                raise unknown_cursor()
-            after = OrderPosition(created_at, order_id)
-        rows, following = await self._orders.list_of(user_id, OrderFilter(), limit, after)
-        place = None if following is None else [following.created_at.isoformat(), following.order_id]
-        return rows, None if place is None else encode_cursor(list(place))
+        rows, following = await self._orders.list_of(user_id, OrderFilter(), limit, position_of(cursor))
+        return rows, cursor_of(following)
 
     async def trades(self, user_id: str, limit: int, cursor: str | None) -> tuple[list[OwnTrade], str | None]:
         """Trades, newest first."""

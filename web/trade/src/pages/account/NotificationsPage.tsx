@@ -29,6 +29,11 @@ const EVENTS: Readonly<Record<Event, readonly [title: string, text: string]>> = 
     "Orders cancelled by timer",
     "Your timer to cancel all orders ran out without a renewal.",
   ],
+  order_list_not_armed: [
+    "Position without its exits",
+    "The exits of an order list could not be placed with what its entry filled.",
+  ],
+  balance_adjusted: ["Balance adjusted", "The exchange has added to your balance or taken from it."],
   deposit_credited: ["Deposit credited", "Funds have arrived and can be used."],
   withdrawal_completed: ["Withdrawal completed", "Funds have left for their address."],
   withdrawal_failed: ["Withdrawal not carried out", "Its funds are in your account again."],
