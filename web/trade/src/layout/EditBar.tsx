@@ -6,7 +6,7 @@ import { useStore } from "#lib/store.ts";
 import { hidden, nextChart, shownAgain } from "./changes.ts";
 import classes from "./EditBar.module.css";
 import { isOwnChart, PANELS } from "./model.ts";
-import { HELP_ID, spoken } from "./spoken.ts";
+import { HEADING_ID, HELP_ID, spoken } from "./spoken.ts";
 import { titleOf } from "./titles.ts";
 import type { ScreenLayout } from "./useLayout.ts";
 
@@ -24,7 +24,7 @@ export default function EditBar({ screen }: { screen: ScreenLayout }) {
   return (
     <section className={classes.bar} aria-label={t("Edit layout")}>
       <div className={classes.words}>
-        <h2 className={classes.title} ref={heading} tabIndex={-1}>
+        <h2 id={HEADING_ID} className={classes.title} ref={heading} tabIndex={-1}>
           {t("Edit layout")}
         </h2>
         <p id={HELP_ID} className={classes.help}>

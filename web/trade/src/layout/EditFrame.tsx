@@ -5,7 +5,7 @@ import { t } from "#lib/language.ts";
 import { type Edge, hidden, moved, resized, stepped } from "./changes.ts";
 import classes from "./EditFrame.module.css";
 import { COLUMNS, type Layout, type Place, placed, right } from "./model.ts";
-import { HELP_ID, say } from "./spoken.ts";
+import { HEADING_ID, HELP_ID, say } from "./spoken.ts";
 import { titleOf } from "./titles.ts";
 import type { ScreenLayout } from "./useLayout.ts";
 
@@ -17,6 +17,8 @@ const EDGES: readonly Edge[] = ["left", "right", "bottom", "corner"];
 const ARROWS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
 
 interface Hold {
+  /** Null: the whole panel is moved. */
+  edge: Edge | null;
   /** The layout as it was taken hold of: each movement is counted from there. */
   layout: Layout;
   place: Place;
@@ -29,17 +31,18 @@ interface Hold {
 
 /** Lies over a panel while the layout is edited: moves, sizes and hides it by pointer and by keys. */
 export default function EditFrame({ screen, place }: { screen: ScreenLayout; place: Place }) {
-  const frame = useRef<HTMLDivElement>(null);
   const hold = useRef<Hold | null>(null);
   const { id } = place;
   const layout = screen.layout ?? [];
   const title = titleOf(id);
 
   function take(event: PointerEvent<HTMLElement>) {
-    if (event.button !== 0 || !frame.current) return;
-    const { width, height } = frame.current.getBoundingClientRect();
-    event.currentTarget.setPointerCapture(event.pointerId);
+    const grip = (event.target as Element).closest<HTMLElement>("[data-grip]");
+    if (event.button !== 0 || !grip) return;
+    const { width, height } = event.currentTarget.getBoundingClientRect();
+    grip.setPointerCapture(event.pointerId);
     hold.current = {
+      edge: EDGES.find((edge) => edge === grip.dataset.grip) ?? null,
       layout,
       place,
       left: event.pageX,
@@ -49,7 +52,7 @@ export default function EditFrame({ screen, place }: { screen: ScreenLayout; pla
     };
   }
 
-  function drag(event: PointerEvent<HTMLElement>, edge: Edge | null) {
+  function drag(event: PointerEvent<HTMLElement>) {
     const held = hold.current;
     if (!held) return;
     if (event.clientY > window.innerHeight - SCROLL_ZONE) window.scrollBy(0, SCROLL_STEP);
@@ -57,9 +60,9 @@ export default function EditFrame({ screen, place }: { screen: ScreenLayout; pla
     const columns = Math.round((event.pageX - held.left) / held.column);
     const rows = Math.round((event.pageY - held.top) / held.row);
     screen.change(
-      edge === null
+      held.edge === null
         ? moved(held.layout, id, held.place.x + columns, held.place.y + rows)
-        : resized(held.layout, screen.width, id, edge, columns, rows),
+        : resized(held.layout, screen.width, id, held.edge, columns, rows),
     );
   }
 
@@ -70,6 +73,11 @@ export default function EditFrame({ screen, place }: { screen: ScreenLayout; pla
   function leave() {
     if (hold.current) screen.change(hold.current.layout);
     release();
+  }
+
+  function hide() {
+    document.getElementById(HEADING_ID)?.focus();
+    screen.change(hidden(layout, id));
   }
 
   function steer(event: KeyboardEvent) {
@@ -90,23 +98,22 @@ export default function EditFrame({ screen, place }: { screen: ScreenLayout; pla
     return resized(layout, screen.width, id, edge, by, 0);
   }
 
-  const handlers = (edge: Edge | null) => ({
-    onPointerDown: take,
-    onPointerMove: (event: PointerEvent<HTMLElement>) => drag(event, edge),
-    onPointerUp: release,
-    onPointerCancel: leave,
-  });
-
   return (
-    <div ref={frame} className={classes.frame}>
+    <div
+      className={classes.frame}
+      onPointerDown={take}
+      onPointerMove={drag}
+      onPointerUp={release}
+      onPointerCancel={leave}
+    >
       <div className={classes.bar}>
         <button
           type="button"
           className={classes.handle}
           aria-label={t("Move {title}", { title })}
           aria-describedby={HELP_ID}
+          data-grip="panel"
           onKeyDown={steer}
-          {...handlers(null)}
         >
           <span className={classes.grip} aria-hidden />
           {title}
@@ -117,13 +124,13 @@ export default function EditFrame({ screen, place }: { screen: ScreenLayout; pla
           size={28}
           aria-label={t("Hide {title}", { title })}
           disabled={layout.length === 1}
-          onClick={() => screen.change(hidden(layout, id))}
+          onClick={hide}
         >
           <XIcon />
         </ActionIcon>
       </div>
       {EDGES.map((edge) => (
-        <div key={edge} className={classes.edge} data-edge={edge} aria-hidden {...handlers(edge)} />
+        <div key={edge} className={classes.edge} data-grip={edge} aria-hidden />
       ))}
     </div>
   );

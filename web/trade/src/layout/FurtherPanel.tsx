@@ -9,7 +9,7 @@ import { ChoiceField } from "../parts/ChoiceField.tsx";
 import { Loading } from "../parts/Loading.tsx";
 import type { BookState } from "../stream/feeds.ts";
 import classes from "./FurtherPanel.module.css";
-import { type ChartChoice, INTERVALS, type Panel } from "./model.ts";
+import { type ChartChoice, INTERVALS, type Panel, panelOf } from "./model.ts";
 import { titleOf } from "./titles.ts";
 
 const CandleChart = lazy(() => import("../market/CandleChart.tsx"));
@@ -33,7 +33,7 @@ export default function FurtherPanel({ panel, onPanel, market, book, own, open }
       <FurtherChart
         title={title}
         choice={panel.chart}
-        onChoice={(chart) => onPanel({ ...pick(panel), chart })}
+        onChoice={(chart) => onPanel({ ...panelOf(panel), chart })}
         market={market}
         own={own}
         open={open}
@@ -51,8 +51,6 @@ export default function FurtherPanel({ panel, onPanel, market, book, own, open }
     </PanelBox>
   );
 }
-
-const pick = ({ id, x, w, h }: Panel): Panel => ({ id, x, w, h });
 
 /** Candles of a market and an interval of its own. Only what the chart shows is asked for: one channel. */
 function FurtherChart({

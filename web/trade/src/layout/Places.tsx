@@ -3,7 +3,7 @@ import type { Schemas } from "../api/client.ts";
 import type { Market } from "../api/queries.ts";
 import type { Own } from "../market/own.ts";
 import type { BookState } from "../stream/feeds.ts";
-import { inReadingOrder, type Panel, type PanelId, PANELS, type Place, placed } from "./model.ts";
+import { inReadingOrder, panelOf, type Panel, type PanelId, PANELS, type Place, placed } from "./model.ts";
 import classes from "./Places.module.css";
 import type { ScreenLayout } from "./useLayout.ts";
 
@@ -37,7 +37,7 @@ export function Places({ screen, parts, standard, ...shown }: PlacesProps) {
       </div>
     ));
   const choose = (next: Panel) =>
-    screen.set(places.map(({ y: _, ...panel }) => (panel.id === next.id ? next : panel)));
+    screen.set(places.map((place) => (place.id === next.id ? next : panelOf(place))));
   return places.map((place) => (
     <div key={place.id} className={classes.place} style={{ gridArea: areaOf(place) }}>
       <div className={classes.content} data-panel={place.id} inert={isEditing}>

@@ -9,7 +9,7 @@ import {
   type Layout,
   OWN_CHARTS,
   overlap,
-  type Panel,
+  panelOf,
   type PanelId,
   type Place,
   placed,
@@ -49,8 +49,6 @@ const middle = ({ y, h }: Place) => y + h / 2;
 
 const clamped = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value));
 
-const withoutRow = ({ y: _, ...panel }: Place): Panel => panel;
-
 /**
  * The layout with a panel dragged to a column and a row. It goes before the first panel of its columns whose middle is
  * not above its own, and so changes places with one that it has passed by half.
@@ -63,7 +61,7 @@ export function moved(layout: Layout, id: PanelId, x: number, y: number): Layout
   const others = places.filter((place) => place !== held);
   const at = others.findIndex((other) => overlap(other, target) && middle(other) >= middle(target));
   const order = at < 0 ? [...others, target] : [...others.slice(0, at), target, ...others.slice(at)];
-  return order.map(withoutRow);
+  return order.map(panelOf);
 }
 
 /** The layout with a panel one column further, or beyond its neighbour above or below. */
@@ -74,7 +72,7 @@ export function stepped(layout: Layout, id: PanelId, key: string): Layout {
   if (!held) return layout;
   if (key === "ArrowLeft" || key === "ArrowRight") {
     const x = clamped(held.x + (key === "ArrowLeft" ? -1 : 1), 0, COLUMNS - held.w);
-    return places.map((place) => withoutRow(place === held ? { ...held, x } : place));
+    return places.map((place) => panelOf(place === held ? { ...held, x } : place));
   }
   const isUp = key === "ArrowUp";
   const next = isUp
@@ -83,7 +81,7 @@ export function stepped(layout: Layout, id: PanelId, key: string): Layout {
   if (!next) return layout;
   const others = places.filter((place) => place !== held);
   const before = others.indexOf(next) + (isUp ? 0 : 1);
-  return [...others.slice(0, before), held, ...others.slice(before)].map(withoutRow);
+  return [...others.slice(0, before), held, ...others.slice(before)].map(panelOf);
 }
 
 /** Whether a panel is free of all others but those of `except`. */
@@ -134,7 +132,7 @@ export function resized(
     }
     return fit.w >= least && isFree(places, fit, [id, other.id]) ? fit : other;
   };
-  return places.map((place) => withoutRow(fitted(place)));
+  return places.map((place) => panelOf(fitted(place)));
 }
 
 /** The layout without a panel; the last one stays. */
@@ -149,7 +147,7 @@ export function shownAgain(layout: Layout, width: WidthClass, id: PanelId): Layo
   const size = standard ?? { x: 0, w: COLUMNS / 2, h: 12 };
   const chart: ChartChoice = { symbol: null, interval: "1h" };
   return [
-    ...inReadingOrder(placed(layout)).map(withoutRow),
+    ...inReadingOrder(placed(layout)).map(panelOf),
     { id, x: size.x, w: size.w, h: size.h, ...(isOwnChart(id) ? { chart } : {}) },
   ];
 }

@@ -69,6 +69,15 @@ export function placed(layout: Layout): Place[] {
   return places;
 }
 
+/** The panel as it is kept: without its row. */
+export const panelOf = ({ id, x, w, h, chart }: Panel): Panel => ({
+  id,
+  x,
+  w,
+  h,
+  ...(chart ? { chart } : {}),
+});
+
 /** The panels from the top to the bottom, of one row from the left to the right. */
 export function inReadingOrder(places: readonly Place[]): Place[] {
   return [...places].sort((a, b) => a.y - b.y || a.x - b.x);

@@ -7,6 +7,9 @@ import { titleOf } from "./titles.ts";
 /** The element that says which keys there are. */
 export const HELP_ID = "layout-help";
 
+/** The heading above the panels, which has the focus when what had it is gone. */
+export const HEADING_ID = "layout-heading";
+
 export const spoken = createStore("");
 
 /** Say where a panel stands now. */
