@@ -80,7 +80,7 @@ function FurtherChart({
         <div className={classes.tools}>
           <ChoiceField
             size="xs"
-            w={132}
+            w={168}
             aria-label={t("Market of {title}", { title })}
             choices={[
               { value: "", label: t("This page's market") },
