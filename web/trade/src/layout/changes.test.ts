@@ -74,6 +74,12 @@ it("three charts can be added, each with the page's market until another is chos
     expect(layout.at(-1)?.chart).toEqual({ symbol: null, interval: "1h" });
   }
   expect(nextChart(layout)).toBeNull();
+  // Two side by side, and the third below.
+  expect(["chart-2", "chart-3", "chart-4"].map((id) => at(layout, id as PanelId).slice(0, 2))).toEqual([
+    [0, 28],
+    [12, 28],
+    [0, 40],
+  ]);
   expect(nextChart(hidden(layout, "chart-3"))).toBe("chart-3");
 });
 

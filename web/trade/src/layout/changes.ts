@@ -9,6 +9,7 @@ import {
   type Layout,
   OWN_CHARTS,
   overlap,
+  type Panel,
   panelOf,
   type PanelId,
   type Place,
@@ -140,16 +141,19 @@ export function hidden(layout: Layout, id: PanelId): Layout {
   return layout.length > 1 ? layout.filter((panel) => panel.id !== id) : layout;
 }
 
-/** The layout with a hidden panel below all others; one of the standard has the size that it has there. */
+/**
+ * The layout with a hidden panel below the others. One of the standard has its size and columns there, another one half
+ * of the columns, on the side that has more room.
+ */
 export function shownAgain(layout: Layout, width: WidthClass, id: PanelId): Layout {
   if (layout.some((panel) => panel.id === id)) return layout;
   const standard = STANDARD[width].find((panel) => panel.id === id);
-  const size = standard ?? { x: 0, w: COLUMNS / 2, h: 12 };
+  const half = COLUMNS / 2;
+  const sides = [0, half].map((x) => ({ id, x, w: half, h: 12 }));
+  const rowOf = (panel: Panel) => placed([...layout, panel]).at(-1)?.y ?? 0;
+  const size = standard ?? sides.reduce((best, side) => (rowOf(side) < rowOf(best) ? side : best));
   const chart: ChartChoice = { symbol: null, interval: "1h" };
-  return [
-    ...inReadingOrder(placed(layout)).map(panelOf),
-    { id, x: size.x, w: size.w, h: size.h, ...(isOwnChart(id) ? { chart } : {}) },
-  ];
+  return [...layout, { id, x: size.x, w: size.w, h: size.h, ...(isOwnChart(id) ? { chart } : {}) }];
 }
 
 /** The next chart that can be added, or null where there are as many as there may be. */
