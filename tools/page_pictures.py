@@ -47,6 +47,8 @@ KEPT = ((1440, "light"), (390, "dark"))
 """Those of each page that the repository keeps …"""
 KEPT_OF_MARKET = ((1440, "dark"), (1440, "light"), (390, "dark"))
 """… and those of a market."""
+EDITED = (1440, "light")
+"""Where a market is drawn once more while its layout is edited."""
 LEVELS_MIN = 4
 UNFINISHED = "[aria-busy=true], [class*=Skeleton-root], [role=slider] svg[width='0']"
 """What is loading, and graphs that do not know their width yet."""
@@ -122,6 +124,15 @@ def await_market(page: Page) -> None:
     )
 
 
+def draw_layout(page: Page, folder: Path, look: Look) -> None:
+    """A market whose layout is being edited; it is left as it was."""
+    page.get_by_role("button", name="Edit layout").click()
+    page.get_by_role("button", name="Add a chart").click()
+    page.get_by_role("button", name="Move Chart 2").wait_for()
+    save(page, folder, "layout", look)
+    page.get_by_role("button", name="Cancel").click()
+
+
 def draw_trade(
     browser: Browser, url: str, folder: Path, looks: Sequence[Look], looks_of_market: Sequence[Look]
 ) -> None:
@@ -140,6 +151,8 @@ def draw_trade(
             # Nothing lies under the pointer: the chart would show its cross there.
             page.mouse.move(0, 0)
             save(page, folder, "market", look)
+            if look == EDITED:
+                draw_layout(page, folder, look)
         for path in routes("trade") if look in looks else []:
             if path not in (MARKETS, *WITHOUT_SESSION):
                 go(page, f"/trade{path}")

@@ -132,6 +132,11 @@ def test_a_line_that_is_moved_asks_for_the_new_price(
     handle = screen.page.get_by_role("slider", name=re.compile("^Price of Buy 2 "))
     expect(handle).to_have_attribute("aria-valuenow", HOME)
     screen.assert_accessible("a line of an order")
+    # At whatever height it stands, it does not cover the figures at the top.
+    legend, held = (part.bounding_box() for part in (screen.page.locator("div.figures[aria-hidden]").first, handle))
+    assert legend is not None
+    assert held is not None
+    assert legend["x"] + legend["width"] <= held["x"]
     move(screen, handle, 12)
     dialog = screen.dialog("Change the order to buy")
     row = dialog.get_by_role("row", name="Price").last

@@ -216,3 +216,27 @@ def test_the_pages_are_a_menu_on_a_phone(new_window: NewWindow, exchange: Exchan
     expect(page.get_by_role("button", name="Page: Wallet, choose another")).to_be_visible()
     screen.go("/no-such-page", "Page not found")
     expect(page.get_by_role("button", name="Choose a page")).to_be_visible()
+
+
+@pytest.mark.parametrize("language", ["en-GB", "de-DE"])
+def test_the_pages_of_the_header_have_room_or_are_a_menu(new_window: NewWindow, language: str) -> None:
+    screen = new_window(locale=language)
+    page = screen.page
+    page.goto(f"{screen.url}/trade/{MARKET}")
+    expect(screen.heading(MARKET)).to_be_visible()
+    menu = page.get_by_role("banner").get_by_role("button", name=re.compile("^(Page|Seite): "))
+    entries = page.get_by_role("banner").get_by_role("navigation").get_by_role("link")
+    for width in (1920, 1280, 1100, 1040, 1000, 800, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        expect(menu if width <= 800 else menu.or_(entries).first).to_be_visible()
+        screen.assert_fits(f"{language}, {width} px")
+        # One or the other, and never a row that is cut off.
+        if menu.count():
+            expect(entries).to_have_count(0)
+        else:
+            expect(entries).to_have_count(7)
+            last = entries.last.bounding_box()
+            tools = page.get_by_role("status", name=re.compile("^(Connection|Verbindung)")).bounding_box()
+            assert last is not None
+            assert tools is not None
+            assert last["x"] + last["width"] <= tools["x"], f"{language}, {width} px"

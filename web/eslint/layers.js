@@ -30,6 +30,7 @@ export const LAYERS = {
     "orders",
     "positions",
     "margin",
+    "layout",
     "pages",
     "pages/account",
     "",

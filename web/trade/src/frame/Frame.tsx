@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { lazy, type ReactNode, Suspense } from "react";
+import { lazy, type ReactNode, Suspense, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { useBrand } from "#lib/brand.ts";
 import { DisplaySettings } from "#lib/components/DisplaySettings.tsx";
@@ -14,6 +14,7 @@ import { NAVIGATION } from "./navigation.ts";
 import { PageMenu } from "./PageMenu.tsx";
 import { SessionNotice } from "./SessionNotice.tsx";
 import { SHORTCUTS } from "./shortcuts.ts";
+import { useCrowded } from "./useCrowded.ts";
 
 const Notices = lazy(() => import("./Notices.tsx"));
 
@@ -25,24 +26,29 @@ export function Frame({ children }: { children: ReactNode }) {
   const { session } = useSession();
   const brand = useBrand();
   const [location] = useLocation();
+  const box = useRef<HTMLDivElement>(null);
+  const row = useRef<HTMLElement>(null);
+  const isCrowded = useCrowded(box, row);
   return (
     <>
       <SkipLink />
       <header className={classes.header}>
         <Brand label={t("markets")} />
-        <nav className={classes.navigation} aria-label={t("Pages")}>
-          {NAVIGATION.map(({ path, title, isAt }) => (
-            <Link
-              key={path}
-              href={path}
-              className={classes.entry}
-              aria-current={isAt(location) ? "page" : undefined}
-            >
-              {title}
-            </Link>
-          ))}
-        </nav>
-        <PageMenu location={location} />
+        <div className={classes.pages} ref={box} data-crowded={isCrowded || undefined}>
+          <nav className={classes.navigation} ref={row} aria-label={t("Pages")}>
+            {NAVIGATION.map(({ path, title, isAt }) => (
+              <Link
+                key={path}
+                href={path}
+                className={classes.entry}
+                aria-current={isAt(location) ? "page" : undefined}
+              >
+                {title}
+              </Link>
+            ))}
+          </nav>
+          {isCrowded && <PageMenu location={location} />}
+        </div>
         <HeaderTools>
           <LinkState />
           <Shortcuts shortcuts={SHORTCUTS} />

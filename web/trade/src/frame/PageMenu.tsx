@@ -9,33 +9,31 @@ import { NAVIGATION } from "./navigation.ts";
 export function PageMenu({ location }: { location: string }) {
   const current = NAVIGATION.find(({ isAt }) => isAt(location));
   return (
-    <div className={classes.menu}>
-      <Menu position="bottom-start" width={200}>
-        <Menu.Target>
-          <Button
-            variant="default"
-            rightSection={<ChevronDownIcon />}
-            aria-label={
-              current ? t("Page: {title}, choose another", { title: current.title }) : t("Choose a page")
-            }
+    <Menu position="bottom-start" width={200}>
+      <Menu.Target>
+        <Button
+          variant="default"
+          rightSection={<ChevronDownIcon />}
+          aria-label={
+            current ? t("Page: {title}, choose another", { title: current.title }) : t("Choose a page")
+          }
+        >
+          {current?.title ?? t("Pages")}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {NAVIGATION.map(({ path, title }) => (
+          <Menu.Item
+            key={path}
+            component={Link}
+            href={path}
+            className={classes.choice}
+            aria-current={path === current?.path ? "page" : undefined}
           >
-            {current?.title ?? t("Pages")}
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {NAVIGATION.map(({ path, title }) => (
-            <Menu.Item
-              key={path}
-              component={Link}
-              href={path}
-              className={classes.choice}
-              aria-current={path === current?.path ? "page" : undefined}
-            >
-              {title}
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
-    </div>
+            {title}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
   );
 }

@@ -1,6 +1,6 @@
 import { Button, Popover } from "@mantine/core";
 import { ChevronDownIcon } from "@primer/octicons-react";
-import { lazy, memo, Suspense, useEffect, useRef, useState } from "react";
+import { lazy, memo, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { brandName } from "#lib/brand.ts";
 import { Amount } from "#lib/components/Amount.tsx";
 import { compareDecimals, formatDecimal, placesOf } from "#lib/decimal.ts";
@@ -21,12 +21,15 @@ export const MarketHeader = memo(function MarketHeader({
   ticker,
   isOpen,
   onOpen,
+  tools,
 }: {
   symbol: string;
   market: Market | undefined;
   ticker: Ticker | undefined;
   isOpen: boolean;
   onOpen: (isOpen: boolean) => void;
+  /** Stands at the end. */
+  tools?: ReactNode;
 }) {
   const places = market ? placesOf(market.tickSize) : 0;
   const direction = useDirection(ticker?.lastPrice ?? null);
@@ -67,6 +70,7 @@ export const MarketHeader = memo(function MarketHeader({
           </div>
         ))}
       </dl>
+      {tools}
     </header>
   );
 });

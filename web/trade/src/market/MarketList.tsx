@@ -21,7 +21,16 @@ import { stepThroughLinks } from "./stepThroughLinks.ts";
 import { useHidden } from "./useHidden.ts";
 
 /** All markets with their prices: search, favourites first, arrow keys. */
-export function MarketList({ current, onChoose }: { current: string; onChoose: () => void }) {
+export function MarketList({
+  current,
+  onChoose,
+  fills = false,
+}: {
+  current: string;
+  onChoose: () => void;
+  /** Whether it fills a panel; otherwise it is as large as its entries. */
+  fills?: boolean;
+}) {
   const markets = useMarkets(true);
   const tickers = useTickers();
   const [word, setWord] = useState("");
@@ -57,7 +66,11 @@ export function MarketList({ current, onChoose }: { current: string; onChoose: (
     return <ErrorState problem={explain(markets.error)} onRetry={() => void markets.refetch()} />;
   }
   return (
-    <div className={classes.box} onKeyDown={(event) => stepThroughLinks(event, list.current)}>
+    <div
+      className={classes.box}
+      data-fills={fills || undefined}
+      onKeyDown={(event) => stepThroughLinks(event, list.current)}
+    >
       <div className={classes.tools}>
         <TextInput
           aria-label={t("Search markets")}

@@ -17,6 +17,10 @@ import {
 } from "../api/queries.ts";
 import { hasLimit } from "../api/orderKinds.ts";
 import { useSession } from "../api/session.ts";
+import { EditButton } from "../layout/EditButton.tsx";
+import { template } from "../layout/model.ts";
+import { Places } from "../layout/Places.tsx";
+import { useLayout } from "../layout/useLayout.ts";
 import { ChartPanel } from "../market/ChartPanel.tsx";
 import { MarketHeader } from "../market/MarketHeader.tsx";
 import { OrderBook } from "../market/OrderBook.tsx";
@@ -39,12 +43,17 @@ import classes from "./TradePage.module.css";
 
 const MarketState = lazy(() => import("../market/MarketState.tsx"));
 const AmendReview = lazy(() => import("../orders/AmendReview.tsx"));
+const EditBar = lazy(() => import("../layout/EditBar.tsx"));
 
 const NO_BOOK = { book: null, isCurrent: false, resyncs: 0 };
 const NO_ORDERS: readonly Schemas["OrderRecord"][] = [];
 const NO_FILLS: readonly Schemas["OwnTrade"][] = [];
 const NO_TRADES = { trades: null, error: null };
-const VIEWS = texts(["Chart", "Book", "Trades"]);
+const VIEWS = texts([
+  ["chart", "Chart"],
+  ["book", "Book"],
+  ["trades", "Trades"],
+] as const);
 const PHONE = "(max-width: 48em)";
 
 /** The trading screen of one market. */
@@ -87,7 +96,13 @@ function Screen({ symbol }: { symbol: string }) {
   const stream = useStream();
   const { session } = useSession();
   const isPhone = useMediaQuery(PHONE, false, { getInitialValueInEffect: false });
-  const [view, setView] = useState(t("Chart"));
+  const layout = useLayout();
+  const { isEditing, begin, finish } = layout;
+  const editButton = useMemo(
+    () => <EditButton isEditing={isEditing} onToggle={isEditing ? finish : begin} />,
+    [isEditing, begin, finish],
+  );
+  const [view, setView] = useState("chart");
   const [listIsOpen, setListOpen] = useState(false);
   const [attempt, setAttempt] = useState(0);
   const [draft, setDraft] = useState<Draft>(EMPTY_DRAFT);
@@ -191,8 +206,8 @@ function Screen({ symbol }: { symbol: string }) {
     </Suspense>
   );
   const parts = {
-    Chart: <ChartPanel market={market} book={book} last={last} own={own} />,
-    Book: (
+    chart: <ChartPanel market={market} book={book} last={last} own={own} />,
+    book: (
       <OrderBook
         market={market}
         state={book}
@@ -201,10 +216,27 @@ function Screen({ symbol }: { symbol: string }) {
         onPrice={choosePrice}
       />
     ),
-    Trades: <Trades market={market} state={trades} onRetry={retry} />,
+    trades: <Trades market={market} state={trades} onRetry={retry} />,
+    form: closed ? (
+      <Panel title={t("Order")}>{state}</Panel>
+    ) : (
+      <OrderForm
+        market={market}
+        ticker={ticker}
+        state={book}
+        balances={session ? balances : undefined}
+        draft={draft}
+        onDraft={change}
+      />
+    ),
+    orders: <OrdersPanel symbol={symbol} />,
   };
+  const ownLayout = isPhone ? null : layout.layout;
   return (
-    <div className={classes.screen}>
+    <div
+      className={classes.screen}
+      {...(ownLayout ? { "data-own": true, style: { gridTemplate: template(ownLayout) } } : {})}
+    >
       <div className={classes.market}>
         <MarketHeader
           symbol={symbol}
@@ -212,44 +244,43 @@ function Screen({ symbol }: { symbol: string }) {
           ticker={ticker}
           isOpen={listIsOpen}
           onOpen={setListOpen}
+          tools={isPhone ? null : editButton}
         />
         {!closed && market.status !== "open" && state}
-      </div>
-      {isPhone ? (
-        <div className={classes.phone}>
-          <SegmentedControl
-            fullWidth
-            aria-label={t("View")}
-            data={VIEWS.map((value) => ({ value, label: t(value) }))}
-            value={view}
-            onChange={setView}
-          />
-          <div className={classes.view}>{parts[view as keyof typeof parts]}</div>
-        </div>
-      ) : (
-        <>
-          <div className={classes.chart}>{parts.Chart}</div>
-          <div className={classes.book}>{parts.Book}</div>
-          <div className={classes.trades}>{parts.Trades}</div>
-        </>
-      )}
-      <div className={classes.form} ref={form}>
-        {closed ? (
-          <Panel title={t("Order")}>{state}</Panel>
-        ) : (
-          <OrderForm
-            market={market}
-            ticker={ticker}
-            state={book}
-            balances={session ? balances : undefined}
-            draft={draft}
-            onDraft={change}
-          />
+        {!isPhone && isEditing && (
+          <Suspense>
+            <EditBar screen={layout} />
+          </Suspense>
         )}
       </div>
-      <div className={classes.orders}>
-        <OrdersPanel symbol={symbol} />
-      </div>
+      {isPhone ? (
+        <>
+          <div className={classes.phone}>
+            <SegmentedControl
+              fullWidth
+              aria-label={t("View")}
+              data={VIEWS.map(([value, label]) => ({ value, label: t(label) }))}
+              value={view}
+              onChange={setView}
+            />
+            <div className={classes.view}>{parts[view as keyof typeof parts]}</div>
+          </div>
+          <div className={classes.form} ref={form}>
+            {parts.form}
+          </div>
+          <div className={classes.orders}>{parts.orders}</div>
+        </>
+      ) : (
+        <Places
+          screen={layout}
+          parts={parts}
+          standard={classes}
+          market={market}
+          book={book}
+          own={own}
+          open={session ? open : NO_ORDERS}
+        />
+      )}
       {proposal && asks && (
         <Suspense>
           <AmendReview

@@ -1,0 +1,118 @@
+import { lazy, Suspense } from "react";
+import { t } from "#lib/language.ts";
+import type { Schemas } from "../api/client.ts";
+import { type Market, useMarkets } from "../api/queries.ts";
+import { MarketList } from "../market/MarketList.tsx";
+import { NOTHING, type Own } from "../market/own.ts";
+import { Panel as PanelBox } from "../market/Panel.tsx";
+import { ChoiceField } from "../parts/ChoiceField.tsx";
+import { Loading } from "../parts/Loading.tsx";
+import type { BookState } from "../stream/feeds.ts";
+import classes from "./FurtherPanel.module.css";
+import { type ChartChoice, INTERVALS, type Panel, panelOf } from "./model.ts";
+import { titleOf } from "./titles.ts";
+
+const CandleChart = lazy(() => import("../market/CandleChart.tsx"));
+const DepthChart = lazy(() => import("../market/DepthChart.tsx"));
+
+interface FurtherPanelProps {
+  panel: Panel;
+  /** The panel with another choice. */
+  onPanel: (panel: Panel) => void;
+  market: Market;
+  book: BookState;
+  own: Own;
+  open: readonly Schemas["OrderRecord"][];
+}
+
+/** A panel that the standard screen does not have: the depth, the list of markets, or a further chart. */
+export default function FurtherPanel({ panel, onPanel, market, book, own, open }: FurtherPanelProps) {
+  const title = titleOf(panel.id);
+  if (panel.chart)
+    return (
+      <FurtherChart
+        title={title}
+        choice={panel.chart}
+        onChoice={(chart) => onPanel({ ...panelOf(panel), chart })}
+        market={market}
+        own={own}
+        open={open}
+      />
+    );
+  return (
+    <PanelBox title={title}>
+      {panel.id === "depth" ? (
+        <Suspense fallback={<Loading what={t("the chart")} />}>
+          <DepthChart market={market} state={book} />
+        </Suspense>
+      ) : (
+        <MarketList current={market.symbol} onChoose={() => undefined} fills />
+      )}
+    </PanelBox>
+  );
+}
+
+/** Candles of a market and an interval of its own. Only what the chart shows is asked for: one channel. */
+function FurtherChart({
+  title,
+  choice,
+  onChoice,
+  market,
+  own,
+  open,
+}: {
+  title: string;
+  choice: ChartChoice;
+  onChoice: (choice: ChartChoice) => void;
+  market: Market;
+  own: Own;
+  open: readonly Schemas["OrderRecord"][];
+}) {
+  const { data: markets = [] } = useMarkets();
+  const chosen = choice.symbol === null ? market : markets.find(({ symbol }) => symbol === choice.symbol);
+  // One that is not listed any more: the chart is that of the page until another is chosen.
+  const shown = chosen ?? market;
+  const orders = open.filter(({ symbol }) => symbol === shown.symbol);
+  return (
+    <PanelBox
+      title={`${shown.symbol} ${choice.interval}`}
+      tools={
+        <div className={classes.tools}>
+          <ChoiceField
+            size="xs"
+            w={168}
+            aria-label={t("Market of {title}", { title })}
+            choices={[
+              { value: "", label: t("This page's market") },
+              ...markets.map(({ symbol }) => ({ value: symbol, label: symbol })),
+            ]}
+            value={chosen && choice.symbol !== null ? choice.symbol : ""}
+            onChoice={(symbol) => onChoice({ ...choice, symbol: symbol === "" ? null : symbol })}
+          />
+          <ChoiceField
+            size="xs"
+            w={72}
+            aria-label={t("Interval of {title}", { title })}
+            choices={INTERVALS.map((value) => ({ value, label: value }))}
+            value={choice.interval}
+            onChoice={(name) => {
+              const interval = INTERVALS.find((known) => known === name);
+              if (interval) onChoice({ ...choice, interval });
+            }}
+          />
+        </div>
+      }
+    >
+      <Suspense fallback={<Loading what={t("the chart")} />}>
+        <CandleChart
+          key={`${shown.symbol} ${choice.interval}`}
+          market={shown}
+          interval={choice.interval}
+          last={undefined}
+          isLogarithmic={false}
+          own={shown.symbol === market.symbol ? own : { ...NOTHING, orders }}
+        />
+      </Suspense>
+    </PanelBox>
+  );
+}
