@@ -173,6 +173,26 @@ async def test_every_bulk_cancel_reaches_lists_and_names_each_order_once(trading
     assert await locked(trading, "USD") == "0"
 
 
+async def test_the_dead_mans_switch_ends_every_order_of_a_list_once(trading: Trading) -> None:
+    list_id = (await place(trading, bracket())).body["listId"]
+    await trading.place("bob", side="sell", quantity="1")
+    await shown(trading, list_id, "partially_filled active 2", "open active 1", "open active 1")
+    path = "/orders/cancel-all-after"
+    assert (await trading.rest("POST", path, {"timeoutSeconds": 3600})).status == 200
+    await trading.pool.execute("UPDATE cancel_timers SET fires_at = now() - interval '1 second'")
+    ended = await shown(trading, list_id, "cancelled active 0", "cancelled active 0", "cancelled active 0")
+    assert ended["status"] == "ended"
+    assert (await locked(trading, "USD"), await locked(trading, "BTC")) == ("0", "0")
+
+    async def has_fired() -> Any:
+        timer = (await trading.rest("GET", path)).body
+        return timer if timer["firedAt"] else None
+
+    assert (await eventually(has_fired))["cancelledOrders"] == 3
+    told = [event.order_id for event in trading.heard.orders("orders.cancelled.alice")]
+    assert sorted(told) == sorted(order["orderId"] for order in ended["orders"])
+
+
 async def test_an_order_of_a_list_is_not_amended_and_says_why(trading: Trading) -> None:
     placed = await place(trading, bracket())
     for order in placed.body["orders"]:
