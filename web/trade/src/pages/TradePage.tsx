@@ -23,11 +23,13 @@ import { OrderBook } from "../market/OrderBook.tsx";
 import { Panel } from "../market/Panel.tsx";
 import { isClosed } from "../market/states.ts";
 import { tickerAt } from "../market/lastPrice.ts";
-import type { Own, Proposal } from "../market/own.ts";
+import { type Level, NOTHING, type Own, type Proposal } from "../market/own.ts";
 import { keepSymbol } from "../market/preferences.ts";
 import { Trades } from "../market/Trades.tsx";
 import { explain } from "../api/messages.ts";
-import { OrderForm } from "../orders/OrderForm.tsx";
+import { MarginBalances, MarginPositions } from "../margin/lateLists.ts";
+import { useMode } from "../margin/mode.ts";
+import { TradeForm } from "../margin/TradeForm.tsx";
 import { OrdersPanel } from "../orders/OrdersPanel.tsx";
 import { isFar, wantedOf } from "../orders/amending.ts";
 import { useOneClick } from "../orders/habits.ts";
@@ -155,6 +157,8 @@ function Screen({ symbol }: { symbol: string }) {
   const canAmend = session !== null && rules?.rules === "complete";
   const entry = useAverageEntry(session?.userId, symbol);
   const isOneClick = useOneClick(session?.userId);
+  const [levels, setLevels] = useState<readonly Level[]>(NOTHING.levels);
+  const mode = useMode(symbol);
   const [proposal, setProposal] = useState<Proposal | null>(null);
   const [asks, setAsks] = useState(false);
   const endProposal = useCallback(() => setProposal(null), []);
@@ -179,8 +183,8 @@ function Screen({ symbol }: { symbol: string }) {
     [reset, amendPrice, isOneClick],
   );
   const own: Own = useMemo(
-    () => ({ orders, fills, entry, proposal, onPropose: canAmend ? propose : null }),
-    [orders, fills, entry, proposal, canAmend, propose],
+    () => ({ orders, fills, entry, levels, proposal, onPropose: canAmend ? propose : null }),
+    [orders, fills, entry, levels, proposal, canAmend, propose],
   );
   const market = markets.find((one) => one.symbol === symbol);
   if (!market) return null;
@@ -237,18 +241,23 @@ function Screen({ symbol }: { symbol: string }) {
         {closed ? (
           <Panel title={t("Order")}>{state}</Panel>
         ) : (
-          <OrderForm
+          <TradeForm
             market={market}
             ticker={ticker}
             state={book}
             balances={session ? balances : undefined}
             draft={draft}
             onDraft={change}
+            onLevels={setLevels}
           />
         )}
       </div>
       <div className={classes.orders}>
-        <OrdersPanel symbol={symbol} />
+        <OrdersPanel
+          symbol={symbol}
+          MarginPositions={MarginPositions}
+          MarginBalances={mode === "margin" ? MarginBalances : undefined}
+        />
       </div>
       {proposal && asks && (
         <Suspense>
