@@ -131,7 +131,7 @@ export function ClosePositionDialog({
               {
                 name: t("Liquidated near"),
                 before: priceText(liquidationPrice(holdingsOf(account.balances), marks, base, quote)),
-                after: priceText(after && after.liquidationPrice),
+                after: priceText(after?.liquidationPrice ?? null),
               },
             ]
       }

@@ -36,7 +36,7 @@ export function OpeningFigures({
   const rows: [name: string, value: ReactNode][] = [
     [
       t("Margin available"),
-      available !== null && <Amount value={inCents(available)} unit={unit} places={2} />,
+      available === null ? null : <Amount value={inCents(available)} unit={unit} places={2} />,
     ],
     [t("Fair price"), estimate && <Amount value={readablePrice(estimate.price)} unit={quote} places={2} />],
     [t("Worth, about"), estimate && <Amount value={inCents(estimate.notional)} unit={quote} places={2} />],
@@ -89,7 +89,7 @@ export function OpeningFigures({
       {rows.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd className="figures">{value || "–"}</dd>
+          <dd className="figures">{value ?? "–"}</dd>
         </div>
       ))}
     </dl>
