@@ -12,13 +12,20 @@ from urllib.error import HTTPError
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
-from tests.support.console import OPPOSITE_LOOKS, WAIT_MS
+from tests.support.console import OPPOSITE_LOOKS, WAIT_MS, Look
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
 from tests.support.waiting import stretched
 
 pytestmark = pytest.mark.proof
 
 SYMBOL = "BTC-USD"
+ALL_WIDTHS: tuple[Look, ...] = (
+    ("dark", {"width": 360, "height": 800}),
+    ("light", {"width": 768, "height": 1024}),
+    ("dark", {"width": 1280, "height": 800}),
+    ("light", {"width": 1920, "height": 1080}),
+)
+"""The page of a market has another arrangement at each."""
 ENDED_MS = 1000 * stretched(180)
 """A liquidation tries again after growing pauses; on a machine that does much else each takes longer."""
 
@@ -156,12 +163,11 @@ def test_a_long_is_opened_and_half_closed_on_the_page_of_its_market(
     for name, figure in {
         "Worth, about": "800.00 USD",
         "Paid from your own USD": "200.00 USD",
-        "Borrowed, about": "600.00 USD",
+        "Borrowed, about": "600 USD",
         "Maintenance margin": "30.00 USD",
         "Liquidated near": "537.50 USD",
     }.items():
         expect(figure_of(form, name)).to_have_text(figure)
-    screen.look_over("an opening on the page of a market")
     expect(chart_saying(screen, "Liquidation")).to_have_count(0)
     place(exchange, maker, "sell", "0.8", "1000")
     opening.press("Enter")
@@ -174,7 +180,7 @@ def test_a_long_is_opened_and_half_closed_on_the_page_of_its_market(
     position = screen.row("Open positions", SYMBOL)
     for text in ("Long", "0.8 BTC", "4 ×", "1,000", "200.00 USD"):
         expect(position).to_contain_text(text)
-    screen.look_over("a position on the page of its market")
+    screen.look_over("a position on the page of its market", ALL_WIDTHS)
     place(exchange, maker, "buy", "0.4", "1000")
     screen.act(f"the long of {SYMBOL}", "Close the position…")
     dialog = screen.dialog(f"Close the long of {SYMBOL}?")
