@@ -29,6 +29,8 @@ from openspot.up.child_platform import ChildPlatform
 FOLDER = ROOT / "docs/pictures"
 MARKET = "BTC-USD"
 LOGIN = "/login"
+MARGIN_MARKET = "ETH-USD"
+"""Where the trader has a position with leverage."""
 MARKETS = "/"
 """Of the trading screen: leads on to a market."""
 WITHOUT_SESSION = (
@@ -153,6 +155,12 @@ def draw_trade(
             save(page, folder, "market", look)
             if look == EDITED:
                 draw_layout(page, folder, look)
+        if look in looks:
+            page.goto(f"{url}/trade/{MARGIN_MARKET}")
+            page.get_by_role("radiogroup", name="Trade with").get_by_text("Margin", exact=True).click()
+            page.get_by_role("tab", name="Positions").click()
+            page.get_by_role("group", name=re.compile("Long entry: ")).wait_for()
+            save(page, folder, "market-margin", look)
         for path in routes("trade") if look in looks else []:
             if path not in (MARKETS, *WITHOUT_SESSION):
                 go(page, f"/trade{path}")

@@ -12,13 +12,20 @@ from urllib.error import HTTPError
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
-from tests.support.console import OPPOSITE_LOOKS, WAIT_MS
+from tests.support.console import OPPOSITE_LOOKS, WAIT_MS, Look
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
 from tests.support.waiting import stretched
 
 pytestmark = pytest.mark.proof
 
 SYMBOL = "BTC-USD"
+ALL_WIDTHS: tuple[Look, ...] = (
+    ("dark", {"width": 360, "height": 800}),
+    ("light", {"width": 768, "height": 1024}),
+    ("dark", {"width": 1280, "height": 800}),
+    ("light", {"width": 1920, "height": 1080}),
+)
+"""The page of a market has another arrangement at each."""
 ENDED_MS = 1000 * stretched(180)
 """A liquidation tries again after growing pauses; on a machine that does much else each takes longer."""
 
@@ -117,6 +124,86 @@ def fill_form(screen: TradingScreen, side: str, leverage: str, quantity: str) ->
     return form.get_by_role("button", name="Open a ")
 
 
+def figure_of(part: Locator, name: str) -> Locator:
+    """A figure of what an opening would do."""
+    return part.locator("dl > div").filter(has=part.page.get_by_text(name, exact=True)).locator("dd")
+
+
+def chart_saying(screen: TradingScreen, words: str) -> Locator:
+    """The chart of a market, whose description has `words`."""
+    return screen.page.get_by_role("group", name=re.compile(f"^Candles of .*{words}"))
+
+
+def test_a_long_is_opened_and_half_closed_on_the_page_of_its_market(
+    new_window: NewWindow, exchange: Exchange, maker: Trader
+) -> None:
+    trader = trader_with_money(exchange, "on-screen")
+    exchange.deposit([], house={"house:lending": ("USD", "5000")})
+    trade_at(exchange, maker, trader, "1000")
+    screen = new_window(trader)
+    page = screen.page
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    screen.segment("Trade with", "Margin")
+    expect(page.get_by_text("You have no margin account yet")).to_be_visible()
+    screen.look_over("margin mode without an account", OPPOSITE_LOOKS)
+    page.get_by_role("link", name="Open a margin account").click()
+    expect(screen.heading("Margin")).to_be_visible()
+
+    token = trader.tokens["accessToken"]
+    exchange.call("POST", "margin/transfers", {"asset": "USD", "amount": "400", "direction": "in"}, token)
+    wait_for_depth(exchange, trader)
+    # The market is in margin mode still.
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    form = page.get_by_role("form", name="Open a position")
+    expect(figure_of(form, "Margin available")).to_have_text("400.00 USD")
+    page.keyboard.press("s")
+    expect(form.get_by_role("button", name="Open a short")).to_be_visible()
+    opening = fill_form(screen, "Buy, long", "4", "0.8")
+    # What is paid and what is borrowed are the worth; 200 USD and 0.8 BTC are liquidated at a debt of 600.
+    for name, figure in {
+        "Worth, about": "800.00 USD",
+        "Paid from your own USD": "200.00 USD",
+        "Borrowed, about": "600 USD",
+        "Maintenance margin": "30.00 USD",
+        "Liquidated near": "537.50 USD",
+    }.items():
+        expect(figure_of(form, name)).to_have_text(figure)
+    expect(chart_saying(screen, "Liquidation")).to_have_count(0)
+    place(exchange, maker, "sell", "0.8", "1000")
+    opening.press("Enter")
+    dialog = screen.dialog(f"Open a long of {SYMBOL}?")
+    dialog.get_by_role("button", name="Open a long").click()
+    dismiss(screen, f"Long of {SYMBOL} opened")
+    expect(chart_saying(screen, r"Long entry: 1,000\..* Liquidation: 5[34]\d")).to_be_visible()
+
+    screen.tab("Positions")
+    position = screen.row("Open positions", SYMBOL)
+    for text in ("Long", "0.8 BTC", "4 ×", "1,000", "200.00 USD"):
+        expect(position).to_contain_text(text)
+    screen.look_over("a position on the page of its market", ALL_WIDTHS)
+    place(exchange, maker, "buy", "0.4", "1000")
+    screen.act(f"the long of {SYMBOL}", "Close the position…")
+    dialog = screen.dialog(f"Close the long of {SYMBOL}?")
+    screen.segment("How much", "A part")
+    part = dialog.get_by_role("button", name="Close this part")
+    expect(part).to_have_accessible_description("To go on, enter a quantity.")
+    dialog.get_by_role("button", name="50 % of the position").click()
+    expect(dialog.get_by_role("textbox", name="Quantity")).to_have_value("0.4")
+    screen.assert_accessible("closing a part")
+    part.click()
+    dismiss(screen, "A part of the position is closed")
+    expect(position).to_contain_text("0.4 BTC")
+    # What the part brought has repaid two thirds of the loan.
+    expect(chart_saying(screen, r"Long entry: 1,000\..* Liquidation: [1-9]\d\.")).to_be_visible()
+
+    screen.tab("Balances")
+    expect(screen.row("Margin balances", "BTC")).to_contain_text("0.4")
+    screen.segment("Trade with", "Spot")
+    expect(page.get_by_role("form", name="Order form")).to_be_visible()
+    expect(chart_saying(screen, "Liquidation")).to_have_count(0)
+    expect(page.get_by_role("table", name="Margin balances")).to_have_count(0)
+
+
 def test_an_account_from_its_first_collateral_to_its_closing(
     new_window: NewWindow, exchange: Exchange, maker: Trader
 ) -> None:
@@ -182,7 +269,7 @@ def test_an_account_from_its_first_collateral_to_its_closing(
     exchange.deposit([], house={"house:lending": ("USD", "5000")})
     place(exchange, maker, "sell", "0.8", "1000")
     opening.click()
-    expect(dialog.get_by_text("200.00 USD")).to_be_visible()
+    expect(figure_of(dialog, "Your margin for it")).to_have_text("200.00 USD")
     dialog.get_by_role("button", name="Open a long").click()
     dismiss(screen, f"Long of {SYMBOL} opened")
     position = screen.row("Open positions", SYMBOL)

@@ -129,9 +129,11 @@ class MarginMarket(MirroredMarket):
         )
         return reply
 
-    async def close(self, user: str, position_id: str | None = None) -> MarginReply:
-        """Close a position, or the account."""
-        message = CloseMarginPosition(self.request_id(), user, position_id)
+    async def close(
+        self, user: str, position_id: str | None = None, quantity: str | None = None, request_id: str | None = None
+    ) -> MarginReply:
+        """Close a position or a part of it, or the account."""
+        message = CloseMarginPosition(request_id or self.request_id(), user, position_id, quantity)
         reply: MarginReply = await self.ask(subjects.RISK_MARGIN_CLOSE, message)
         return reply
 

@@ -49,9 +49,15 @@ class MarginCalls(Calls):
         }
         return await self._margin_request("/margin/positions", body, request_id)
 
-    async def close_margin_position(self, position_id: str, *, request_id: str | None = None) -> MarginResult:
-        """Close a position by the opposite trade, and repay its loan. Raises ApiError 404 for an unknown position."""
-        return await self._margin_request("/margin/positions/close", {"positionId": position_id}, request_id)
+    async def close_margin_position(
+        self, position_id: str, *, quantity: Number | None = None, request_id: str | None = None
+    ) -> MarginResult:
+        """Close a position by the opposite trade, and repay its loan; with `quantity`, that part of it.
+
+        Raises ApiError 404 for an unknown position, 400 for a part that no order can have.
+        """
+        body = {"positionId": position_id, "quantity": exact(quantity, "quantity")}
+        return await self._margin_request("/margin/positions/close", body, request_id)
 
     async def borrow(self, asset: str, amount: Number, *, request_id: str | None = None) -> MarginResult:
         """Borrow from the lending pool.

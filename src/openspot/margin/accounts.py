@@ -130,6 +130,7 @@ async def account_record(dependencies: Dependencies, account_id: str) -> MarginA
             _price_record(asset, price, borrowable(price, debts.get(asset, 0), share))
             for asset, price in sorted(marks.items())
         ],
+        borrow_rate=text_of(dependencies.settings.margin_yearly_rate),
     )
 
 

@@ -221,8 +221,9 @@ class RequestHandlers:
             if request.position_id is None:
                 return await self._done(await self._loans.close_account(request.user_id))
             _check_id("positionId", request.position_id)
+            quantity = None if request.quantity is None else _amount("quantity", request.quantity)
             account_id, position_id = await self._positions.close(
-                request.request_id, request.user_id, request.position_id
+                request.request_id, request.user_id, request.position_id, quantity
             )
             return await self._done(account_id, position_id=position_id)
 

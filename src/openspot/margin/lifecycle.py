@@ -5,8 +5,8 @@ liquidating account can neither open positions nor borrow. An account without lo
 which is final.
 
 Position: `opening` until its loan is decided and its order has ended; then `open`, or `failed` if nothing was traded.
-`closing` while an order of its owner closes it, and `open` again if that order ends without closing it. A liquidation
-closes open and closing positions alike. `failed`, `closed` and `liquidated` are final.
+`closing` while an order of its owner closes it, and `open` again if that order was for a part, or ends without closing
+it. A liquidation closes open and closing positions alike. `failed`, `closed` and `liquidated` are final.
 
 Loan: `pending` until the engine has moved the money from the lending pool; `refused` if the pool is empty; `active`
 until it is fully repaid; then `repaid`. If a liquidation cannot repay everything, the insurance account pays the loss
@@ -51,6 +51,7 @@ class MarginPositionTrigger(StrEnum):
     OPEN_FAILED = "open_failed"
     CLOSE_REQUESTED = "close_requested"
     CLOSE_FILLED = "close_filled"
+    PART_CLOSED = "part_closed"
     CLOSE_ABANDONED = "close_abandoned"
     LIQUIDATION_STARTED = "liquidation_started"
     LIQUIDATION_FILLED = "liquidation_filled"
@@ -87,6 +88,7 @@ POSITION_TRANSITIONS: dict[tuple[MarginPositionStatus, MarginPositionTrigger], M
     (MarginPositionStatus.OPENING, MarginPositionTrigger.OPEN_FAILED): MarginPositionStatus.FAILED,
     (MarginPositionStatus.OPEN, MarginPositionTrigger.CLOSE_REQUESTED): MarginPositionStatus.CLOSING,
     (MarginPositionStatus.CLOSING, MarginPositionTrigger.CLOSE_FILLED): MarginPositionStatus.CLOSED,
+    (MarginPositionStatus.CLOSING, MarginPositionTrigger.PART_CLOSED): MarginPositionStatus.OPEN,
     (MarginPositionStatus.CLOSING, MarginPositionTrigger.CLOSE_ABANDONED): MarginPositionStatus.OPEN,
     (MarginPositionStatus.OPEN, MarginPositionTrigger.LIQUIDATION_STARTED): MarginPositionStatus.LIQUIDATING,
     (MarginPositionStatus.CLOSING, MarginPositionTrigger.LIQUIDATION_STARTED): MarginPositionStatus.LIQUIDATING,

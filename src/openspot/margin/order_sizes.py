@@ -5,7 +5,7 @@ place one.
 """
 
 from openspot.domain.market import MarketLimits
-from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS, to_amount
+from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS, amount_to_text, to_amount
 from openspot.domain.symbol import SymbolSpec
 
 
@@ -35,6 +35,22 @@ def largest_limit_order(spec: SymbolSpec, limits: MarketLimits, price: int) -> i
     lot = lot_of(spec)
     by_notional = to_amount(limits.notional_max) * AMOUNT_SCALE // price
     return min(to_amount(limits.quantity_max), by_notional) // lot * lot
+
+
+def part_error(quantity: int, whole: int, lot: int, least: int) -> str | None:
+    """Why `quantity` of a position of `whole` cannot be closed by itself; None if it can.
+
+    The rest must stay large enough to be closed later.
+    """
+    if quantity > whole:
+        return f"quantity is more than the open {amount_to_text(whole)}"
+    if quantity % lot:
+        return f"quantity must be a multiple of the lot {amount_to_text(lot)}"
+    if quantity < least:
+        return f"quantity is below the smallest order of the market, {amount_to_text(least)}"
+    if quantity < whole < quantity + least:
+        return f"quantity leaves less than the smallest order of the market, {amount_to_text(least)}: close the whole"
+    return None
 
 
 def cost_price(spec: SymbolSpec, price: int, slippage_bps: int) -> int:

@@ -27,7 +27,7 @@ from openspot.margin.lifecycle import (
 )
 from openspot.margin.loans import Loans, MarginRefusedError
 from openspot.margin.opening import MarginDecision, OpeningRequest, RefusalReason, borrowing, check_margin, price_of
-from openspot.margin.order_sizes import cost_price, lot_of, smallest_market_order
+from openspot.margin.order_sizes import cost_price, lot_of, part_error, smallest_market_order
 from openspot.margin.orders import (
     MarginOrder,
     OrderFill,
@@ -37,8 +37,9 @@ from openspot.margin.orders import (
     nothing_filled,
     refused_fill,
     was_never_placed,
+    was_placed,
 )
-from openspot.margin.records import MarginLoanRow, MarginPositionRow, derived_id
+from openspot.margin.records import MarginLoanRow, MarginPositionRow, derived_id, part_order_id
 from openspot.margin.transfers import add_repayment
 
 POSITIONS_MAX = 50
@@ -102,19 +103,25 @@ class Positions:
             raise MarginRefusedError(message, code)
         return account_id, position_id
 
-    async def close(self, request_id: str, user_id: str, position_id: str) -> tuple[str, str]:
-        """Trade a position back. Returns the ids of account and position. Raises InvalidRequestError, EngineError."""
+    async def close(
+        self, request_id: str, user_id: str, position_id: str, quantity: int | None = None
+    ) -> tuple[str, str]:
+        """Trade a position back, or `quantity` of it. Returns the ids of account and position.
+
+        Raises InvalidRequestError and EngineError.
+        """
         async with lock_and_settle_of_user(self._dependencies, user_id) as account:
             account_id = account.account_id
             position = await store.position(account.connection, position_id)
             if position is None or position.account_id != account_id:
                 raise InvalidRequestError("positionId is not a position of the account", RefusalCode.NOT_FOUND)
-            if position.close_request != request_id:
+            if position.close_request != request_id and not await _was_part(account, position, request_id):
                 status = next_position_status(position.status, MarginPositionTrigger.CLOSE_REQUESTED)
                 if status is None:
                     raise MarginRefusedError(f"the position is {position.status}")
+                part = None if quantity is None else await self._part_of(position, quantity)
                 position.status, position.close_request, position.reason = status, request_id, None
-                position.closings += 1
+                position.closings, position.closing_quantity = position.closings + 1, part
                 await store.save_position(account.connection, position)
         await self.advance(account_id)
         return account_id, position_id
@@ -148,6 +155,20 @@ class Positions:
         for position in under_way:
             await self._announce(account.account.user_id, position)
         return True
+
+    async def _part_of(self, position: MarginPositionRow, quantity: int) -> int | None:
+        """The part to trade back; None if it is the whole. Raises InvalidRequestError."""
+        if quantity == position.quantity:
+            return None
+        spec = await self._dependencies.symbol(position.symbol)
+        lot, marks = lot_of(spec), self._dependencies.marks.current()
+        # Closing needs no price. Without one the market's least quantity alone counts.
+        price = price_of(marks, spec.base, spec.quote) if {spec.base, spec.quote} <= marks.keys() else 0
+        least = smallest_market_order(spec, self._dependencies.markets.limits[position.symbol], price)
+        fault = part_error(quantity, position.quantity, lot, least)
+        if fault is not None:
+            raise InvalidRequestError(fault)
+        return quantity
 
     async def _decision(self, account: LockedAccount, request: OpeningRequest) -> MarginDecision:
         positions = await store.positions_of(account.connection, account.account_id)
@@ -189,6 +210,7 @@ class Positions:
             loan_id=loan_id,
             closings=0,
             close_request=None,
+            closing_quantity=None,
             opened_at=datetime_from_ms(dependencies.now_ms()),
             closed_at=None,
         )
@@ -250,8 +272,9 @@ class Positions:
         spec = await dependencies.symbol(position.symbol)
         side = Side.SELL if position.side is Side.BUY else Side.BUY
         loan = None if position.loan_id is None else await store.loan(connection, position.loan_id)
-        quantity = position.quantity
-        if side is Side.BUY and loan is not None and loan.status is LoanStatus.ACTIVE:
+        quantity = position.quantity if position.closing_quantity is None else position.closing_quantity
+        is_part = position.closing_quantity is not None
+        if side is Side.BUY and not is_part and loan is not None and loan.status is LoanStatus.ACTIVE:
             # The interest must be bought, too, with that of the next minute.
             lot = lot_of(spec)
             missing = loan.accrual.owed(dependencies.now_ms() + MINUTE_MS) - account.holdings.free(spec.base)
@@ -271,13 +294,15 @@ class Positions:
         before, position.quantity = position.quantity, max(position.quantity - fill.quantity, 0)
         is_closed = not position.quantity
         trigger = MarginPositionTrigger.CLOSE_FILLED if is_closed else MarginPositionTrigger.CLOSE_ABANDONED
+        if is_part and fill.quantity >= quantity:
+            trigger = MarginPositionTrigger.PART_CLOSED
         status = next_position_status(position.status, trigger)
         assert status is not None, "a closing position can be filled or abandoned"
         position.status = status
         position.required_margin = -(-position.required_margin * position.quantity // before)
         if is_closed:
             position.closed_at = datetime_from_ms(dependencies.now_ms())
-        else:
+        elif trigger is MarginPositionTrigger.CLOSE_ABANDONED:
             position.reason = fill.reason or "only a part could be traded"
         await store.save_position(connection, position)
         await store.touch(connection, account.account_id)
@@ -312,6 +337,11 @@ class Positions:
             self._dependencies.now_ms(),
         )
         await self._dependencies.bus.publish(subjects.MARGIN_POSITION_UPDATED, event, message_id)
+
+
+async def _was_part(account: LockedAccount, position: MarginPositionRow, request_id: str) -> bool:
+    """Whether the request has closed a part before, and others came after it."""
+    return await was_placed(account.connection, part_order_id(position.position_id, request_id))
 
 
 def _fail(position: MarginPositionRow, reason: str, now_ms: int) -> None:

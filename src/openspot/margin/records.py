@@ -58,6 +58,7 @@ class MarginPositionRow:
 
     `quantity` is the requested quantity while the position is opening, and the open quantity afterwards. `own_funds` is
     the part of a long that the account pays itself. `closings` is the number of orders that were placed to close it.
+    `closing_quantity` is the part that the newest of them trades back, None for the whole.
     """
 
     position_id: str
@@ -74,6 +75,7 @@ class MarginPositionRow:
     loan_id: str | None
     closings: int
     close_request: str | None
+    closing_quantity: int | None
     opened_at: datetime
     closed_at: datetime | None
 
@@ -82,6 +84,8 @@ class MarginPositionRow:
         """The id of the position's newest order: the one that opens it, or the last that closes it."""
         if self.status is MarginPositionStatus.OPENING:
             return derived_id("open", self.position_id)
+        if self.closing_quantity is not None and self.close_request is not None:
+            return part_order_id(self.position_id, self.close_request)
         return derived_id("close", self.position_id, str(self.closings))
 
 
@@ -129,6 +133,11 @@ class LiquidationRow:
     margin_level: str | None
     next_at: datetime
     idle_rounds: int = 0
+
+
+def part_order_id(position_id: str, request_id: str) -> str:
+    """The id of the order that closes a part of a position. It is the request's, so a late repetition finds it."""
+    return derived_id("close a part", position_id, request_id)
 
 
 def derived_id(*parts: str) -> str:

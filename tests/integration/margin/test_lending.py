@@ -78,6 +78,48 @@ async def test_a_long_is_checked_opened_with_a_loan_and_closed_again(served: Mar
     assert Decimal("197.9") < Decimal(await served.total("margin:alice")) < Decimal(198)
 
 
+async def test_a_part_is_closed_once_and_repays_its_loan_from_what_it_brings(served: MarginMarket) -> None:
+    await served.place("sell", "100", "4", "bob")
+    opened = await served.open("alice", "buy", "4", "4")
+    assert opened.account is not None, opened
+    [position] = [each for each in opened.account.positions if each.status == "open"]
+    assert Decimal("99.9") < Decimal(position.required_margin) < Decimal("100.1")
+    for quantity, error in (
+        ("5", "quantity is more than the open 4"),
+        ("0", "quantity must be positive"),
+        ("1.000000001", "quantity must be a multiple of the lot 0.00000001"),
+        ("0.00000001", "quantity is below the smallest order of the market"),
+        ("3.99999999", "quantity leaves less than the smallest order of the market"),
+    ):
+        refused = await served.close("alice", position.position_id, quantity)
+        assert (refused.code, (refused.error or "")[: len(error)]) == (RefusalCode.VALIDATION, error)
+    await served.place("buy", "100", "2", "bob")
+    for request_id, left, required in (("part-1", "3", "75"), ("part-2", "2", "50")):
+        reply = await served.close("alice", position.position_id, "1", request_id)
+        assert reply.account is not None, reply
+        [after] = [each for each in reply.account.positions if each.position_id == position.position_id]
+        assert (after.status, after.quantity, after.reason) == ("open", left, None)
+        assert after.required_margin == required
+    # What 2 BTC brought, less the fee, is repaid.
+    [loan] = [each for each in reply.account.loans if each.loan_id == position.loan_id]
+    assert Decimal("100") < Decimal(loan.outstanding) < Decimal("102")
+    # A repetition that comes after a later request trades nothing.
+    late = await served.close("alice", position.position_id, "1", "part-1")
+    assert late.account is not None, late
+    assert [each.quantity for each in late.account.positions if each.status == "open"] == ["2"]
+    # A part that finds nobody to trade with leaves the position open, and says why.
+    unsold = await served.close("alice", position.position_id, "1")
+    assert unsold.account is not None, unsold
+    [after] = [each for each in unsold.account.positions if each.position_id == position.position_id]
+    assert (after.status, after.quantity) == ("open", "2")
+    assert after.reason
+    await served.place("buy", "100", "2", "bob")
+    closed = await served.close("alice", position.position_id, "2")
+    assert closed.account is not None, closed
+    assert {each.status for each in closed.account.positions} == {"closed"}
+    assert {each.status for each in closed.account.loans} == {"repaid"}
+
+
 async def test_a_short_borrows_the_base_and_buys_its_interest_back_too(served: MarginMarket) -> None:
     await served.move("carol", "1000")
     await served.place("buy", "100", "5", "bob")

@@ -43,6 +43,7 @@ ACCOUNT: dict[str, Any] = {
             "reason": "its sources differ", "sellable": "3", "borrowable": None,
         }
     ],
+    "borrowRate": "0.1",
 }  # fmt: skip
 RESULT = {"positionId": "9FvT4qKxW2mZr7Hd", "loanId": None, "account": ACCOUNT}
 
@@ -70,6 +71,7 @@ async def test_a_margin_account_comes_back_typed(fake: FakeRestEdge, client: Ope
     assert (price.asset, price.low, price.day_median, price.state, price.sellable, price.borrowable) == (
         "ETH", Decimal(1990), Decimal(1950), "disputed", Decimal(3), None,
     )  # fmt: skip
+    assert account.borrow_rate == Decimal("0.1")
     assert (account.balances[0].borrowed, account.balances[0].interest) == (Decimal(600), Decimal("0.01"))
     moment = datetime(2026, 1, 2, 3, 4, 5, 678000, UTC)
     assert account.positions == [
@@ -108,6 +110,13 @@ async def test_a_position_is_sent_exactly_and_its_id_comes_back(fake: FakeRestEd
     assert (result.position_id, result.loan_id, result.account.user_id) == ("9FvT4qKxW2mZr7Hd", None, "u1")
 
 
+async def test_a_part_of_a_position_is_closed_by_its_quantity(fake: FakeRestEdge, client: OpenSpotClient) -> None:
+    fake.answer(200, RESULT)
+    await client.close_margin_position("9FvT4qKxW2mZr7Hd", quantity=Decimal("0.25"), request_id="r1")
+    assert (fake.asked[0].method, fake.asked[0].path) == ("POST", "/api/v1/margin/positions/close")
+    assert fake.asked[0].body == {"positionId": "9FvT4qKxW2mZr7Hd", "quantity": "0.25", "requestId": "r1"}
+
+
 async def test_an_amount_that_is_not_exact_is_refused_before_it_is_sent(
     fake: FakeRestEdge, client: OpenSpotClient
 ) -> None:
@@ -116,6 +125,7 @@ async def test_an_amount_that_is_not_exact_is_refused_before_it_is_sent(
         (client.move_collateral("USD", inexact, "in"), "amount"),
         (client.open_margin_position("ETH-USD", "buy", inexact, 4), "quantity"),
         (client.open_margin_position("ETH-USD", "buy", 1, inexact), "leverage"),
+        (client.close_margin_position("9FvT4qKxW2mZr7Hd", quantity=inexact), "quantity"),
         (client.borrow("USD", inexact), "amount"),
         (client.repay_loan("8FvT4qKxW2mZr7Hd", amount=inexact), "amount"),
     ):

@@ -88,7 +88,7 @@ def test_a_position_moves_as_its_table_says(before: P, trigger: PT, after: P | N
     [
         (ACCOUNT_TRANSITIONS, {A.CLOSED}, 3),
         (LOAN_TRANSITIONS, {L.REPAID, L.REFUSED, L.WRITTEN_OFF}, 5),
-        (POSITION_TRANSITIONS, {P.FAILED, P.CLOSED, P.LIQUIDATED}, 8),
+        (POSITION_TRANSITIONS, {P.FAILED, P.CLOSED, P.LIQUIDATED}, 9),
     ],
 )
 def test_final_states_have_no_way_out_and_there_are_no_other_transitions(

@@ -12,6 +12,7 @@ from openspot.margin.order_sizes import (
     cost_price,
     largest_limit_order,
     lot_of,
+    part_error,
     smallest_limit_order,
     smallest_market_order,
 )
@@ -84,3 +85,26 @@ def test_the_largest_order_keeps_quantity_and_notional_and_is_rounded_down(price
 )
 def test_a_unit_costs_its_price_with_slippage_and_taker_fee(price: int, slippage_bps: int, cost: int) -> None:
     assert cost_price(SPEC, price, slippage_bps) == cost
+
+
+@pytest.mark.parametrize(
+    ("quantity", "error"),
+    [
+        (500, None),
+        # The least order is 106, and as much has to be left.
+        (106, None),
+        (894, None),
+        (1000, None),
+        (1001, "quantity is more than the open 1"),
+        (105, "quantity is below the smallest order of the market, 0.106"),
+        (895, "quantity leaves less than the smallest order of the market, 0.106: close the whole"),
+        (999, "quantity leaves less than the smallest order of the market, 0.106: close the whole"),
+    ],
+)
+def test_a_part_is_an_order_of_the_market_and_leaves_one(quantity: int, error: str | None) -> None:
+    assert part_error(quantity * MILLI, UNIT, MILLI, 106 * MILLI) == error
+
+
+def test_a_part_goes_in_whole_lots() -> None:
+    assert part_error(301 * MILLI, UNIT, 2 * MILLI, MILLI) == "quantity must be a multiple of the lot 0.002"
+    assert part_error(302 * MILLI, UNIT, 2 * MILLI, MILLI) is None

@@ -252,6 +252,7 @@ def test_collateral_that_positions_need_does_not_leave(account: Account100) -> N
         loan_id=None,
         closings=0,
         close_request=None,
+        closing_quantity=None,
         opened_at=moment,
         closed_at=None,
     )

@@ -2086,7 +2086,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Trade a position back and repay its loan
+         * Trade a position back, or a part of it, and repay its loan
          * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
          */
         post: operations["close_margin_position"];
@@ -3766,13 +3766,15 @@ export interface components {
         };
         /**
          * ClosePositionBody
-         * @description The position to close.
+         * @description The position to close. With `quantity`, that part of it is closed.
          * @example {
-         *       "positionId": "9FvT4qKxW2mZr7Hd"
+         *       "positionId": "9FvT4qKxW2mZr7Hd",
+         *       "quantity": "0.005"
          *     }
          */
         ClosePositionBody: {
             positionId: string;
+            quantity?: (string | number) | null;
             requestId?: string | null;
         };
         /**
@@ -4395,7 +4397,7 @@ export interface components {
          *
          *     `equity` and `debt` are in `valuationAsset`. `marginLevel` is assets / debt: 1.5 is 150 %, and null without debt.
          *     All figures and `isAtRisk` are null while an asset of the account has no mark price. `prices` has every asset that
-         *     has one, by name.
+         *     has one, by name. `borrowRate` is the yearly rate of a new loan: 0.1 is 10 % a year.
          */
         MarginAccount: {
             marginAccountId: string;
@@ -4410,6 +4412,8 @@ export interface components {
             positions: components["schemas"]["MarginPosition"][];
             loans: components["schemas"]["MarginLoan"][];
             prices: components["schemas"]["MarginPrice"][];
+            /** Format: decimal */
+            borrowRate: string;
         };
         /**
          * MarginBalance

@@ -479,7 +479,7 @@ class MarginAccount(Record, frozen=True):
 
     `equity` and `debt` are in `valuation_asset`. `margin_level` is assets / debt: 1.5 is 150 %, and None without debt.
     All figures and `is_at_risk` are None while an asset of the account has no mark price. `prices` has every asset that
-    has one, by name.
+    has one, by name. `borrow_rate` is the yearly rate of a new loan: 0.1 is 10 % a year.
     """
 
     margin_account_id: str
@@ -494,6 +494,7 @@ class MarginAccount(Record, frozen=True):
     positions: list[MarginPosition]
     loans: list[MarginLoan]
     prices: list[MarginPrice]
+    borrow_rate: Decimal
 
 
 class MarginResult(Record, frozen=True):

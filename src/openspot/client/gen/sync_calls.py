@@ -739,9 +739,14 @@ class SyncCalls:
             self._client.open_margin_position(symbol, side, quantity, leverage, request_id=request_id)
         )
 
-    def close_margin_position(self, position_id: str, *, request_id: str | None = None) -> MarginResult:
-        """Close a position by the opposite trade, and repay its loan. Raises ApiError 404 for an unknown position."""
-        return self._loop.run(self._client.close_margin_position(position_id, request_id=request_id))
+    def close_margin_position(
+        self, position_id: str, *, quantity: Number | None = None, request_id: str | None = None
+    ) -> MarginResult:
+        """Close a position by the opposite trade, and repay its loan; with `quantity`, that part of it.
+
+        Raises ApiError 404 for an unknown position, 400 for a part that no order can have.
+        """
+        return self._loop.run(self._client.close_margin_position(position_id, quantity=quantity, request_id=request_id))
 
     def borrow(self, asset: str, amount: Number, *, request_id: str | None = None) -> MarginResult:
         """Borrow from the lending pool.

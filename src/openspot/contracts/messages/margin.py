@@ -128,12 +128,14 @@ class RepayMargin(Message, frozen=True):
 class CloseMarginPosition(Message, frozen=True):
     """Request `risk.margin.close`: trade a position back and repay its loan. Without `position_id`, close the account.
 
+    With `quantity`, trade that part back, and repay the loan from what it brings.
     An account can be closed when it has no loans, no positions and no funds.
     """
 
     request_id: str
     user_id: str
     position_id: str | None = None
+    quantity: str | None = None
 
 
 class MarginBalance(Message, frozen=True):
@@ -215,7 +217,7 @@ class MarginAccount(Message, frozen=True):
 
     `equity` and `debt` are in `valuation_asset`. `margin_level` is assets / debt: 1.5 is 150 %, and None without debt.
     All figures and `is_at_risk` are None while an asset of the account has no mark price. `prices` has every asset that
-    has one, by name.
+    has one, by name. `borrow_rate` is the yearly rate of a new loan: 0.1 is 10 % a year.
     """
 
     margin_account_id: str
@@ -230,6 +232,7 @@ class MarginAccount(Message, frozen=True):
     positions: list[MarginPosition]
     loans: list[MarginLoan]
     prices: list[MarginPrice]
+    borrow_rate: DecimalText
 
 
 class MarginReply(RefusableReply, frozen=True):

@@ -68,7 +68,7 @@ def margin_routes(prefix: str, margin: MarginClient) -> Router:
 
     @router.post(
         "/positions/close", _TRADE, response=MarginResult, refusals=_REFUSALS,
-        summary="Trade a position back and repay its loan",
+        summary="Trade a position back, or a part of it, and repay its loan",
     )  # fmt: skip
     async def close_margin_position(request: Request, body: ClosePositionBody) -> Response:
         operation = operation_of(context_of(request))

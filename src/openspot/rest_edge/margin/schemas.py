@@ -35,11 +35,12 @@ class OpenPositionBody(Body):
 
 
 class ClosePositionBody(Body):
-    """The position to close."""
+    """The position to close. With `quantity`, that part of it is closed."""
 
-    model_config = example({"positionId": "9FvT4qKxW2mZr7Hd"})
+    model_config = example({"positionId": "9FvT4qKxW2mZr7Hd", "quantity": "0.005"})
 
     position_id: MarginId
+    quantity: PositiveDecimal | None = None
     request_id: RequestId | None = None
 
 

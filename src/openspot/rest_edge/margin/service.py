@@ -76,7 +76,7 @@ class MarginClient:
     async def close(self, user_id: str, body: ClosePositionBody, operation: IdempotentOperation) -> MarginResult:
         """Close a position."""
         request_id = body.request_id or operation.operation_id
-        message = CloseMarginPosition(request_id, user_id, body.position_id)
+        message = CloseMarginPosition(request_id, user_id, body.position_id, body.quantity)
         return await self._ask(subjects.RISK_MARGIN_CLOSE, message, request_id)
 
     async def close_account(self, user_id: str, operation: IdempotentOperation) -> MarginResult:

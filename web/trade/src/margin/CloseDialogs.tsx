@@ -1,44 +1,82 @@
-import { Button } from "@mantine/core";
+import { Button, SegmentedControl } from "@mantine/core";
 import { useId, useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
+import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
 import { rich, t } from "#lib/language.ts";
+import { floorTo, scaledText, toScaled } from "#lib/scaled.ts";
 import { returned, useExchange } from "../api/client.ts";
+import { type Market, useMarkets } from "../api/queries.ts";
+import { PercentButtons } from "../parts/PercentButtons.tsx";
 import { Result } from "../positions/Result.tsx";
-import { inCents, unrealised } from "./figures.ts";
+import { closingOf, readPart, whyNotClosed } from "./closing.ts";
+import {
+  fairPriceOf,
+  holdingsOf,
+  inCents,
+  liquidationPrice,
+  marksOf,
+  readablePrice,
+  unrealised,
+} from "./figures.ts";
+import { LevelText } from "./LevelText.tsx";
 import classes from "./Margin.module.css";
-import { closeFault } from "./moves.ts";
-import { type MarginAccount, type MarginLoan, type MarginPosition, useMarginRequest } from "./queries.ts";
+import { closeFault, levelAfter, owedOf } from "./moves.ts";
+import { type MarginAccount, type MarginPosition, useMarginRequest } from "./queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const askAgain = () => t("Ask again what became of it");
 
-/** Closes a position by an order at the market price. */
+/** Closes a position, or a part of it, by an order at the market price. */
 export function ClosePositionDialog({
-  position,
-  loan,
-  fairPrice,
+  account,
+  row,
   onClose,
 }: {
-  position: MarginPosition;
-  loan: MarginLoan | undefined;
-  fairPrice: bigint | null;
+  account: MarginAccount;
+  /** The position as it was chosen. */
+  row: MarginPosition;
   onClose: () => void;
 }) {
   const { rest } = useExchange();
-  const { positionId, symbol, quantity, side } = position;
+  const { data: markets = [] } = useMarkets();
+  const [isWhole, setWhole] = useState(true);
+  const [text, setText] = useState("");
+  const { positionId, symbol, side } = row;
+  // The newest reading of the list counts, not the row that was clicked.
+  const position = account.positions.find((known) => known.positionId === positionId) ?? row;
+  const loan = account.loans.find(({ loanId }) => loanId === position.loanId);
+  const market = markets.find((known) => known.symbol === symbol);
   const [base = "", quote = ""] = symbol.split("-");
-  const result = unrealised(position, fairPrice);
+  const marks = marksOf(account);
+  const fairPrice = fairPriceOf(symbol, marks);
+  const whole = toScaled(position.quantity);
+  const quantity = isWhole ? whole : readPart(text, position, market);
+  const part = typeof quantity === "bigint" ? quantity : null;
+  const after = part === null ? null : closingOf(part, position, loan, account, market?.takerFee ?? 0);
+  const result = part === null ? null : unrealised({ ...position, quantity: scaledText(part) }, fairPrice);
   const request = useMarginRequest(
-    (requestId) => returned(rest.POST("/api/v1/margin/positions/close", { body: { positionId, requestId } })),
-    ({ account }) => {
-      const after = account.positions.find((known) => known.positionId === positionId);
-      if (after?.status === "open") {
+    (requestId) =>
+      returned(
+        rest.POST("/api/v1/margin/positions/close", {
+          body: { positionId, requestId, ...(isWhole ? {} : { quantity: text.trim() }) },
+        }),
+      ),
+    ({ account: now }) => {
+      const left = now.positions.find((known) => known.positionId === positionId);
+      // A reason says why less than wanted was traded.
+      if (left?.status === "open" && (isWhole || left.reason !== null)) {
         toastDone(
           t("Only a part was traded"),
           t("The rest of the position is still open. Its row says why."),
+        );
+      } else if (left?.status === "open") {
+        toastDone(
+          t("A part of the position is closed"),
+          t("{quantity} {base} stay open.", { quantity: formatDecimal(left.quantity), base }),
         );
       } else
         toastDone(
@@ -50,6 +88,9 @@ export function ClosePositionDialog({
       onClose();
     },
   );
+  const fault = whyNotClosed(position, account) ?? (typeof quantity === "string" ? quantity : null);
+  const priceText = (price: bigint | null) =>
+    price === null ? "–" : <Amount value={readablePrice(price)} unit={quote} places={2} />;
   return (
     <ConfirmDialog
       title={
@@ -58,35 +99,83 @@ export function ClosePositionDialog({
           : t("Close the short of {symbol}?", { symbol })
       }
       operator=""
-      confirm={request.isUnknown ? askAgain() : t("Close the position")}
+      confirm={request.isUnknown ? askAgain() : isWhole ? t("Close the position") : t("Close this part")}
       danger
       isBusy={request.isPending}
       problem={request.problem}
-      comparisons={[
-        {
-          name: t("Quantity"),
-          before: <AssetAmount value={quantity} asset={base} />,
-          after: <Amount value="0" unit={base} />,
-        },
-        ...(loan
-          ? [
+      missing={request.isUnknown ? [] : [fault ?? false]}
+      comparisons={
+        // While the outcome is unknown, the figures may be those before or after the order.
+        request.isUnknown
+          ? []
+          : [
               {
-                name: t("Its loan"),
-                before: <AssetAmount value={loan.outstanding} asset={loan.asset} />,
-                after: <Amount value="0" unit={loan.asset} />,
+                name: t("Quantity"),
+                before: <AssetAmount value={position.quantity} asset={base} />,
+                after: part === null ? "–" : <AssetAmount value={scaledText(whole - part)} asset={base} />,
+              },
+              ...(loan
+                ? [
+                    {
+                      name: t("Its loan, with interest"),
+                      before: <AssetAmount value={scaledText(owedOf(loan))} asset={loan.asset} />,
+                      after: after ? <AssetAmount value={scaledText(after.owed)} asset={loan.asset} /> : "–",
+                    },
+                  ]
+                : []),
+              {
+                name: t("Level, about"),
+                before: <LevelText level={levelAfter(account, marks, base, {})} />,
+                after: after ? <LevelText level={after.level} /> : "–",
+              },
+              {
+                name: t("Liquidated near"),
+                before: priceText(liquidationPrice(holdingsOf(account.balances), marks, base, quote)),
+                after: priceText(after?.liquidationPrice ?? null),
               },
             ]
-          : []),
-      ]}
+      }
       onConfirm={() => request.mutate()}
       onClose={onClose}
     >
+      <SegmentedControl
+        fullWidth
+        aria-label={t("How much")}
+        disabled={request.isUnknown}
+        data={[
+          { value: "whole", label: t("The whole position") },
+          { value: "part", label: t("A part") },
+        ]}
+        value={isWhole ? "whole" : "part"}
+        onChange={(value) => setWhole(value === "whole")}
+      />
+      {!isWhole && (
+        <>
+          <DecimalField
+            label={t("Quantity")}
+            value={text}
+            disabled={request.isUnknown}
+            rightSection={base}
+            rightSectionWidth={64}
+            onValue={setText}
+          />
+          <PercentButtons
+            of={t("the position")}
+            disabled={request.isUnknown}
+            onPercent={(percent) => setText(partText(whole, percent, market))}
+          />
+        </>
+      )}
       <p>
-        {side === "buy"
-          ? t("This sells the whole quantity at the market and repays the loan from what the account holds.")
-          : t(
-              "This buys the whole quantity at the market and repays the loan from what the account holds.",
-            )}{" "}
+        {isWhole
+          ? side === "buy"
+            ? t(
+                "This sells the whole quantity at the market and repays the loan from what the account holds.",
+              )
+            : t("This buys the whole quantity at the market and repays the loan from what the account holds.")
+          : side === "buy"
+            ? t("This sells the part at the market and repays the loan from what it brings.")
+            : t("This buys the part at the market and gives it back to the lending pool.")}{" "}
         {result === null
           ? t("There is no price that tells the result.")
           : rich("At the fair price the result is {result}, before fees and interest.", {
@@ -96,6 +185,12 @@ export function ClosePositionDialog({
       </p>
     </ConfirmDialog>
   );
+}
+
+/** So many percent of a position, in whole steps of its market. */
+function partText(whole: bigint, percent: bigint, market: Market | undefined): string {
+  const part = (whole * percent) / 100n;
+  return scaledText(percent === 100n || !market ? part : floorTo(part, toScaled(market.lotSize)));
 }
 
 /** Closes the account, which must be empty; says what stands in the way. */

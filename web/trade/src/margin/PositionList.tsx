@@ -9,6 +9,8 @@ import { t } from "#lib/language.ts";
 import { scaledText, toScaled } from "#lib/scaled.ts";
 import { Result } from "../positions/Result.tsx";
 import { ClosePositionDialog } from "./CloseDialogs.tsx";
+import { whyNotClosed } from "./closing.ts";
+import { CollateralDialog, type Move } from "./CollateralDialog.tsx";
 import {
   fairPriceOf,
   holdingsOf,
@@ -27,6 +29,8 @@ import { AssetAmount } from "../parts/AssetAmount.tsx";
 interface PositionListProps {
   account: MarginAccount;
   marks: Marks;
+  /** The market whose positions are listed; without one those of all. */
+  only?: string | undefined;
   isEnded: boolean;
   toolbar: ReactNode;
   state: ListState;
@@ -94,8 +98,9 @@ const ENDED: Column<MarginPosition>[] = [
 ];
 
 /** The positions that run or those that have ended, and the way to close one. */
-export function PositionList({ account, marks, isEnded, toolbar, state, problem }: PositionListProps) {
+export function PositionList({ account, marks, only, isEnded, toolbar, state, problem }: PositionListProps) {
   const [closing, setClosing] = useState<MarginPosition | null>(null);
+  const [move, setMove] = useState<Move | null>(null);
   const holdings = holdingsOf(account.balances);
   const open: Column<MarginPosition>[] = [
     {
@@ -167,7 +172,9 @@ export function PositionList({ account, marks, isEnded, toolbar, state, problem 
         label={isEnded ? t("Past positions") : t("Open positions")}
         toolbar={toolbar}
         columns={isEnded ? ENDED : open}
-        rows={account.positions.filter((position) => isUnderWay(position) !== isEnded)}
+        rows={account.positions.filter(
+          (position) => isUnderWay(position) !== isEnded && (only ?? position.symbol) === position.symbol,
+        )}
         rowId={({ positionId }) => positionId}
         rowName={({ symbol, side }) =>
           side === "buy" ? t("the long of {symbol}", { symbol }) : t("the short of {symbol}", { symbol })
@@ -177,8 +184,16 @@ export function PositionList({ account, marks, isEnded, toolbar, state, problem 
             label: t("Close the position…"),
             danger: true,
             onClick: () => setClosing(position),
-            disabledReason: whyNotClosed(position),
+            disabledReason: whyNotClosed(position, account) ?? undefined,
           },
+          ...(isEnded
+            ? []
+            : [
+                {
+                  label: t("Add collateral…"),
+                  onClick: () => setMove({ direction: "in", asset: halves(position.symbol).quote }),
+                },
+              ]),
           { label: t("Copy id"), onClick: () => copyAndTell(position.positionId) },
         ]}
         state={state}
@@ -195,14 +210,8 @@ export function PositionList({ account, marks, isEnded, toolbar, state, problem 
           )
         }
       />
-      {closing && (
-        <ClosePositionDialog
-          position={closing}
-          loan={account.loans.find(({ loanId }) => loanId === closing.loanId)}
-          fairPrice={fairPriceOf(closing.symbol, marks)}
-          onClose={() => setClosing(null)}
-        />
-      )}
+      {closing && <ClosePositionDialog account={account} row={closing} onClose={() => setClosing(null)} />}
+      {move && <CollateralDialog account={account} first={move} onClose={() => setMove(null)} />}
     </>
   );
 }
@@ -214,13 +223,6 @@ function shortest(text: string): string {
 /** Whether the position has a state to show: it is not open, or the exchange gave a reason. */
 function isMoving({ status, reason }: MarginPosition): boolean {
   return status !== "open" || reason !== null;
-}
-
-function whyNotClosed({ status }: MarginPosition): string | undefined {
-  if (status === "open") return undefined;
-  if (status === "opening") return t("It is being opened");
-  if (status === "closing") return t("It is being closed");
-  return status === "liquidating" ? t("It is being liquidated") : t("It has ended already");
 }
 
 /** The reason of a position whose loan was refused; others are sentences already. */

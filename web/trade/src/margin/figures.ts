@@ -153,6 +153,11 @@ export function levelOf({ assets, debt }: Figures): bigint | null {
   return debt === 0n ? null : (assets * ONE + debt - 1n) / debt;
 }
 
+/** The equity at which an account with this debt is liquidated, rounded up. */
+export function maintenanceOf({ debt }: Figures): bigint {
+  return (debt * (LIQUIDATION_PERCENT - 100n) + 100n * ONE - 1n) / (100n * ONE);
+}
+
 /** The sum of the required margins of all positions that have not ended. */
 export function boundMargin(positions: readonly MarginPosition[]): bigint {
   return positions.filter(isUnderWay).reduce((sum, { requiredMargin }) => sum + toScaled(requiredMargin), 0n);

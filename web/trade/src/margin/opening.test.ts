@@ -47,6 +47,7 @@ const account: MarginAccount = {
   positions: [],
   loans: [],
   prices: [priceOf("USD", "1"), priceOf("BTC", "100")],
+  borrowRate: "0.0365",
 };
 const facts: OpeningFacts = { market, account };
 const draft: OpeningDraft = { side: "buy", quantity: "8", leverage: "4" };
@@ -62,6 +63,9 @@ describe("estimate", () => {
       paid: toScaled("200"),
       borrowedAsset: "USD",
       borrowed: toScaled("600"),
+      dailyInterest: toScaled("0.06"),
+      // 5 % of the debt: at a level of 105 % the rest is liquidated.
+      maintenance: toScaled("30"),
     });
     // 200 USD are left, and 8 BTC bought: 1,000 against 600.
     expect(estimate?.level).toBe(1666666666666666667n);

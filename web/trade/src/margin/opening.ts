@@ -23,6 +23,7 @@ import {
   holdingsOf,
   LEVERAGE_MAX,
   levelOf,
+  maintenanceOf,
   liquidationPrice,
   type Marks,
   marksOf,
@@ -56,6 +57,10 @@ export interface OpeningEstimate {
   paid: bigint;
   borrowedAsset: string;
   borrowed: bigint;
+  /** What the loan costs a day, in the borrowed asset. */
+  dailyInterest: bigint;
+  /** The equity at which the account would be liquidated, with all that it owes then, in the valuation asset. */
+  maintenance: bigint;
   /** The level of the account afterwards; null without a debt, or while an asset has no price. */
   level: bigint | null;
   liquidationPrice: bigint | null;
@@ -122,6 +127,8 @@ export function reviewOpening(draft: OpeningDraft, facts: OpeningFacts): Opening
   return { faults, blocked, estimate, body, isUnsure: false };
 }
 
+const DAYS_OF_YEAR = 365n;
+
 const notJudged = () => t("An asset of your account has no price yet, so it cannot be judged.");
 
 function quantityFault({ quantity }: OpeningDraft, market: Market): string | null {
@@ -183,6 +190,8 @@ function estimateOf(
     paid,
     borrowedAsset,
     borrowed,
+    dailyInterest: multiplyScaledUp(borrowed, toScaled(account.borrowRate)) / DAYS_OF_YEAR,
+    maintenance: maintenanceOf(figures),
     level: levelOf(figures),
     liquidationPrice: liquidationPrice(after, marks, baseAsset, quoteAsset),
     isTooRisky: riskBandOf(levelOf(secured)) === "liquidation",

@@ -94,6 +94,13 @@ const WORDS: OwnWords = texts({
       ],
     ],
     [
+      /smallest order of the market/,
+      [
+        "No order is that small",
+        "Choose a larger part that leaves enough for another order, or close it all.",
+      ],
+    ],
+    [
       /account still holds|open loans|open positions/,
       ["The account is not empty", "Close the positions, repay the loans and move everything out first."],
     ],

@@ -91,6 +91,7 @@ function accountOf({ balances, positions, prices }: Case): MarginAccount {
     balances,
     positions,
     prices: all,
+    borrowRate: "0.1",
   } as MarginAccount;
 }
 

@@ -283,7 +283,7 @@ function CandleChart({
     series.current?.chart.priceScale("right").applyOptions({ mode });
   }, [isLogarithmic, symbol, interval]);
 
-  const hasOwn = own.orders.length > 0 || own.fills.length > 0 || own.entry !== null;
+  const hasOwn = own.orders.length > 0 || own.fills.length > 0 || own.entry !== null || own.levels.length > 0;
   useEffect(() => {
     const { current } = series;
     if (!current || (!hasOwn && current.own === null)) return undefined;
@@ -309,12 +309,7 @@ function CandleChart({
         className={classes.chart}
         role="group"
         tabIndex={0}
-        aria-label={label(
-          symbol,
-          interval,
-          present,
-          drawnWords(readings, own.orders.filter(hasLine).length, own.entry?.price, marked),
-        )}
+        aria-label={label(symbol, interval, present, drawnWords(readings, own, marked))}
         onKeyDown={(event) => series.current && steer(series.current.chart, event)}
       />
       {legend && (
@@ -379,16 +374,17 @@ function label(symbol: string, interval: string, candle: Candle | null, own: str
 /** What is drawn on the candles, in words. */
 function drawnWords(
   readings: readonly Reading[],
-  orders: number,
-  entry: string | undefined,
+  { orders: all, entry, levels }: Own,
   fills: number,
 ): string {
+  const orders = all.filter(hasLine).length;
   const sentences = [
     ...readings.map(({ title, figures }) => `${title}: ${figures.join(", ") || t("none yet")}.`),
     ...(orders > 0
       ? [several(orders, "Your {count} open order as lines.", "Your {count} open orders as lines.")]
       : []),
-    ...(entry === undefined ? [] : [t("Your average entry price, {entry}, as a line.", { entry })]),
+    ...(entry ? [t("Your average entry price, {entry}, as a line.", { entry: entry.price })] : []),
+    ...levels.map(({ title, price }) => `${title}: ${formatDecimal(price)}.`),
     ...(fills > 0 ? [several(fills, "Your {count} fill as marks.", "Your {count} fills as marks.")] : []),
   ];
   return sentences.map((sentence) => ` ${sentence}`).join("");

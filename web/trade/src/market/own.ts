@@ -10,18 +10,37 @@ export interface Proposal {
   price: string;
 }
 
+/** A price that the chart marks with a line of its own, such as that of a liquidation. */
+export interface Level {
+  id: string;
+  price: string;
+  title: string;
+  tone: "accent" | "positive" | "warning" | "negative";
+  /** Whether it is always in sight, however far the candles are. */
+  isFramed: boolean;
+}
+
 export interface Own {
   orders: readonly Order[];
   fills: readonly Fill[];
   /** The position's average price, or null without one. */
   entry: { price: string } | null;
+  /** The prices that matter to the reader's margin positions. */
+  levels: readonly Level[];
   /** A line stands here until the reader has decided. */
   proposal: Proposal | null;
   /** Asks whether an order shall have another price; null where orders cannot be changed. */
   onPropose: ((proposal: Proposal) => void) | null;
 }
 
-export const NOTHING: Own = { orders: [], fills: [], entry: null, proposal: null, onPropose: null };
+export const NOTHING: Own = {
+  orders: [],
+  fills: [],
+  entry: null,
+  levels: [],
+  proposal: null,
+  onPropose: null,
+};
 
 /** The price of an order's line: what it waits for, or else where it rests. An order at any price has none. */
 export function linePrice(order: Order): string | null {

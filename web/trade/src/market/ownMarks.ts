@@ -75,6 +75,7 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
   const markers = createSeriesMarkers<Time>(candles, []);
   const lines = new Map<string, Line>();
   let entryLine: IPriceLine | null = null;
+  const levelLines = new Map<string, IPriceLine>();
   let shown = NOTHING;
   let colours: Colours = light;
   /** Of the pane of the candles, as it was drawn last. */
@@ -93,6 +94,12 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
         }),
       },
     ],
+    autoscaleInfo: () => {
+      const prices = shown.levels.filter(({ isFramed }) => isFramed).map(({ price }) => canvasValue(price));
+      return prices.length === 0
+        ? null
+        : { priceRange: { minValue: Math.min(...prices), maxValue: Math.max(...prices) } };
+    },
   };
   candles.attachPrimitive(follower);
 
@@ -164,6 +171,23 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
       : null;
   }
 
+  function showLevels() {
+    for (const [id, line] of levelLines) {
+      if (shown.levels.some((level) => level.id === id)) continue;
+      candles.removePriceLine(line);
+      levelLines.delete(id);
+    }
+    for (const { id, price, title, tone } of shown.levels) {
+      const options = { price: canvasValue(price), color: colours[tone], title };
+      const line = levelLines.get(id);
+      if (line) line.applyOptions(options);
+      else {
+        const made = { ...options, lineWidth: 2 as const, lineStyle: LineStyle.Solid };
+        levelLines.set(id, candles.createPriceLine(made));
+      }
+    }
+  }
+
   return {
     show(own, nextColours, market) {
       // Whether lines can be moved may change with the session.
@@ -176,6 +200,7 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
         if (home) showOrder(order, home, market);
       }
       showEntry();
+      showLevels();
     },
     showFills(fills, times) {
       const marks = fillMarks(fills, times);

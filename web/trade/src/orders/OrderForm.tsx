@@ -53,6 +53,8 @@ interface OrderFormProps {
   balances: readonly Balance[] | undefined;
   draft: Draft;
   onDraft: (changes: Partial<Draft>) => void;
+  /** What stands beside the title. */
+  tools?: ReactNode;
 }
 
 /** Buys or sells. Everything that the order would do is said before it is sent, and why it cannot be. */
@@ -63,6 +65,7 @@ export const OrderForm = memo(function OrderForm({
   balances,
   draft,
   onDraft,
+  tools,
 }: OrderFormProps) {
   const { session } = useSession();
   const { data: rules } = useTradingRules();
@@ -129,7 +132,7 @@ export const OrderForm = memo(function OrderForm({
   };
 
   return (
-    <Panel title={t("Order")}>
+    <Panel title={t("Order")} tools={tools}>
       <form
         className={classes.form}
         aria-label={t("Order form")}

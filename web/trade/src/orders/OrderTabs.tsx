@@ -1,5 +1,5 @@
 import { SegmentedControl, Tabs } from "@mantine/core";
-import { useState } from "react";
+import { type ComponentType, Suspense, useState } from "react";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
@@ -16,14 +16,23 @@ import {
   usePlaces,
 } from "./columns.tsx";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { Loading } from "../parts/Loading.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 import { ReservedAmount } from "../parts/ReservedAmount.tsx";
 import classes from "./OrdersPanel.module.css";
 import { OpenOrders } from "./OpenOrders.tsx";
 import { orderName } from "./orderName.ts";
 
+interface OrderTabsProps {
+  symbol: string;
+  /** The list of margin positions. It is loaded when its tab is opened. */
+  MarginPositions: ComponentType<{ only: string | undefined }>;
+  /** The balances that count in margin mode; undefined in the other. */
+  MarginBalances: ComponentType | undefined;
+}
+
 /** The user's orders, fills and balances, of one market or of all. A page without a session does not load it. */
-export default function OrderTabs({ symbol }: { symbol: string }) {
+export default function OrderTabs({ symbol, MarginPositions, MarginBalances }: OrderTabsProps) {
   const [tab, setTab] = useState<string | null>("open");
   const [scope, setScope] = useState("all");
   const open = useOpenOrders();
@@ -35,6 +44,7 @@ export default function OrderTabs({ symbol }: { symbol: string }) {
           <Tabs.Tab value="open">
             {open.data ? t("Open orders ({count})", { count: open.data.length }) : t("Open orders")}
           </Tabs.Tab>
+          <Tabs.Tab value="positions">{t("Positions")}</Tabs.Tab>
           <Tabs.Tab value="history">{t("History")}</Tabs.Tab>
           <Tabs.Tab value="fills">{t("Fills")}</Tabs.Tab>
           <Tabs.Tab value="balances">{t("Balances")}</Tabs.Tab>
@@ -55,6 +65,11 @@ export default function OrderTabs({ symbol }: { symbol: string }) {
       <Tabs.Panel value="open">
         <OpenOrders only={only} />
       </Tabs.Panel>
+      <Tabs.Panel value="positions">
+        <Suspense fallback={<Loading what={t("your positions")} />}>
+          <MarginPositions only={only} />
+        </Suspense>
+      </Tabs.Panel>
       <Tabs.Panel value="history">
         <History only={only} />
       </Tabs.Panel>
@@ -62,7 +77,13 @@ export default function OrderTabs({ symbol }: { symbol: string }) {
         <Fills only={only} />
       </Tabs.Panel>
       <Tabs.Panel value="balances">
-        <Balances />
+        {MarginBalances ? (
+          <Suspense fallback={<Loading what={t("your balances")} />}>
+            <MarginBalances />
+          </Suspense>
+        ) : (
+          <Balances />
+        )}
       </Tabs.Panel>
     </Tabs>
   );

@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { lazy, memo, Suspense } from "react";
+import { type ComponentProps, lazy, memo, Suspense } from "react";
 import { Link } from "wouter";
 import { EmptyState } from "#lib/components/states.tsx";
 import { t } from "#lib/language.ts";
@@ -10,7 +10,8 @@ import classes from "./OrdersPanel.module.css";
 const OrderTabs = lazy(() => import("./OrderTabs.tsx"));
 
 /** The user's orders, fills and balances; for a visitor the way to the login. */
-export const OrdersPanel = memo(function OrdersPanel({ symbol }: { symbol: string }) {
+export const OrdersPanel = memo(function OrdersPanel(lists: ComponentProps<typeof OrderTabs>) {
+  const { symbol } = lists;
   const { session } = useSession();
   return (
     <section className={classes.panel} aria-label={t("Your orders")}>
@@ -27,7 +28,7 @@ export const OrdersPanel = memo(function OrdersPanel({ symbol }: { symbol: strin
         </EmptyState>
       ) : (
         <Suspense fallback={<Loading what={t("your orders")} />}>
-          <OrderTabs symbol={symbol} />
+          <OrderTabs {...lists} />
         </Suspense>
       )}
     </section>

@@ -21,17 +21,19 @@ import { EditButton } from "../layout/EditButton.tsx";
 import { template } from "../layout/model.ts";
 import { Places } from "../layout/Places.tsx";
 import { useLayout } from "../layout/useLayout.ts";
+import { MarginBalances, MarginPositions } from "../margin/lateLists.ts";
+import { useMode } from "../margin/mode.ts";
+import { TradeForm } from "../margin/TradeForm.tsx";
 import { ChartPanel } from "../market/ChartPanel.tsx";
 import { MarketHeader } from "../market/MarketHeader.tsx";
 import { OrderBook } from "../market/OrderBook.tsx";
 import { Panel } from "../market/Panel.tsx";
 import { isClosed } from "../market/states.ts";
 import { tickerAt } from "../market/lastPrice.ts";
-import type { Own, Proposal } from "../market/own.ts";
+import { type Level, NOTHING, type Own, type Proposal } from "../market/own.ts";
 import { keepSymbol } from "../market/preferences.ts";
 import { Trades } from "../market/Trades.tsx";
 import { explain } from "../api/messages.ts";
-import { OrderForm } from "../orders/OrderForm.tsx";
 import { OrdersPanel } from "../orders/OrdersPanel.tsx";
 import { isFar, wantedOf } from "../orders/amending.ts";
 import { useOneClick } from "../orders/habits.ts";
@@ -171,6 +173,8 @@ function Screen({ symbol }: { symbol: string }) {
   const entry = useAverageEntry(session?.userId, symbol);
   const isOneClick = useOneClick(session?.userId);
   const [proposal, setProposal] = useState<Proposal | null>(null);
+  const [levels, setLevels] = useState<readonly Level[]>(NOTHING.levels);
+  const mode = useMode(symbol);
   const [asks, setAsks] = useState(false);
   const endProposal = useCallback(() => setProposal(null), []);
   const amend = useAmendOrder({
@@ -194,8 +198,8 @@ function Screen({ symbol }: { symbol: string }) {
     [reset, amendPrice, isOneClick],
   );
   const own: Own = useMemo(
-    () => ({ orders, fills, entry, proposal, onPropose: canAmend ? propose : null }),
-    [orders, fills, entry, proposal, canAmend, propose],
+    () => ({ orders, fills, entry, levels, proposal, onPropose: canAmend ? propose : null }),
+    [orders, fills, entry, levels, proposal, canAmend, propose],
   );
   const market = markets.find((one) => one.symbol === symbol);
   if (!market) return null;
@@ -220,16 +224,23 @@ function Screen({ symbol }: { symbol: string }) {
     form: closed ? (
       <Panel title={t("Order")}>{state}</Panel>
     ) : (
-      <OrderForm
+      <TradeForm
         market={market}
         ticker={ticker}
         state={book}
         balances={session ? balances : undefined}
         draft={draft}
         onDraft={change}
+        onLevels={setLevels}
       />
     ),
-    orders: <OrdersPanel symbol={symbol} />,
+    orders: (
+      <OrdersPanel
+        symbol={symbol}
+        MarginPositions={MarginPositions}
+        MarginBalances={mode === "margin" ? MarginBalances : undefined}
+      />
+    ),
   };
   const ownLayout = isPhone ? null : layout.layout;
   return (

@@ -1,0 +1,103 @@
+import { Button } from "@mantine/core";
+import { memo, useEffect, useState } from "react";
+import { Link } from "wouter";
+import { EmptyState, ErrorState, WarningNote } from "#lib/components/states.tsx";
+import { t } from "#lib/language.ts";
+import { useLink } from "../api/live.ts";
+import type { Market } from "../api/queries.ts";
+import type { Level } from "../market/own.ts";
+import orderForm from "../orders/OrderForm.module.css";
+import { Loading } from "../parts/Loading.tsx";
+import { PageLink } from "../parts/PageLink.tsx";
+import { linesOf, positionsIn } from "./lines.ts";
+import classes from "./Margin.module.css";
+import { OpeningForm } from "./OpeningForm.tsx";
+import { type MarginAccount, useMarginAccount, useMarginPushes } from "./queries.ts";
+import { explainMargin } from "./refusals.ts";
+
+const NONE: readonly Level[] = [];
+
+interface MarginFormProps {
+  market: Market;
+  /** The side is that of the order form, so that keys and buttons of the page reach it. */
+  side: "buy" | "sell";
+  onSide: (side: "buy" | "sell") => void;
+  onLevels: (levels: readonly Level[]) => void;
+}
+
+export default memo(MarginForm);
+
+/**
+ * Opens margin positions on the trading screen, and tells the chart which prices matter to them. It takes nothing of the
+ * book, so it is not drawn again when that changes.
+ */
+function MarginForm({ market, side, onSide, onLevels }: MarginFormProps) {
+  const { data: account, error, refetch } = useMarginAccount();
+  useMarginPushes();
+  const { symbol } = market;
+  // As text, so that an account that is read again with the same lines changes nothing.
+  const lines = JSON.stringify(account ? linesOf(symbol, account) : NONE);
+  useEffect(() => onLevels(JSON.parse(lines) as readonly Level[]), [lines, onLevels]);
+  useEffect(() => () => onLevels(NONE), [onLevels]);
+  if (account) return <Form key={symbol} {...{ market, side, onSide, account, isOld: error !== null }} />;
+  if (account === null) {
+    return (
+      <div className={orderForm.form}>
+        <EmptyState
+          title={t("You have no margin account yet")}
+          action={
+            <Button component={Link} href="/margin" variant="default">
+              {t("Open a margin account")}
+            </Button>
+          }
+        >
+          {t(
+            "Margin is trading with borrowed money: gains and losses grow alike. Move collateral into an account of its own first; the page Margin says what it costs and what can go wrong.",
+          )}
+        </EmptyState>
+      </div>
+    );
+  }
+  if (error) return <ErrorState problem={explainMargin(error)} onRetry={() => void refetch()} />;
+  return <Loading what={t("your margin account")} />;
+}
+
+function Form({
+  market,
+  account,
+  side,
+  onSide,
+  isOld,
+}: Omit<MarginFormProps, "onLevels"> & { account: MarginAccount; isOld: boolean }) {
+  const link = useLink();
+  const [draft, setDraft] = useState({ quantity: "", leverage: "2" });
+  const isMore = positionsIn(market.symbol, account).some((position) => position.side === side);
+  return (
+    <div className={classes.onScreen}>
+      <OpeningForm
+        market={market}
+        account={account}
+        draft={{ ...draft, side }}
+        onDraft={({ side: next, ...changes }) => {
+          if (next !== undefined) onSide(next);
+          setDraft((before) => ({ ...before, ...changes }));
+        }}
+        notes={
+          <>
+            {isMore && (
+              <p className={classes.note}>
+                {t("You have a position of this side already. This one adds to it, with a loan of its own.")}
+              </p>
+            )}
+            {(isOld || link.state !== "live") && (
+              <WarningNote>
+                {t("The prices on this page are old: the connection to the exchange is broken.")}
+              </WarningNote>
+            )}
+          </>
+        }
+      />
+      <PageLink href="/margin">{t("Account, loans and collateral")}</PageLink>
+    </div>
+  );
+}

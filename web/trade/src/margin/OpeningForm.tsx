@@ -1,0 +1,148 @@
+import { Button, SegmentedControl } from "@mantine/core";
+import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
+import { DecimalField } from "#lib/components/DecimalField.tsx";
+import { t } from "#lib/language.ts";
+import { ONE, readScaled } from "#lib/scaled.ts";
+import type { Market } from "../api/queries.ts";
+import orderForm from "../orders/OrderForm.module.css";
+import { stepped } from "../orders/review.ts";
+import { PercentButtons } from "../parts/PercentButtons.tsx";
+import { LEVERAGE_MAX } from "./figures.ts";
+import classes from "./Margin.module.css";
+import { OpenDialog, openingAction } from "./OpenDialog.tsx";
+import { type OpeningDraft, partOfMargin, reviewOpening } from "./opening.ts";
+import { OpeningFigures } from "./OpeningFigures.tsx";
+import type { MarginAccount } from "./queries.ts";
+
+const LEVERAGES = ["1", "2", "3", "5", "10"] as const;
+
+interface OpeningFormProps {
+  market: Market | undefined;
+  account: MarginAccount;
+  draft: OpeningDraft;
+  onDraft: (changes: Partial<OpeningDraft>) => void;
+  /** What stands above the side. */
+  lead?: ReactNode;
+  /** What stands between the figures and the button. */
+  notes?: ReactNode;
+}
+
+/** Opens a position at the market price. Shows margin, loan and risk before the user confirms. */
+export function OpeningForm({ market, account, draft, onDraft, lead, notes }: OpeningFormProps) {
+  const hint = useId();
+  const [asks, setAsks] = useState(false);
+  const facts = { market, account };
+  const { faults, blocked, estimate, body } = reviewOpening(draft, facts);
+  const keys = (field: "quantity" | "leverage", step: string) => (event: KeyboardEvent) => {
+    const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    const next = stepped(draft[field], step, by * (event.shiftKey ? 10n : 1n));
+    const isTooMuch = field === "leverage" && (readScaled(next) ?? 0n) > LEVERAGE_MAX * ONE;
+    onDraft({ [field]: isTooMuch ? LEVERAGE_MAX.toString() : next });
+  };
+  return (
+    <>
+      <form
+        className={classes.form}
+        aria-label={t("Open a position")}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (blocked === null) setAsks(true);
+        }}
+      >
+        {lead}
+        <SegmentedControl
+          fullWidth
+          aria-label={t("Side")}
+          className={orderForm.sides}
+          data-side={draft.side}
+          data={[
+            { value: "buy", label: t("Buy, long") },
+            { value: "sell", label: t("Sell, short") },
+          ]}
+          value={draft.side}
+          onChange={(side) => onDraft({ side: side === "sell" ? "sell" : "buy" })}
+        />
+        <DecimalField
+          label={t("Leverage")}
+          description={t("How many times your own margin the position is worth, from 1 to {leverageMax}.", {
+            leverageMax: LEVERAGE_MAX,
+          })}
+          value={draft.leverage}
+          error={faults.leverage}
+          rightSection={<span className={classes.unit}>×</span>}
+          onValue={(leverage) => onDraft({ leverage })}
+          onKeyDown={keys("leverage", "1")}
+        />
+        <div className={classes.leverages} role="group" aria-label={t("Usual leverages")}>
+          {LEVERAGES.map((leverage) => (
+            <Button
+              key={leverage}
+              size="compact-xs"
+              variant="default"
+              aria-pressed={draft.leverage.trim() === leverage}
+              onClick={() => onDraft({ leverage })}
+            >
+              {leverage} ×
+            </Button>
+          ))}
+        </div>
+        <DecimalField
+          label={t("Quantity")}
+          value={draft.quantity}
+          error={faults.quantity}
+          rightSection={<span className={classes.unit}>{market?.baseAsset}</span>}
+          rightSectionWidth={64}
+          onValue={(quantity) => onDraft({ quantity })}
+          onKeyDown={keys("quantity", market?.lotSize ?? "1")}
+        />
+        <PercentButtons
+          of={t("what your margin carries")}
+          disabled={partOfMargin(draft, facts, 100n) === null}
+          onPercent={(percent) => {
+            const quantity = partOfMargin(draft, facts, percent);
+            if (quantity !== null) onDraft({ quantity });
+          }}
+        />
+        <OpeningFigures
+          side={draft.side}
+          estimate={estimate}
+          account={account}
+          quote={market?.quoteAsset ?? ""}
+        />
+        {notes}
+        <Button
+          type="submit"
+          size="md"
+          fullWidth
+          className={orderForm.submit}
+          data-side={draft.side}
+          disabled={blocked !== null}
+          aria-describedby={hint}
+        >
+          {openingAction(draft.side)}
+        </Button>
+        <p id={hint} className={orderForm.hint} role="status">
+          {blocked ?? ""}
+        </p>
+        <p className={classes.note}>
+          {t(
+            "It trades at the market, so the price may be worse than the fair one; beyond the exchange’s limit nothing is traded. What was borrowed for that and not needed is repaid at once.",
+          )}
+        </p>
+      </form>
+      {asks && estimate && body && (
+        <OpenDialog
+          body={body}
+          estimate={estimate}
+          account={account}
+          blocked={blocked}
+          onDone={() => onDraft({ quantity: "" })}
+          onClose={() => setAsks(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+import { SegmentedControl } from "@mantine/core";
+import { type ComponentProps, lazy, memo, Suspense, useCallback } from "react";
+import { t } from "#lib/language.ts";
+import { useSession } from "../api/session.ts";
+import type { Level } from "../market/own.ts";
+import { Panel } from "../market/Panel.tsx";
+import { OrderForm } from "../orders/OrderForm.tsx";
+import { Loading } from "../parts/Loading.tsx";
+import { chooseMode, useMode } from "./mode.ts";
+
+const MarginForm = lazy(() => import("./MarginForm.tsx"));
+
+interface TradeFormProps extends Omit<ComponentProps<typeof OrderForm>, "tools"> {
+  /** Hears which prices of the margin positions the chart is to mark. */
+  onLevels: (levels: readonly Level[]) => void;
+}
+
+/** The order form, or the form for margin positions where the user has chosen that mode. */
+export const TradeForm = memo(function TradeForm({ onLevels, ...order }: TradeFormProps) {
+  const { session } = useSession();
+  const { market, draft, onDraft } = order;
+  const mode = useMode(market.symbol);
+  const chooseSide = useCallback((side: "buy" | "sell") => onDraft({ side }), [onDraft]);
+  if (session === null) return <OrderForm {...order} />;
+  const choice = (
+    <SegmentedControl
+      size="xs"
+      aria-label={t("Trade with")}
+      data={[
+        { value: "spot", label: t("Spot") },
+        { value: "margin", label: t("Margin") },
+      ]}
+      value={mode}
+      onChange={(next) => chooseMode(market.symbol, next === "margin" ? "margin" : "spot")}
+    />
+  );
+  if (mode === "spot") return <OrderForm {...order} tools={choice} />;
+  return (
+    <Panel title={t("Order")} tools={choice}>
+      <Suspense fallback={<Loading what={t("the form")} />}>
+        <MarginForm market={market} side={draft.side} onSide={chooseSide} onLevels={onLevels} />
+      </Suspense>
+    </Panel>
+  );
+});
