@@ -32,7 +32,7 @@ RECENT_MS = MINUTE_MS
 BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 
 # Whole transactions of the ledger, along ledger_entries_movements. Only accounts of users have lots.
-_ENTRIES = """
+ENTRIES = """
     SELECT * FROM (
         SELECT created_at, transaction_id, user_id, asset, amount, entry_type, reference_id FROM ledger_entries
         WHERE reference_type <> 'trade' AND created_at > $1 ORDER BY created_at FETCH FIRST $2 ROWS WITH TIES
@@ -63,7 +63,7 @@ class MovementFollower:
         Without market data it ends, and begins there again.
         """
         place, made = self.followed_until - OVERLAP, 0
-        while rows := await self._pool.fetch(_ENTRIES, place, PAGE):
+        while rows := await self._pool.fetch(ENTRIES, place, PAGE):
             try:
                 made += await self._follow(rows)
             except MarketDataUnavailableError as error:

@@ -82,8 +82,7 @@ function Figures({ found, label }: { found: PortfolioReturn; label: string }) {
         )}
         {t("The percentage is time-weighted: deposits and withdrawals do not change it.")}
         {found.unpriced.length > 0 &&
-          " " +
-            t("Without a price, not counted: {unpriced}.", { unpriced: found.unpriced.join(", ") })}
+          " " + t("Without a price, not counted: {unpriced}.", { unpriced: found.unpriced.join(", ") })}
       </p>
     </>
   );

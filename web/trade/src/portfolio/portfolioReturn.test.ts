@@ -45,7 +45,7 @@ describe("the return of a portfolio", () => {
         { kind: "deposits", value: "200.12" },
         { kind: "withdrawals", value: "-50.55" },
       ],
-      result: "0.43",
+      result: "0.42",
       income: "0.12",
       end: "250",
     });

@@ -26,11 +26,11 @@ _OF_PERIOD = """
     FROM ledger_entries WHERE user_id = $1 AND reference_type <> 'trade' AND created_at >= $2 AND created_at < $3
         AND entry_type <> ALL ($4::text[])
 """
-_FLOWS = f"""
+FLOWS = f"""
     SELECT created_at, entry_type, asset, sum(amount) AS amount {_OF_PERIOD}
     GROUP BY created_at, entry_type, asset ORDER BY created_at, entry_type, asset LIMIT $5
 """
-_GROUPED_FLOWS = f"""
+GROUPED_FLOWS = f"""
     SELECT max(created_at) AS created_at, width_bucket(created_at, $5::timestamptz[]) AS point, entry_type, asset,
         sum(amount) AS amount {_OF_PERIOD}
     GROUP BY point, entry_type, asset ORDER BY created_at, entry_type, asset
@@ -86,14 +86,14 @@ async def _flows(
 ) -> tuple[list[datetime], list[Flow], bool]:
     """The points of a period, its flows, and whether they are grouped."""
     period = (user_id, start, end, list(NO_FLOWS))
-    rows: Sequence[Any] = await connection.fetch(_FLOWS, *period, FLOWS_MAX + 1)
+    rows: Sequence[Any] = await connection.fetch(FLOWS, *period, FLOWS_MAX + 1)
     times = {row["created_at"] for row in rows}
     if len(rows) <= FLOWS_MAX and len(times) <= FLOW_POINTS_MAX:
         points = points_at_flows(start, end, times)
         places = {point: index for index, point in enumerate(points)}
         return points, [_flow(row, places[min(row["created_at"] + RESOLUTION, end)]) for row in rows], False
     points = equal_points(start, end)
-    rows = await connection.fetch(_GROUPED_FLOWS, *period, points[:-1])
+    rows = await connection.fetch(GROUPED_FLOWS, *period, points[:-1])
     return points, [_flow(row, row["point"]) for row in rows], True
 
 
