@@ -101,12 +101,10 @@ const PERIODS: readonly Period[] = [
     time: [0, 11],
   },
 ];
-/** The longest spans that points of an hour and of a day are drawn over: the exchange gives at most 366 points. */
-const SPANS: readonly [interval: PortfolioInterval, span: number][] = [
-  ["1h", 14 * DAY],
-  ["1d", 365 * DAY],
-  ["1w", 366 * 7 * DAY - DAY],
-];
+type Span = readonly [interval: PortfolioInterval, span: number];
+const WEEKS: Span = ["1w", 366 * 7 * DAY - DAY];
+/** The longest spans that points of an hour, a day and a week are drawn over: the exchange gives at most 366 points. */
+const SPANS: readonly Span[] = [["1h", 14 * DAY], ["1d", 365 * DAY], WEEKS];
 
 /** Points and length of a period's graph; the length is null while its begin is not known. */
 function graphOf(period: Period, found: PortfolioReturn | undefined) {
@@ -114,7 +112,7 @@ function graphOf(period: Period, found: PortfolioReturn | undefined) {
   if (!found) return { interval: period.interval, span: null };
   // A begin in the middle of an hour has a point before it, so that the graph begins with nothing.
   const length = Math.max(found.endsAt - found.beginsAt, HOUR) + HOUR;
-  const [interval, longest] = SPANS.find(([, span]) => length <= span) ?? SPANS[SPANS.length - 1]!;
+  const [interval, longest] = SPANS.find(([, span]) => length <= span) ?? WEEKS;
   return { interval, span: Math.min(length, longest) };
 }
 
@@ -124,7 +122,7 @@ export default function PortfolioPage() {
   const period = PERIODS.find(({ value }) => value === parameter("period")) ?? MONTH;
   const found = usePortfolioReturn(period.period);
   const { interval, span } = graphOf(period, found.data);
-  const history = usePortfolioHistory(interval, span);
+  const history = usePortfolioHistory(period.period, interval, span);
   const worth = useWorth();
   const { balances, prices, wallet, symbols } = worth;
   const isKnown = balances.data !== undefined && prices.data !== undefined;

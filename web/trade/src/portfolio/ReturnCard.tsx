@@ -121,7 +121,7 @@ export function MovementList({ query }: { query: UseQueryResult<PortfolioReturn>
         label={t("Moved in and out")}
         columns={columns()}
         rows={rows}
-        rowId={({ timestamp, kind, asset }) => `${timestamp} ${kind} ${asset}`}
+        rowId={({ timestamp, kind, asset, amount }) => `${timestamp} ${kind} ${asset} ${amount}`}
         rowName={({ asset }) => asset}
         state={query}
         problem={explainIfAny(query.error)}

@@ -34,13 +34,13 @@ export function usePortfolioReturn(period: ReturnPeriod) {
 
 /**
  * The user's balances and their value at points of time, `interval` apart, over the last `span` milliseconds; nothing
- * while the span is not known.
+ * while the span is not known. Each `period` keeps its own: two may have the same interval.
  */
-export function usePortfolioHistory(interval: PortfolioInterval, span: number | null) {
+export function usePortfolioHistory(period: ReturnPeriod, interval: PortfolioInterval, span: number | null) {
   const { rest } = useExchange();
   const { session } = useSession();
   return useQuery({
-    queryKey: ["funds", "portfolio", interval],
+    queryKey: ["funds", "portfolio", period, interval],
     queryFn: ({ signal }) => {
       const query = { interval, from: Date.now() - (span ?? 0) };
       return returned(rest.GET("/api/v1/accounts/portfolio-history", { params: { query }, signal }));
