@@ -79,6 +79,9 @@ RECORDS = {
     "WithdrawalAddressResponse": "WithdrawalAddress",
     "HoldingResponse": "Holding",
     "PortfolioPointResponse": "PortfolioPoint",
+    "PortfolioFlowsResponse": "PortfolioFlows",
+    "PortfolioMovementResponse": "PortfolioMovement",
+    "PortfolioReturnResponse": "PortfolioReturn",
     # The user's account, settings, API keys and verification
     "ProfileResponse": "Profile",
     "ActivityResponse": "Activity",

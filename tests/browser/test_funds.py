@@ -2,7 +2,7 @@
 
 import json
 import re
-from decimal import ROUND_DOWN, Decimal
+from decimal import ROUND_DOWN, ROUND_UP, Decimal
 from urllib.error import HTTPError
 
 import pyotp
@@ -231,10 +231,26 @@ def test_a_portfolio_shows_its_worth_history_and_shares(new_window: NewWindow, e
     expect(graph).to_have_attribute("aria-valuetext", re.compile(f"^{re.escape(worth)} USD at "))
     graph.press("Home")
     expect(graph).to_have_attribute("aria-valuetext", re.compile(r"^0\.00 USD at "))
-    expect(page.get_by_text(f"value changed by +{worth} USD")).to_be_visible()
     screen.segment("Period", "24 hours")
-    # Nothing was held before, so nothing was gained: the deposit and the trade are no gain.
-    expect(page.get_by_text("Gain from prices 0.00 USD in 24 hours.")).to_be_visible()
+    # The deposit is no gain; the fee of the trade is a loss. The column adds up to the worth.
+    figures = page.get_by_role("table", name="Return in 24 hours")
+    fee = (1000 - total).quantize(Decimal("0.01"), ROUND_UP)
+    assert fee > 0
+    for name, value in (
+        ("Value at the start", "0.00"),
+        ("Deposits", "+1,000.00"),
+        ("Result", f"−{fee}"),
+        ("Value at the end", worth),
+    ):
+        expect(figures.get_by_role("row", name=name)).to_contain_text(f"{value} USD")
+    expect(screen.row("Moved in and out", "Deposit")).to_contain_text("+1,000.00 USD")
+    expect(graph.locator("path[data-in]")).to_have_count(1)
+    # All time begins with the first movement.
+    screen.segment("Period", "All time")
+    expect(page.get_by_role("table", name="Return in all time").get_by_role("row", name="Result")).to_contain_text(
+        f"−{fee} USD"
+    )
+    screen.segment("Period", "24 hours")
     assert "period=24h" in page.url
     screen.look_over("a portfolio")
     page.unroute_all(behavior="ignoreErrors")

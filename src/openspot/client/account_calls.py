@@ -10,6 +10,7 @@ from openspot.client.gen.records import (
     Deposit,
     DepositAddress,
     PortfolioPoint,
+    PortfolioReturn,
     Transaction,
     Withdrawal,
     WithdrawalAddress,
@@ -50,6 +51,10 @@ class AccountCalls(Calls):
             "to": milliseconds(until, "until"),
         }
         return await self._call("GET", "/accounts/portfolio-history", list[PortfolioPoint], query=query)
+
+    async def portfolio_return(self, *, period: str = "month") -> PortfolioReturn:
+        """What the user gained in USD without what was paid in and out. Periods are day, week, month, year and all."""
+        return await self._call("GET", "/accounts/portfolio-return", PortfolioReturn, query={"period": period})
 
     # Deposits
 

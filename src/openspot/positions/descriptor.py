@@ -50,7 +50,7 @@ DESCRIPTOR = Descriptor(
             "broker_reports",
             "broker_exceptions",
         ),
-        reads=("users", "orders", "trades"),
+        reads=("users", "orders", "trades", "ledger_entries"),
     ),
     addresses=(Address("Position service", lambda settings: f"{settings.positions_url}/api/pms", is_for_users=True),),
     http="openspot.positions.app:documented",

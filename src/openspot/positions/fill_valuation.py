@@ -20,14 +20,12 @@ from openspot.positions.fifo_transaction import TransactionError
 from openspot.positions.fills import Fill, moved_quote, transactions_of_fill
 from openspot.positions.import_rules import AcceptedTransaction, fingerprint
 from openspot.positions.metrics import PENDING_FILLS
+from openspot.positions.movements import EXCHANGE, MINUTE_MS
 from openspot.positions.prices import Prices
 
 log = get_logger("positions")
 
 BATCH = 500
-ACCOUNT = "exchange"
-"""The account of FIFO transactions that come from fills of the exchange."""
-_MINUTE_MS = 60_000
 
 
 class FillValuation:
@@ -54,7 +52,7 @@ class FillValuation:
         by_user: dict[str, list[tuple[Any, list[AcceptedTransaction]]]] = {}
         for row in rows:
             quote = row["symbol"].split("-")[1]
-            key = quote, row["executed_ms"] // _MINUTE_MS
+            key = quote, row["executed_ms"] // MINUTE_MS
             if key not in rates:
                 rates[key] = await self._rate(quote, datetime_from_ms(row["executed_ms"]))
             rate = rates[key]
@@ -83,7 +81,7 @@ class FillValuation:
         fill = Fill(
             trade_id=trade_id,
             timestamp=row["executed_ms"],
-            account=ACCOUNT,
+            account=EXCHANGE,
             base=base,
             quote=quote,
             side=side,

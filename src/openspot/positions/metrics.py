@@ -9,3 +9,6 @@ FOLLOWED_SEQUENCE = Gauge(
     "openspot_positions_followed_sequence", "Engine sequence of the newest trade that was followed"
 )
 PENDING_FILLS = Gauge("openspot_positions_pending_fills", "Fills that are not FIFO transactions yet")
+FOLLOWED_MOVEMENTS = Counter(
+    "openspot_positions_followed_movements_total", "Entries of the ledger that became FIFO transactions"
+)

@@ -6,10 +6,12 @@ from decimal import Decimal
 
 from openspot.contracts.messages import Candle, GetCandles
 from openspot.domain.candles import Interval, begin_of
-from openspot.domain.fair_price.model import PriceState
-from openspot.domain.money import parse_decimal
+from openspot.domain.fair_price.crossing import asset_prices
+from openspot.domain.fair_price.model import FairPrice, PriceState
+from openspot.domain.money import MoneyError, parse_decimal
 from openspot.kit.clock import datetime_from_ms
 from openspot.market_data_client.errors import UnknownMarketError
+from openspot.market_data_client.fair_prices import fair_price_of
 from openspot.market_data_client.requests import MarketDataClient
 from openspot.positions.profit_and_loss import mark_price
 from openspot.positions.times import milliseconds_of
@@ -42,6 +44,17 @@ class Prices:
             for symbol, event in fair.items()
             if event.state != PriceState.DISPUTED and (symbol in last or event.is_confirmed)
         }
+
+    async def of_assets(self, currency: str) -> dict[str, int]:
+        """The fair price of each asset in `currency`, at 18 places."""
+        known: dict[str, FairPrice] = {}
+        for event in await self._market_data.fair_prices():
+            try:
+                known[event.symbol] = fair_price_of(event)
+            except (MoneyError, ValueError):
+                # It is no price. Its market is as one that never had one.
+                continue
+        return {asset: price.price for asset, price in asset_prices(currency, known).items()}
 
     async def daily_closes(self, symbol: str, until: datetime) -> dict[date, Decimal]:
         """The closes of the last CLOSES_DAYS whole UTC days before `until`, without days on which nothing traded."""

@@ -25,6 +25,7 @@ from openspot.positions.fill_follower import trade_consumer
 from openspot.positions.fill_valuation import FillValuation
 from openspot.positions.holdings.service import HoldingService
 from openspot.positions.holdings.store import HoldingStore
+from openspot.positions.movement_follower import MovementFollower
 from openspot.positions.prices import Prices
 from openspot.positions.settings import PositionSettings
 from openspot.positions.spot.service import SpotService
@@ -39,6 +40,7 @@ NAME = "positions"
 CONNECTIONS_MAX = 16
 AUDIT_QUEUE_MAX = 20_000
 VALUATION_S = 1.0
+MOVEMENTS_S = 2.0
 
 
 async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock = system_clock) -> None:
@@ -71,6 +73,7 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
             transactions_max=settings.position_transactions_max,
         )
         frame.at_end(cost_basis.stop)
+        movements = MovementFollower(pool, prices, settings.accounting_currency, clock)
         services = Services(
             holdings=HoldingService(
                 pool, store, prices, clock, settings.accounting_currency, follows_fills=settings.follow_fills
@@ -84,7 +87,12 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
             ),
             cost_basis=cost_basis,
             spot=SpotService(
-                SpotStore(pool), cost_basis, engine, market_data, clock, follows_fills=settings.follow_fills
+                SpotStore(pool),
+                cost_basis,
+                engine,
+                prices,
+                clock,
+                followed_until=(lambda: movements.followed_until) if settings.follow_fills else None,
             ),
             broker=BrokerService(pool, store, markets.limits, clock, follows_fills=settings.follow_fills),
             health=frame.health,
@@ -101,6 +109,8 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
             valuation = FillValuation(pool, prices, settings.accounting_currency)
             frame.start("follow fills", consumer.run(stop), finishes=True)
             frame.start("value fills", repeat("value fills", valuation.run_once, VALUATION_S), is_essential=False)
+            follow_movements = repeat("follow movements", movements.run_once, MOVEMENTS_S)
+            frame.start("follow movements", follow_movements, is_essential=False)
         frame.start(
             "mark positions", repeat("mark positions", marking.run_once, settings.position_mark_s), is_essential=False
         )

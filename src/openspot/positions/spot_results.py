@@ -4,8 +4,9 @@ Money is shown in whole cents, cut towards zero, and every sum is made of the ce
 page add up to its total to the last cent.
 
 The cost of a holding is that of its lots. Assets leave an account oldest first (`fifo`), so if the account holds less
-than its lots, the oldest of these have left: the newest lots count. If it holds more, nobody has told what the rest
-cost, and its cost is unknown. The accounting currency costs what it is.
+than its lots, the oldest of these have left: the newest lots count. Those with an estimated cost count last, so that
+what a user records takes their place. If the account holds more, nobody has told what the rest cost, and its cost is
+unknown. The accounting currency costs what it is.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,10 +21,11 @@ PERCENT_STEP = AMOUNT_SCALE // 100
 
 
 class LotSum(NamedTuple):
-    """Lots that are held: how much, and what it cost."""
+    """Lots that are held: how much, what it cost, and how much of it has an estimated cost."""
 
     quantity: int
     cost: int
+    estimated: int = 0
 
 
 class Realised(NamedTuple):
@@ -39,14 +41,15 @@ class Realised(NamedTuple):
 class SpotResult:
     """One asset. Money is in the accounting currency.
 
-    `known` of the `quantity` has a known cost. What depends on the price is None without one. `cost` is that of the
-    known quantity, None if nothing is known of what is held; `average_cost`, of one unit, is exact. `unrealised` is the
-    value of the known quantity less its cost, and `unknown_value` the value of the rest.
+    `known` of the `quantity` has a cost, `estimated` of that an estimate. What depends on the price is None without
+    one. `cost` is that of the known quantity, None if nothing is known of what is held; `average_cost`, of one unit, is
+    exact. `unrealised` is the value of the known quantity less its cost, and `unknown_value` the value of the rest.
     """
 
     asset: str
     quantity: int
     known: int
+    estimated: int = 0
     price: int | None
     value: int | None
     cost: int | None
@@ -94,16 +97,17 @@ def percent_of(part: int | None, whole: int | None) -> int | None:
     return _cut(magnitude if (part < 0) == (whole < 0) else -magnitude, PERCENT_STEP)
 
 
-def newest_lots(whole: LotSum, partial: LotSum | None, quantity: int) -> LotSum:
+def newest_lots(whole: LotSum, partial: LotSum | None, quantity: int, told: int) -> LotSum:
     """The newest lots of `quantity`. `whole` lots fit into it, and the next older one, `partial`, only in part.
 
-    What is gone of the partial lot took its share of the cost rounded down, as everywhere in `fifo`.
+    What is gone of the partial lot took its share of the cost rounded down, as everywhere in `fifo`. `told` is the
+    quantity of those whose cost is not estimated; they come first.
     """
     if partial is None:
-        return whole
+        return whole._replace(estimated=max(0, whole.quantity - told))
     rest = quantity - whole.quantity
     gone_cost = partial.cost * (partial.quantity - rest) // partial.quantity
-    return LotSum(quantity, whole.cost + partial.cost - gone_cost)
+    return LotSum(quantity, whole.cost + partial.cost - gone_cost, max(0, quantity - told))
 
 
 def spot_result(
@@ -123,6 +127,7 @@ def spot_result(
         asset=asset,
         quantity=quantity,
         known=lots.quantity,
+        estimated=lots.estimated,
         price=price,
         value=value,
         cost=cost,

@@ -77,17 +77,20 @@ async def test_holdings_have_the_engines_quantities_and_every_column_adds_up(
     assert realised["today"] in ("9.95", "0")  # Midnight may have been seconds ago.
     assert found["holdings"] == [
         {
-            "asset": "BTC", "quantity": "3", "knownQuantity": "2.6", "price": "150.017", "value": "450.05",
+            "asset": "BTC", "quantity": "3", "knownQuantity": "2.6", "estimatedQuantity": "0",
+            "price": "150.017", "value": "450.05",
             "cost": "180.8", "averageCost": "69.538461538461538461", "unrealisedPnl": "209.24",
             "unrealisedPercent": "115.73", "unknownValue": "60.01", "realisedPnl": realised, "fees": fees,
         },
         {
-            "asset": "DOGE", "quantity": "4", "knownQuantity": "0", "price": None, "value": None, "cost": None,
+            "asset": "DOGE", "quantity": "4", "knownQuantity": "0", "estimatedQuantity": "0",
+            "price": None, "value": None, "cost": None,
             "averageCost": None, "unrealisedPnl": None, "unrealisedPercent": None, "unknownValue": None,
             "realisedPnl": NONE, "fees": [],
         },
         {
-            "asset": "USD", "quantity": "10.559", "knownQuantity": "10.559", "price": "1", "value": "10.55",
+            "asset": "USD", "quantity": "10.559", "knownQuantity": "10.559", "estimatedQuantity": "0",
+            "price": "1", "value": "10.55",
             "cost": "10.55", "averageCost": "1", "unrealisedPnl": "0", "unrealisedPercent": "0",
             "unknownValue": "0", "realisedPnl": NONE, "fees": [],
         },

@@ -3,13 +3,17 @@
 from collections.abc import Collection
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 
 from openspot.archive.run import archive
 from openspot.kit.settings import Settings
+from openspot.positions.movement_follower import ENTRIES as ENTRIES_IN_ORDER
+from openspot.positions.movement_follower import PAGE
 from openspot.rest_edge.funds.accounts.portfolio_store import PortfolioStore
-from tests.support.histories import BEGIN, LIMIT, RecordingPool, fill, pages, plan_of
+from openspot.rest_edge.funds.accounts.return_store import FLOWS, FLOWS_MAX, GROUPED_FLOWS
+from tests.support.histories import BEGIN, LIMIT, OLDEST, USER, RecordingPool, fill, pages, plan_of
 
 ROWS = 20_000
 READ_MAX = 4 * (LIMIT + 1)
@@ -74,6 +78,26 @@ async def test_a_year_of_prices_reads_two_rows_at_most_for_each_point(pool: asyn
                 assert {node.kind for node in nodes if node.table} <= ALONG_AN_INDEX, nodes
                 # The sort of trades of one time looks at the first of the time before, too.
                 assert max(node.rows for node in nodes) <= 2 * count, nodes
+
+
+async def test_what_no_trade_moved_is_read_past_the_entries_of_all_trades(pool: asyncpg.Pool) -> None:
+    await fill(pool, ROWS)
+    end = BEGIN + timedelta(seconds=2 * ROWS)
+    grouped = [BEGIN, BEGIN + timedelta(days=1)]
+    queries: dict[str, tuple[str, list[Any]]] = {
+        "flows": (FLOWS, [USER, BEGIN, end, ["conversion"], FLOWS_MAX]),
+        "grouped flows": (GROUPED_FLOWS, [USER, BEGIN, end, ["conversion"], grouped]),
+        "movements of all users": (ENTRIES_IN_ORDER, [BEGIN - timedelta(days=1), PAGE]),
+    }
+    indexes = {"ledger_entries_flows", "ledger_entries_movements"}
+    async with pool.acquire() as connection:
+        for name, (query, values) in queries.items():
+            for mode in ("force_custom_plan", "force_generic_plan"):
+                nodes = await plan_of(connection, query, values, mode)
+                assert {node.kind for node in nodes if node.table} <= ALONG_AN_INDEX, f"{name}: {nodes}"
+                assert {node.index for node in nodes if node.index} <= indexes, f"{name}: {nodes}"
+                # The deposits of the user, and those of the others among them.
+                assert max(node.rows for node in nodes) <= 2 * OLDEST, f"{name}: {nodes}"
 
 
 async def test_it_does_not_either_when_half_of_the_rows_have_left(

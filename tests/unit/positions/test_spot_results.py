@@ -148,7 +148,7 @@ def test_the_newest_lots_are_what_a_queue_keeps_when_the_oldest_leave(
             partial = LotSum(lot.quantity, lot.cost)
     if queue.quantity > quantity:
         queue.take(queue.quantity - quantity)
-    assert newest_lots(kept, partial, quantity) == LotSum(quantity, sum(lot.cost for lot in queue))
+    assert newest_lots(kept, partial, quantity, quantity) == LotSum(quantity, sum(lot.cost for lot in queue))
 
 
 @pytest.mark.parametrize(("amount", "cut"), [("1.239", "1.23"), ("0.009", "0"), ("5", "5")])

@@ -1029,6 +1029,8 @@ export interface components {
          * SpotResultResponse
          * @description One asset. `knownQuantity` of the quantity has a known cost; `cost`, `averageCost` and `unrealisedPnl` are its.
          *
+         *     `estimatedQuantity` of it came from elsewhere, and has the price of that moment as its cost.
+         *
          *     What depends on a fair price is null without one. What depends on a cost is null if the cost is unknown.
          *     `unknownValue` is the value of the quantity whose cost is unknown.
          */
@@ -1038,6 +1040,8 @@ export interface components {
             quantity: string;
             /** Format: decimal */
             knownQuantity: string;
+            /** Format: decimal */
+            estimatedQuantity: string;
             price: string | null;
             value: string | null;
             cost: string | null;

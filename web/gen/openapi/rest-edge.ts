@@ -1224,6 +1224,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/accounts/portfolio-return": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What you gained in USD over a period, without deposits and withdrawals
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
+        get: operations["get_portfolio_return"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/accounts/deposit-address": {
         parameters: {
             query?: never;
@@ -5512,6 +5532,38 @@ export interface components {
          */
         Permission: "console.use" | "orders.read_all" | "orders.cancel_any" | "orders.cancel_all" | "trades.read_all" | "trades.export" | "trades.annotate" | "participants.read" | "participants.create" | "participants.activate" | "participants.deactivate" | "participants.set_stp_mode" | "participants.set_fees" | "participants.reset_password" | "participants.set_type" | "users.read" | "users.export" | "users.annotate" | "users.lock_login" | "users.lock_withdrawals" | "users.reset_second_factor" | "users.resend_mail" | "users.set_limits" | "users.close" | "balances.read_all" | "balances.adjust_up" | "balances.adjust_down" | "balances.approve" | "balances.transfer" | "balances.export" | "deposits.read" | "deposits.export" | "deposits.credit" | "withdrawals.read" | "withdrawals.export" | "withdrawals.approve" | "withdrawals.reject" | "withdrawals.sign" | "withdrawals.assign" | "wallets.read" | "wallets.configure" | "payments.read" | "payments.export" | "plans.read" | "plans.change" | "markets.read" | "markets.announce" | "symbols.create" | "symbols.update" | "symbols.set_phase" | "symbols.deactivate" | "symbols.delete" | "currencies.create" | "currencies.update" | "currencies.delete" | "fees.configure" | "risk.read" | "risk.set_limits" | "risk.freeze_participant" | "margin.read" | "margin.liquidate" | "kyc.read" | "kyc.decide" | "cases.read" | "cases.close" | "reports.regulatory" | "sessions.read" | "sessions.end_any" | "api_keys.read_all" | "api_keys.revoke_any" | "permissions.read" | "permissions.grant" | "operators.read" | "operators.end_sessions" | "stats.read" | "health.read" | "journal.verify" | "journal.export" | "reconcile.run" | "reconcile.read" | "audit.read" | "audit.export" | "settings.read" | "settings.change";
         /**
+         * PortfolioFlowsResponse
+         * @description What came in less what went out, by its kind, in USD at the prices of their times.
+         *
+         *     `moves` are those to and from staking and the margin account, `subscriptions` what plans cost, less refunds.
+         */
+        PortfolioFlowsResponse: {
+            /** Format: decimal */
+            deposits: string;
+            /** Format: decimal */
+            withdrawals: string;
+            /** Format: decimal */
+            payments: string;
+            /** Format: decimal */
+            moves: string;
+            /** Format: decimal */
+            subscriptions: string;
+            /** Format: decimal */
+            adjustments: string;
+        };
+        /**
+         * PortfolioMovementResponse
+         * @description A movement that no trade and no conversion made. Its value (USD) is null if its asset had no price.
+         */
+        PortfolioMovementResponse: {
+            timestamp: number;
+            kind: string;
+            asset: string;
+            /** Format: decimal */
+            amount: string;
+            value: string | null;
+        };
+        /**
          * PortfolioPointResponse
          * @description The portfolio at `timestamp` (ms since 1970). `value` (USD) is the sum over the assets that had a price.
          */
@@ -5521,6 +5573,34 @@ export interface components {
             value: string;
             unpriced: string[];
             holdings: components["schemas"]["HoldingResponse"][];
+        };
+        /**
+         * PortfolioReturnResponse
+         * @description What the wallet gained from `beginsAt` to `endsAt` (ms since 1970), without what was paid in and out. In USD.
+         *
+         *     `startValue` + all of `flows` + `result` = `endValue`. The result has the `income` (rewards). `percent` is the
+         *     time-weighted return, null if nothing was held. `unpriced` assets had no price in the period and are in no figure.
+         *     `movements` are the newest of the `movementCount`, oldest first; if they are `grouped`, each is the sum of those of
+         *     its kind and asset in a part of the period, at the price of the part's end.
+         */
+        PortfolioReturnResponse: {
+            period: string;
+            beginsAt: number;
+            endsAt: number;
+            /** Format: decimal */
+            startValue: string;
+            /** Format: decimal */
+            endValue: string;
+            flows: components["schemas"]["PortfolioFlowsResponse"];
+            /** Format: decimal */
+            result: string;
+            /** Format: decimal */
+            income: string;
+            percent: string | null;
+            unpriced: string[];
+            grouped: boolean;
+            movementCount: number;
+            movements: components["schemas"]["PortfolioMovementResponse"][];
         };
         /**
          * PostOnlyMode
@@ -12786,6 +12866,74 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PortfolioPointResponse"][];
+                };
+            };
+            /** @description a parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_portfolio_return: {
+        parameters: {
+            query?: {
+                /** @description The last 24 hours, 7, 30 or 365 days, or since the first entry */
+                period?: "day" | "week" | "month" | "year" | "all";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortfolioReturnResponse"];
                 };
             };
             /** @description a parameter is not valid */

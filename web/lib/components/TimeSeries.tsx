@@ -12,6 +12,12 @@ const MARGIN = { top: 10, right: 8, bottom: 20, left: 44 };
 const TICKS = 3;
 const TIME_LABEL_WIDTH = 88;
 
+/** Something that happened at a time: what came in points up, what went out points down. */
+export interface Mark {
+  at: number;
+  isIn: boolean;
+}
+
 interface TimeSeriesProps {
   title: string;
   /** What a value is: "per second". */
@@ -25,6 +31,8 @@ interface TimeSeriesProps {
   formatTick?: (value: number) => string;
   /** How a time is written; by default as the time of day. */
   formatAt?: (at: number, zone: string) => string;
+  /** Drawn on the axis of time. They need a list beside the graph: whoever does not see them reads it there. */
+  marks?: readonly Mark[];
 }
 
 /** A graph of one value over time, with its newest value in figures; pointer or arrow keys read any point. */
@@ -37,6 +45,7 @@ export function TimeSeries({
   format,
   formatTick = format,
   formatAt = formatClock,
+  marks = [],
 }: TimeSeriesProps) {
   const { ref, width } = useElementSize();
   const zone = useZone();
@@ -149,6 +158,16 @@ export function TimeSeries({
           ))}
           {area && <path d={area} fill={`url(#${gradient})`} />}
           <path d={line.join("")} className={classes.line} />
+          {marks
+            .filter(({ at }) => at >= until - span && at <= until)
+            .map(({ at, isIn }, index) => (
+              <path
+                key={index}
+                className={classes.mark}
+                data-in={isIn || undefined}
+                d={`M${x(at).toFixed(1)},${y(0)}m-4,0h8l-4,${isIn ? -7 : 7}z`}
+              />
+            ))}
           {read && readIndex !== -1 && (
             <line className={classes.cursor} x1={x(read.at)} x2={x(read.at)} y1={MARGIN.top} y2={y(0)} />
           )}

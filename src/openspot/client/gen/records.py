@@ -847,6 +847,54 @@ class PortfolioPoint(Record, frozen=True):
     holdings: list[Holding]
 
 
+class PortfolioFlows(Record, frozen=True):
+    """What came in less what went out, by its kind, in USD at the prices of their times.
+
+    `moves` are those to and from staking and the margin account, `subscriptions` what plans cost, less refunds.
+    """
+
+    deposits: Decimal
+    withdrawals: Decimal
+    payments: Decimal
+    moves: Decimal
+    subscriptions: Decimal
+    adjustments: Decimal
+
+
+class PortfolioMovement(Record, frozen=True):
+    """A movement that no trade and no conversion made. Its value (USD) is None if its asset had no price."""
+
+    timestamp: int
+    kind: str
+    asset: str
+    amount: Decimal
+    value: Decimal | None
+
+
+class PortfolioReturn(Record, frozen=True):
+    """What the wallet gained from `begins_at` to `ends_at` (ms since 1970), without what was paid in and out. In USD.
+
+    `start_value` + all of `flows` + `result` = `end_value`. The result has the `income` (rewards). `percent` is the
+    time-weighted return, None if nothing was held. `unpriced` assets had no price in the period and are in no figure.
+    `movements` are the newest of the `movement_count`, oldest first; if they are `grouped`, each is the sum of those of
+    its kind and asset in a part of the period, at the price of the part's end.
+    """
+
+    period: str
+    begins_at: int
+    ends_at: int
+    start_value: Decimal
+    end_value: Decimal
+    flows: PortfolioFlows
+    result: Decimal
+    income: Decimal
+    percent: Decimal | None
+    unpriced: list[str]
+    grouped: bool
+    movement_count: int
+    movements: list[PortfolioMovement]
+
+
 class Profile(Record, frozen=True):
     """Your account. `created_at` is in UTC."""
 

@@ -50,6 +50,7 @@ from openspot.client.gen.records import (
     PaymentRoute,
     PaymentSession,
     PortfolioPoint,
+    PortfolioReturn,
     PriceAlert,
     Profile,
     Province,
@@ -495,6 +496,10 @@ class SyncCalls:
     ) -> list[PortfolioPoint]:
         """The user's holdings over time and their value in USD, oldest first. Intervals are 1h, 1d and 1w."""
         return self._loop.run(self._client.portfolio_history(interval=interval, since=since, until=until))
+
+    def portfolio_return(self, *, period: str = "month") -> PortfolioReturn:
+        """What the user gained in USD without what was paid in and out. Periods are day, week, month, year and all."""
+        return self._loop.run(self._client.portfolio_return(period=period))
 
     def deposit_address(self, asset: str, *, network: str | None = None) -> DepositAddress:
         """The user's deposit address of an asset; it is assigned at the first request."""

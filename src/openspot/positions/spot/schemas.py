@@ -24,6 +24,8 @@ class RealisedResponse(ResponseBody):
 class SpotResultResponse(ResponseBody):
     """One asset. `knownQuantity` of the quantity has a known cost; `cost`, `averageCost` and `unrealisedPnl` are its.
 
+    `estimatedQuantity` of it came from elsewhere, and has the price of that moment as its cost.
+
     What depends on a fair price is null without one. What depends on a cost is null if the cost is unknown.
     `unknownValue` is the value of the quantity whose cost is unknown.
     """
@@ -31,6 +33,7 @@ class SpotResultResponse(ResponseBody):
     asset: str
     quantity: DecimalText
     known_quantity: DecimalText
+    estimated_quantity: DecimalText
     price: DecimalText | None
     value: DecimalText | None
     cost: DecimalText | None

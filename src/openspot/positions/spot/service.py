@@ -1,20 +1,17 @@
 """Results of what users hold on the exchange."""
 
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 
-from openspot.domain.fair_price.crossing import asset_prices
-from openspot.domain.fair_price.model import FairPrice
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.errors import service_unavailable
 from openspot.kit.clock import Clock, utc_datetime
 from openspot.market_data_client.errors import MarketDataUnavailableError
-from openspot.market_data_client.fair_prices import fair_price_of
-from openspot.market_data_client.requests import MarketDataClient
 from openspot.positions.amounts import shown, shown_or_none
 from openspot.positions.cost_basis.service import CostBasisService
+from openspot.positions.prices import Prices
 from openspot.positions.spot.schemas import (
     FeeResponse,
     RealisedResponse,
@@ -47,17 +44,18 @@ class SpotService:
         store: SpotStore,
         cost_basis: CostBasisService,
         engine: EngineQueries,
-        market_data: MarketDataClient,
+        prices: Prices,
         clock: Clock,
         *,
-        follows_fills: bool,
+        followed_until: Callable[[], datetime] | None,
     ) -> None:
+        """`followed_until`: until when movements are counted; None if the service does not follow the exchange."""
         self._store = store
         self._cost_basis = cost_basis
         self._engine = engine
-        self._market_data = market_data
+        self._fair_prices = prices
         self._clock = clock
-        self._follows_fills = follows_fills
+        self._followed_until = followed_until
 
     async def results(self, user_id: str) -> SpotResultsResponse:
         """What the engine says that the user holds, and the results of it.
@@ -66,7 +64,7 @@ class SpotService:
         data there are no prices.
         """
         # Read first: what is counted after this was not yet counted at the time that is named.
-        waiting = await self._store.waiting(user_id)
+        waiting = await self._store.waiting(user_id, self._followed_until and self._followed_until())
         await self._cost_basis.await_results(user_id)
         currency = self._cost_basis.currency
         now = utc_datetime(self._clock)
@@ -96,7 +94,7 @@ class SpotService:
             user_id=user_id,
             currency=currency,
             read_at=now,
-            costs_as_of=(waiting.since or now) if self._follows_fills else None,
+            costs_as_of=(waiting.since or now) if self._followed_until is not None else None,
             unvalued_fills=waiting.fills,
             shortfall_count=shortfalls,
             holdings=[_result_response(result) for result in results],
@@ -112,19 +110,11 @@ class SpotService:
         return {asset: total for asset, total in totals.items() if total > 0}
 
     async def _prices(self, currency: str) -> dict[str, int]:
-        """The fair price of each asset in the accounting currency."""
+        """The fair price of each asset in the accounting currency; none without market data."""
         try:
-            events = await self._market_data.fair_prices()
+            return await self._fair_prices.of_assets(currency)
         except MarketDataUnavailableError:
             return {}
-        known: dict[str, FairPrice] = {}
-        for event in events:
-            try:
-                known[event.symbol] = fair_price_of(event)
-            except (MoneyError, ValueError):
-                # It is no price. Its market is as one that never had one.
-                continue
-        return {asset: price.price for asset, price in asset_prices(currency, known).items()}
 
 
 def _fees(fees: Mapping[str, int]) -> list[FeeResponse]:
@@ -140,6 +130,7 @@ def _result_response(result: SpotResult) -> SpotResultResponse:
         asset=result.asset,
         quantity=shown(result.quantity),
         known_quantity=shown(result.known),
+        estimated_quantity=shown(result.estimated),
         price=shown_or_none(result.price),
         value=shown_or_none(result.value),
         cost=shown_or_none(result.cost),

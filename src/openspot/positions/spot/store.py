@@ -8,13 +8,14 @@ from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Pool
 from openspot.kit.sql import numeric
 from openspot.positions.amounts import amount_of
-from openspot.positions.fill_valuation import ACCOUNT
+from openspot.positions.movements import ESTIMATE_PREFIX, EXCHANGE
 from openspot.positions.spot_results import LotSum, Realised, newest_lots
 
 _NEWEST_LOTS = """
     WITH counted AS (
-        SELECT lot.asset, lot.quantity, lot.cost, held.quantity AS held, sum(lot.quantity) OVER (
-            PARTITION BY lot.asset ORDER BY acquired_ms DESC, acquisition_id DESC
+        SELECT lot.asset, lot.quantity, lot.cost, held.quantity AS held, lot.acquisition_id, sum(lot.quantity) OVER (
+            PARTITION BY lot.asset
+            ORDER BY starts_with(acquisition_id, $5), acquired_ms DESC, acquisition_id DESC
         ) AS reached
         FROM unnest($3::text[], $4::numeric[]) AS held (asset, quantity) JOIN fifo_lots AS lot USING (asset)
         WHERE user_id = $1 AND account = $2
@@ -22,7 +23,8 @@ _NEWEST_LOTS = """
     SELECT asset, coalesce(sum(quantity) FILTER (WHERE reached <= held), 0) AS whole_quantity,
         coalesce(sum(cost) FILTER (WHERE reached <= held), 0) AS whole_cost,
         max(quantity) FILTER (WHERE reached > held) AS part_quantity,
-        max(cost) FILTER (WHERE reached > held) AS part_cost
+        max(cost) FILTER (WHERE reached > held) AS part_cost,
+        coalesce(sum(quantity) FILTER (WHERE NOT starts_with(acquisition_id, $5)), 0) AS told
     FROM counted WHERE reached - quantity < held GROUP BY asset
 """
 _REALISED = """
@@ -50,6 +52,12 @@ _UNFOLLOWED = """
     )
 """
 
+_UNFOLLOWED_MOVEMENT = """
+    SELECT EXISTS (
+        SELECT FROM ledger_entries WHERE user_id = $1 AND reference_type <> 'trade' AND created_at > $2
+    )
+"""
+
 
 class Waiting(NamedTuple):
     """What is not counted yet. Everything before `since` is; None if nothing waits. `fills` wait for a price."""
@@ -66,7 +74,8 @@ class SpotStore:
 
     async def lots(self, user_id: str, held: Mapping[str, int]) -> dict[str, LotSum]:
         """By asset the newest lots, of at most the quantity that is held. Assets without lots are left out."""
-        rows = await self._pool.fetch(_NEWEST_LOTS, user_id, ACCOUNT, list(held), list(map(numeric, held.values())))
+        quantities = list(map(numeric, held.values()))
+        rows = await self._pool.fetch(_NEWEST_LOTS, user_id, EXCHANGE, list(held), quantities, ESTIMATE_PREFIX)
         return {
             row["asset"]: newest_lots(
                 LotSum(amount_of(row["whole_quantity"]), amount_of(row["whole_cost"])),
@@ -74,13 +83,14 @@ class SpotStore:
                 if row["part_quantity"] is None
                 else LotSum(amount_of(row["part_quantity"]), amount_of(row["part_cost"])),
                 held[row["asset"]],
+                amount_of(row["told"]),
             )
             for row in rows
         }
 
     async def realised(self, user_id: str, today: int, week: int, month: int) -> dict[str, Realised]:
         """By asset the result of disposals of all time, and since three times in milliseconds."""
-        rows = await self._pool.fetch(_REALISED, user_id, ACCOUNT, today, week, month)
+        rows = await self._pool.fetch(_REALISED, user_id, EXCHANGE, today, week, month)
         return {row["asset"]: Realised(*(amount_of(row[name]) for name in Realised._fields)) for row in rows}
 
     async def fees(self, user_id: str) -> dict[str, dict[str, int]]:
@@ -91,8 +101,8 @@ class SpotStore:
             found.setdefault(base, {})[quote] = amount_of(row["fees"])
         return found
 
-    async def waiting(self, user_id: str) -> Waiting:
-        """What of the user's fills is not counted yet."""
+    async def waiting(self, user_id: str, followed_until: datetime | None = None) -> Waiting:
+        """What of the user's fills is not counted yet, and of the movements if they are followed."""
         pending = await self._pool.fetchrow(
             "SELECT count(*) AS fills, min(executed_ms) AS first FROM fifo_pending_fills WHERE user_id = $1", user_id
         )
@@ -103,4 +113,6 @@ class SpotStore:
                 "SELECT updated_at FROM position_checkpoints WHERE name = 'exchange'"
             )
             times.append(followed or datetime_from_ms(0))
+        if followed_until is not None and await self._pool.fetchval(_UNFOLLOWED_MOVEMENT, user_id, followed_until):
+            times.append(followed_until)
         return Waiting(min(times, default=None), pending["fills"])

@@ -17,6 +17,7 @@ from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.common.user_limits import limits_of
 from openspot.rest_edge.funds.accounts.portfolio_service import FairAssetPrices, PortfolioService
 from openspot.rest_edge.funds.accounts.portfolio_store import PortfolioStore
+from openspot.rest_edge.funds.accounts.return_store import ReturnStore
 from openspot.rest_edge.funds.accounts.service import AccountService
 from openspot.rest_edge.funds.addresses.service import WithdrawalAddressService
 from openspot.rest_edge.funds.addresses.store import WithdrawalAddressStore
@@ -79,7 +80,7 @@ async def make_fund_services(
     repeat(frame, "delete expired quotes of fees", fees.network.delete_expired, CLEAN_UP_INTERVAL_S)
     return FundServices(
         accounts=accounts,
-        portfolio=PortfolioService(PortfolioStore(pool), fair_prices, system_clock),
+        portfolio=PortfolioService(PortfolioStore(pool), ReturnStore(pool), fair_prices, system_clock),
         withdrawals=WithdrawalService(
             custody=custody,
             store=WithdrawalStore(pool, banks),

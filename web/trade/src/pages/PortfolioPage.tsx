@@ -15,8 +15,16 @@ import { canvasValue } from "../market/candles.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { PageLink } from "../parts/PageLink.tsx";
 import { FundsNavigation } from "../parts/FundsNavigation.tsx";
-import { changeOf, dollars, percentOf, withPresent } from "../portfolio/portfolio.ts";
-import { type PortfolioInterval, type PortfolioPoint, usePortfolioHistory } from "../portfolio/queries.ts";
+import { dollars, percentOf, withPresent } from "../portfolio/portfolio.ts";
+import {
+  type PortfolioInterval,
+  type PortfolioPoint,
+  type PortfolioReturn,
+  type ReturnPeriod,
+  usePortfolioHistory,
+  usePortfolioReturn,
+} from "../portfolio/queries.ts";
+import { MovementList, ReturnCard } from "../portfolio/ReturnCard.tsx";
 import type { Holding } from "../portfolio/valuation.ts";
 import classes from "./PortfolioPage.module.css";
 import { UNIT, useWorth, WorthCard } from "./Worth.tsx";
@@ -32,14 +40,17 @@ const TICK = new Intl.NumberFormat("en-US", { notation: "compact", maximumFracti
 interface Period {
   value: string;
   label: string;
+  period: ReturnPeriod;
   interval: PortfolioInterval;
-  span: number;
+  /** Null for the time since the first movement. */
+  span: number | null;
   /** Where the time of a point begins and ends in "22 Nov 2026 09:05:03". */
   time: readonly [begin: number, end?: number];
 }
 
 const MONTH: Period = {
   value: "30d",
+  period: "month",
   get label() {
     return t("30 days");
   },
@@ -50,6 +61,7 @@ const MONTH: Period = {
 const PERIODS: readonly Period[] = [
   {
     value: "24h",
+    period: "day",
     get label() {
       return t("24 hours");
     },
@@ -59,6 +71,7 @@ const PERIODS: readonly Period[] = [
   },
   {
     value: "7d",
+    period: "week",
     get label() {
       return t("7 days");
     },
@@ -69,6 +82,7 @@ const PERIODS: readonly Period[] = [
   MONTH,
   {
     value: "1y",
+    period: "year",
     get label() {
       return t("1 year");
     },
@@ -76,13 +90,39 @@ const PERIODS: readonly Period[] = [
     span: 364 * DAY,
     time: [0, 11],
   },
+  {
+    value: "all",
+    period: "all",
+    get label() {
+      return t("All time");
+    },
+    interval: "1w",
+    span: null,
+    time: [0, 11],
+  },
 ];
+type Span = readonly [interval: PortfolioInterval, span: number];
+const WEEKS: Span = ["1w", 366 * 7 * DAY - DAY];
+/** The longest spans that points of an hour, a day and a week are drawn over: the exchange gives at most 366 points. */
+const SPANS: readonly Span[] = [["1h", 14 * DAY], ["1d", 365 * DAY], WEEKS];
+
+/** Points and length of a period's graph; the length is null while its begin is not known. */
+function graphOf(period: Period, found: PortfolioReturn | undefined) {
+  if (period.span !== null) return { interval: period.interval, span: period.span };
+  if (!found) return { interval: period.interval, span: null };
+  // A begin in the middle of an hour has a point before it, so that the graph begins with nothing.
+  const length = Math.max(found.endsAt - found.beginsAt, HOUR) + HOUR;
+  const [interval, longest] = SPANS.find(([, span]) => length <= span) ?? WEEKS;
+  return { interval, span: Math.min(length, longest) };
+}
 
 /** What the funds are worth, how that changed, and the share of each asset. */
 export default function PortfolioPage() {
   const { parameter, change } = useUrlState();
   const period = PERIODS.find(({ value }) => value === parameter("period")) ?? MONTH;
-  const history = usePortfolioHistory(period.interval, period.span);
+  const found = usePortfolioReturn(period.period);
+  const { interval, span } = graphOf(period, found.data);
+  const history = usePortfolioHistory(period.period, interval, span);
   const worth = useWorth();
   const { balances, prices, wallet, symbols } = worth;
   const isKnown = balances.data !== undefined && prices.data !== undefined;
@@ -97,9 +137,10 @@ export default function PortfolioPage() {
         <FundsNavigation />
       </div>
       <div className={classes.top}>
-        <WorthCard worth={worth}>
-          <ChangeNote points={points ?? []} label={period.label} />
-        </WorthCard>
+        <div className={classes.figures}>
+          <WorthCard worth={worth} />
+          <ReturnCard query={found} label={period.label} />
+        </div>
         <div className={classes.history}>
           <SegmentedControl
             size="xs"
@@ -111,7 +152,7 @@ export default function PortfolioPage() {
           {history.error && !points ? (
             <ErrorState problem={explain(history.error)} onRetry={() => void history.refetch()} />
           ) : points ? (
-            <Value points={points} period={period} />
+            <Value points={points} period={period} span={span} movements={found.data?.movements ?? []} />
           ) : (
             <Skeleton height={200} role="progressbar" aria-label={t("Loading the history")} />
           )}
@@ -135,40 +176,31 @@ export default function PortfolioPage() {
           }
         />
       </Card>
+      <MovementList query={found} />
     </div>
   );
 }
 
-function ChangeNote({ points, label }: { points: readonly PortfolioPoint[]; label: string }) {
-  const change = changeOf(points);
-  if (change === null) return null;
-  return (
-    <>
-      <p className={classes.note}>
-        {rich("Gain from prices {gain}{value} in {label}.", {
-          gain: <Amount value={change.gain} unit={UNIT} places={2} signed />,
-          value: change.percent !== null && ` (${formatDecimal(change.percent)} %)`,
-          label,
-        })}
-      </p>
-      <p className={classes.note}>
-        {rich("The wallet's value changed by {amount} with deposits, withdrawals and trades.", {
-          amount: <Amount value={change.amount} unit={UNIT} places={2} signed />,
-        })}
-      </p>
-    </>
-  );
-}
-
-function Value({ points, period }: { points: readonly PortfolioPoint[]; period: Period }) {
+function Value({
+  points,
+  period,
+  span,
+  movements,
+}: {
+  points: readonly PortfolioPoint[];
+  period: Period;
+  span: number | null;
+  movements: PortfolioReturn["movements"];
+}) {
   const texts = new Map(points.map(({ value }) => [canvasValue(value), value]));
   return (
     <TimeSeries
       title={t("Value of the wallet")}
       unit={UNIT}
       points={points.map(({ timestamp, value }) => ({ at: timestamp, value: canvasValue(value) }))}
-      span={period.span}
+      span={span ?? DAY}
       until={points.at(-1)?.timestamp ?? 0}
+      marks={movements.map(({ timestamp, amount }) => ({ at: timestamp, isIn: !amount.startsWith("-") }))}
       // A point is written from its exact text.
       format={(value) => dollars(texts.get(value) ?? "0")}
       formatTick={(value) => withDecimalSign(TICK.format(value))}

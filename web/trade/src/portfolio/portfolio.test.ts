@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { multiplyScaled, scaledText, toScaled } from "#lib/scaled.ts";
 import type { Balance } from "../api/queries.ts";
-import { changeOf, dollars, percentOf, withPresent } from "./portfolio.ts";
+import { dollars, percentOf, withPresent } from "./portfolio.ts";
 import type { PortfolioPoint } from "./queries.ts";
 import { type Holding, valueOf } from "./valuation.ts";
 
@@ -20,21 +20,6 @@ const holding = (value: string | null) =>
   ({ value: value === null ? null : toScaled(value) }) as unknown as Holding;
 
 describe("a portfolio", () => {
-  it("counts moves of prices as a gain, and deposits and withdrawals only as a change", () => {
-    const [deposit, withdrawal] = [
-      points(["0", "0", "10"], ["100", "0", "10"]),
-      points(["9", "0", "1"], ["0", "0", "1"]),
-    ];
-    expect(changeOf(deposit)).toEqual({ amount: "100", gain: "0", percent: null });
-    expect(changeOf(withdrawal)).toEqual({ amount: "-9", gain: "0", percent: "0" });
-    const moved = points(["80", "2", "10"], ["80", "2", "15.0599"], ["1080", "2", "10"]);
-    expect(changeOf(moved)).toEqual({ amount: "1000", gain: "0", percent: "0" });
-    const lost = points(["0", "2", "10"], ["0", "2", "7.5"]);
-    expect(changeOf(lost)).toEqual({ amount: "-5", gain: "-5", percent: "-25" });
-    expect(changeOf(points(["100", "0", "1"]))).toBeNull();
-    expect(changeOf([])).toBeNull();
-  });
-
   it("ends with what the wallet is worth on the page, to the cent", () => {
     const balance = (asset: string, total: string) => ({ asset, total }) as Balance;
     const wallet = valueOf(

@@ -1,6 +1,7 @@
 /** The value of balances at the fair prices, in whole cents: what a page shows adds up. */
 import type { AssetPrice, Balance } from "../api/queries.ts";
-import { floorTo, multiplyScaled, readScaled } from "#lib/scaled.ts";
+import { isDecimal } from "#lib/decimal.ts";
+import { floorTo, multiplyScaled, readScaled, toScaled } from "#lib/scaled.ts";
 
 const CENT = 10n ** 16n;
 
@@ -35,6 +36,13 @@ export interface ElsewhereValue {
 /** A value cut towards zero to whole cents. */
 export function cents(value: bigint): bigint {
   return value < 0n ? -floorTo(-value, CENT) : floorTo(value, CENT);
+}
+
+/** A decimal of any length, cut towards zero to whole cents; zero if it is none. */
+export function readDecimalCents(text: string): bigint {
+  if (!isDecimal(text)) return 0n;
+  const [whole = "", fraction = ""] = text.split(".");
+  return toScaled(`${whole}.${fraction.slice(0, 2)}0`);
 }
 
 /** The price of an asset in US dollars, scaled; null if it has none. */

@@ -5,7 +5,7 @@ import { Card } from "#lib/components/Card.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
-import { formatDecimal } from "#lib/decimal.ts";
+import { formatDecimal, isPositive } from "#lib/decimal.ts";
 import { inSentence, rich, several, t } from "#lib/language.ts";
 import { arrange, useUrlState } from "#lib/urlState.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
@@ -220,16 +220,26 @@ function Part({ name, children }: { name: string; children: ReactNode }) {
 }
 
 function Cost({ holding, currency }: { holding: SpotHolding; currency: string }) {
-  const { cost, quantity, knownQuantity, asset } = holding;
+  const { cost, quantity, knownQuantity, estimatedQuantity, asset } = holding;
   if (cost === null) return UNKNOWN;
   const amount = <Amount value={cost} unit={currency} places={2} />;
-  if (quantity === knownQuantity) return amount;
+  const isEstimated = isPositive(estimatedQuantity);
+  if (quantity === knownQuantity && !isEstimated) return amount;
   return (
     <span className={classes.stacked}>
       {amount}
-      <span className={classes.detail}>
-        {rich("of {knownQuantity}", { knownQuantity: <AssetAmount value={knownQuantity} asset={asset} /> })}
-      </span>
+      {quantity !== knownQuantity && (
+        <span className={classes.detail}>
+          {rich("of {knownQuantity}", { knownQuantity: <AssetAmount value={knownQuantity} asset={asset} /> })}
+        </span>
+      )}
+      {isEstimated && (
+        <span className={classes.detail}>
+          {rich("estimated for {quantity}", {
+            quantity: <AssetAmount value={estimatedQuantity} asset={asset} />,
+          })}
+        </span>
+      )}
     </span>
   );
 }
@@ -269,6 +279,7 @@ function Fees({ fees }: { fees: SpotHolding["fees"] }) {
 
 function Notes({ results }: { results: SpotResults }) {
   const { totals, costsAsOf, readAt, unvaluedFills, shortfallCount, holdings } = results;
+  const isEstimated = holdings.some(({ estimatedQuantity }) => isPositive(estimatedQuantity));
   const isUnknown = holdings.some(({ quantity, knownQuantity }) => quantity !== knownQuantity);
   return (
     <div className={classes.notes}>
@@ -279,8 +290,19 @@ function Notes({ results }: { results: SpotResults }) {
       </p>
       {isUnknown && (
         <p>
+          {costsAsOf === null
+            ? t(
+                "The cost of what came by a deposit, a conversion, a reward or a transfer is unknown, and it is in no result, until you record it for the account “exchange” among the tax lots.",
+              )
+            : t(
+                "What came while it had no price has no known cost, and is in no result, until you record it for the account “exchange” among the tax lots.",
+              )}
+        </p>
+      )}
+      {isEstimated && (
+        <p>
           {t(
-            "The cost of what came by a deposit, a conversion, a reward or a transfer is unknown, and it is in no result, until you record it for the account “exchange” among the tax lots.",
+            "The cost of what came from elsewhere is estimated: its price at that moment. It gives way to what you record for the account “exchange” among the tax lots.",
           )}
         </p>
       )}

@@ -1,4 +1,4 @@
-"""The history of a user's portfolio. The present is valued at fair prices, the past at the last trades of its time."""
+"""A user's portfolio over time, and its return: the present at fair prices, the past at the last trades of its time."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -18,10 +18,20 @@ from openspot.rest_edge.funds.accounts.portfolio import (
     points_of,
     total_value,
 )
+from openspot.rest_edge.funds.accounts.portfolio_return import PERIODS, PeriodReturn, ValuedFlow, period_return
 from openspot.rest_edge.funds.accounts.portfolio_store import PortfolioStore
-from openspot.rest_edge.funds.accounts.schemas import HoldingResponse, PortfolioPointResponse
+from openspot.rest_edge.funds.accounts.return_store import PeriodRecord, ReturnStore
+from openspot.rest_edge.funds.accounts.schemas import (
+    HoldingResponse,
+    PortfolioFlowsResponse,
+    PortfolioMovementResponse,
+    PortfolioPointResponse,
+    PortfolioReturnResponse,
+)
 
 POINTS_DEFAULT = 30
+MOVEMENTS_MAX = 366
+"""So many of the newest movements of a period are shown."""
 
 
 class FairAssetPrices(Protocol):
@@ -32,10 +42,11 @@ class FairAssetPrices(Protocol):
 
 
 class PortfolioService:
-    """Handles the requests to the route of the portfolio's history."""
+    """Handles the requests to the routes of the portfolio."""
 
-    def __init__(self, store: PortfolioStore, fair_prices: FairAssetPrices, clock: Clock) -> None:
+    def __init__(self, store: PortfolioStore, returns: ReturnStore, fair_prices: FairAssetPrices, clock: Clock) -> None:
         self._store = store
+        self._returns = returns
         self._fair_prices = fair_prices
         self._clock = clock
 
@@ -59,6 +70,17 @@ class PortfolioService:
         if end == now:
             with_present_prices(prices, assets, self._fair_prices.of_assets(DOLLAR), len(points))
         return [_point(point, holdings_at(index, balances, prices)) for index, point in enumerate(points)]
+
+    async def period_return(self, user_id: str, period: str) -> PortfolioReturnResponse:
+        """What the portfolio gained in the period that ends now."""
+        now = utc_datetime(self._clock)
+        length = PERIODS[period]
+        record = await self._returns.period(user_id, None if length is None else now - length, now)
+        prices = {asset: list(series) for asset, series in record.prices.items()}
+        assets = [asset for asset in record.balances if asset != DOLLAR]
+        count = len(record.points)
+        with_present_prices(prices, assets, self._fair_prices.of_assets(DOLLAR), count)
+        return _return(period, record, period_return(record.balances, prices, record.flows, count))
 
 
 def with_present_prices(
@@ -84,4 +106,33 @@ def _point(time: datetime, holdings: list[PortfolioHolding]) -> PortfolioPointRe
             )
             for holding in holdings
         ],
+    )
+
+
+def _return(period: str, record: PeriodRecord, figures: PeriodReturn) -> PortfolioReturnResponse:
+    return PortfolioReturnResponse(
+        period=period,
+        begins_at=ms_from_datetime(record.points[0]),
+        ends_at=ms_from_datetime(record.points[-1]),
+        start_value=decimal_to_text(figures.start),
+        end_value=decimal_to_text(figures.end),
+        flows=PortfolioFlowsResponse(**{f"{kind}s": decimal_to_text(value) for kind, value in figures.flows.items()}),
+        result=decimal_to_text(figures.result),
+        income=decimal_to_text(figures.income),
+        percent=None if figures.percent is None else decimal_to_text(figures.percent),
+        unpriced=list(figures.unpriced),
+        grouped=record.is_grouped,
+        movement_count=len(figures.movements),
+        movements=[_movement(movement) for movement in figures.movements[-MOVEMENTS_MAX:]],
+    )
+
+
+def _movement(movement: ValuedFlow) -> PortfolioMovementResponse:
+    flow = movement.flow
+    return PortfolioMovementResponse(
+        timestamp=ms_from_datetime(flow.time),
+        kind=flow.kind.value,
+        asset=flow.asset,
+        amount=decimal_to_text(flow.amount),
+        value=None if movement.value is None else decimal_to_text(movement.value),
     )

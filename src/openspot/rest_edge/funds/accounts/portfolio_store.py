@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from openspot.kit.database import Pool
+from openspot.kit.database import Connection, Pool
 
 # width_bucket numbers the gaps between the points. Gap 0 lies before the first point.
 _BALANCES = """
@@ -33,7 +33,7 @@ Series = dict[str, list[Decimal | None]]
 class PortfolioStore:
     """Reads the ledger's entries and the trades."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool | Connection) -> None:
         self._pool = pool
 
     async def balances(self, user_id: str, points: Sequence[datetime]) -> Series:

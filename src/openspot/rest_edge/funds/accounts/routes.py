@@ -10,11 +10,11 @@ from openspot.contracts.messages import LedgerHistoryEntry
 from openspot.http.context import RequestContext, caller, identity_of
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
 from openspot.http.policy import Access, Policy, Scope
-from openspot.http.responses import FastPathResponse, encode_json, json_response, page_response
+from openspot.http.responses import FastPathResponse, encode_json, json_response, page_response, respond
 from openspot.http.routing import FastPathHandler, Router
 from openspot.http.validation import Currency
 from openspot.rest_edge.funds.accounts.portfolio_service import PortfolioService
-from openspot.rest_edge.funds.accounts.schemas import Balance, PortfolioPointResponse
+from openspot.rest_edge.funds.accounts.schemas import Balance, PortfolioPointResponse, PortfolioReturnResponse
 from openspot.rest_edge.funds.accounts.service import AccountService
 
 TIME_MAX_MS = 4_102_444_800_000
@@ -32,6 +32,10 @@ TypeQuery = Annotated[
     ),
 ]
 IntervalQuery = Annotated[Literal["1h", "1d", "1w"], Query(description="Time between two points")]
+PeriodQuery = Annotated[
+    Literal["day", "week", "month", "year", "all"],
+    Query(description="The last 24 hours, 7, 30 or 365 days, or since the first entry"),
+]
 FromQuery = Annotated[
     int | None, Query(alias="from", ge=0, le=TIME_MAX_MS, description="ms since 1970; by default 30 points before `to`")
 ]
@@ -90,6 +94,14 @@ def account_routes(
     ) -> Response:
         history = await portfolio.history(caller(request).user_id, interval, start, end)
         return json_response([point.model_dump(by_alias=True) for point in history])
+
+    @router.get(
+        "/portfolio-return", _READ, response=PortfolioReturnResponse,
+        refusals={400: "a parameter is not valid"},
+        summary="What you gained in USD over a period, without deposits and withdrawals",
+    )  # fmt: skip
+    async def get_portfolio_return(request: Request, period: PeriodQuery = "month") -> Response:
+        return respond(await portfolio.period_return(caller(request).user_id, period))
 
     return router
 
