@@ -36,6 +36,9 @@ UNLIMITED_ONLY = {
     "DELETE /api/v1/api-keys/{id}",
     "POST /api/v1/api-keys/{id}/rotate",
     "PUT /api/v1/settings/notifications/{event}",
+    "POST /api/v1/push-subscriptions",
+    "POST /api/v1/push-subscriptions/{subscriptionId}/test",
+    "DELETE /api/v1/push-subscriptions/{subscriptionId}",
     "POST /api/v1/users/me/withdrawal-addresses",
     "DELETE /api/v1/users/me/withdrawal-addresses/{addressId}",
     "POST /api/v1/kyc/basic-info",
@@ -143,7 +146,7 @@ def edge_with(settings: Any) -> Any:
     services = EdgeServices(
         users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), notifications=groups, products=groups,
         orders=nothing, cancel_timers=nothing, order_lists=nothing, markets=nothing, margin=nothing, alerts=nothing,
-        watchlists=nothing,
+        watchlists=nothing, devices=nothing,
         system=nothing, trading=nothing, people=groups, operators=without_operators(nothing),
         health=Health(), funds=funds,
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=nothing,
