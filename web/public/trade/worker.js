@@ -72,6 +72,7 @@ async function openPageOf(kind) {
   const windows = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
   const open = windows.find(({ url }) => new URL(url).pathname.startsWith("/trade/"));
   if (!open) return self.clients.openWindow(`/trade/?notice=${encodeURIComponent(kind)}`);
-  await open.focus();
+  // A browser may refuse it; the page is led on all the same.
+  await open.focus().catch(() => undefined);
   open.postMessage(kind);
 }
