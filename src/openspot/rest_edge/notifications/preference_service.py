@@ -34,9 +34,9 @@ class NotificationPreferenceService:
         push = await self._pool.fetchval(
             """
             INSERT INTO notification_settings AS known (user_id, event, email, websocket, push)
-            VALUES ($1, $2, $3, $4, coalesce($5, $6))
+            VALUES ($1, $2, $3, $4, coalesce($5::boolean, $6))
             ON CONFLICT (user_id, event) DO UPDATE SET
-                email = excluded.email, websocket = excluded.websocket, push = coalesce($5, known.push)
+                email = excluded.email, websocket = excluded.websocket, push = coalesce($5::boolean, known.push)
             RETURNING push
             """,
             user_id,

@@ -84,7 +84,9 @@ export function DeviceNotifications() {
   const test = useMutation({
     mutationFn: ({ id: subscriptionId }: Device) =>
       returned(
-        rest.POST("/api/v1/push-subscriptions/{subscriptionId}/test", { params: { path: { subscriptionId } } }),
+        rest.POST("/api/v1/push-subscriptions/{subscriptionId}/test", {
+          params: { path: { subscriptionId } },
+        }),
       ),
     onSuccess: () => toastDone(t("A test is on its way"), t("The device shows it within moments.")),
     onError: tellFailure,
@@ -96,7 +98,9 @@ export function DeviceNotifications() {
       <div className={classes.own}>
         <Switch
           label={t("Notify me on this device")}
-          description={key.data && publicKey === null ? t("This exchange notifies no devices.") : said(ability)}
+          description={
+            key.data && publicKey === null ? t("This exchange notifies no devices.") : said(ability)
+          }
           checked={isOn}
           disabled={!isKnown || ability !== "able" || publicKey === null || add.isPending || remove.isPending}
           onChange={() => {
@@ -135,7 +139,9 @@ function said(ability: ReturnType<typeof deviceAbility>): string {
         "Shown by the browser while no page is open, until you log out. The maker of your browser passes them on, and cannot read them.",
       );
     case "denied":
-      return t("The browser forbids it. Allow notifications of this site in its settings, then reload the page.");
+      return t(
+        "The browser forbids it. Allow notifications of this site in its settings, then reload the page.",
+      );
     case "needs-install":
       return t("Put this site on the home screen first (Share, Add to Home Screen), and open it from there.");
     case "unable":
