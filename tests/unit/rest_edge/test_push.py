@@ -3,16 +3,24 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+from unittest.mock import MagicMock
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
+from pydantic import ValidationError
 
+from openspot.http.context import Identity
+from openspot.http.errors import HttpError
+from openspot.http.policy import Access
 from openspot.kit.secrets_file import with_secrets
 from openspot.rest_edge.push.encryption import MESSAGE_BYTES_MAX, BadDeviceKeyError, DeviceKeys, encrypted
 from openspot.rest_edge.push.endpoints import endpoint_fault, is_public
 from openspot.rest_edge.push.queue import PushMessage, QueuedPush
+from openspot.rest_edge.push.schemas import PushKeysBody, PushSubscriptionBody
 from openspot.rest_edge.push.sender import content_of, topic_of
+from openspot.rest_edge.push.service import PushServices, make_push_services
 from openspot.rest_edge.push.settings import KNOWN_PUSH_HOSTS, PushSettings
 from openspot.rest_edge.push.transport import RETRY_AFTER_MAX_S, retry_after_s
 from openspot.rest_edge.push.vapid import BadPushKeyError, PushKey, contact_of
@@ -116,6 +124,7 @@ def test_push_services_of_the_known_browsers_are_taken(endpoint: str) -> None:
         ("https://2130706433/abc", "public host"),
         ("https://0x7f000001/abc", "public host"),
         ("https://127.1/abc", "public host"),
+        ("https://evil%2f.push.apple.com/abc", "public host"),
         ("https://[::1]/abc", "public host"),
         ("https://fcm.googleapis.com/a b", "ASCII"),
         ("https://fcm.googleapis.com/\r\nHost: x", "ASCII"),
@@ -172,3 +181,54 @@ def test_a_topic_is_one_for_a_notification_and_tells_nothing_of_it() -> None:
 )
 def test_a_pause_that_a_push_service_asks_for_is_bounded(header: str, seconds: float | None) -> None:
     assert retry_after_s(header) == seconds
+
+
+class Frame:
+    """Keeps the names of what would run in the background."""
+
+    def __init__(self) -> None:
+        self.started: list[str] = []
+
+    def start(self, name: str, work: Any, **_: Any) -> None:
+        work.close()
+        self.started.append(name)
+
+    def at_end(self, end: Any) -> None:
+        """Nothing is ended: nothing runs."""
+
+
+def services_with(data_dir: Path, **given: Any) -> tuple[PushServices, list[str]]:
+    frame: Any = Frame()
+    settings = with_secrets(PushSettings(data_dir=data_dir, **given))
+    return make_push_services(settings, "OpenSpot <mail@example.org>", MagicMock(), frame), frame.started
+
+
+async def test_an_exchange_without_push_services_sends_nothing_and_takes_no_device(tmp_path: Path) -> None:
+    services, started = services_with(tmp_path, push_hosts=" ")
+    assert "push to devices" not in started
+    assert services.devices.public_key is None
+    body = PushSubscriptionBody.model_validate(Device().body("https://push.example/x"))
+    with pytest.raises(HttpError, match="notifies no devices") as refusal:
+        await services.devices.add(Identity("ada", Access.USER, session_id="s"), body)
+    assert (refusal.value.status_code, refusal.value.code) == (409, "PUSH_OFF")
+
+
+async def test_private_addresses_are_taken_only_where_a_setting_allows_them(tmp_path: Path) -> None:
+    body = PushSubscriptionBody.model_validate(Device().body("https://localhost:8443/x"))
+    caller = Identity("ada", Access.USER, session_id="s")
+    refusing, started = services_with(tmp_path, push_hosts="*")
+    assert "push to devices" in started
+    with pytest.raises(HttpError) as refusal:
+        await refusing.devices.add(caller, body)
+    assert refusal.value.code == "VALIDATION_FAILED"
+    taking, _ = services_with(tmp_path, push_hosts="*", push_private_addresses=True)
+    with pytest.raises(HttpError) as refusal:
+        await taking.devices.add(caller, body.model_copy(update={"keys": PushKeysBody(p256dh="AAAA", auth="AAAA")}))
+    # The endpoint passes: it is the keys that are none.
+    assert "keys" in str(refusal.value.message)
+
+
+@pytest.mark.parametrize("given", [{"push_queue_max": 0}, {"push_contact": "operator@example.org"}])
+def test_a_setting_out_of_bounds_is_refused_by_name(given: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match=next(iter(given))):
+        PushSettings(**given)

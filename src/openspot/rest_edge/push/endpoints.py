@@ -4,6 +4,7 @@ The host must be one that the operator takes. Its addresses are resolved when th
 to what was checked: a name that resolves to another address a moment later gains nothing.
 """
 
+import re
 import socket
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 ENDPOINT_LENGTH_MAX = 2048
 _EVERY_HOST = "*"
 
+_NAME = re.compile(r"[a-z0-9.-]{1,253}")
 _TRANSLATED = IPv6Network("64:ff9b::/96")
 """Addresses of the old internet behind a translator (RFC 6052)."""
 
@@ -36,7 +38,7 @@ def endpoint_fault(endpoint: str, hosts: str, *, allows_private: bool) -> str | 
         return "must have no user, no fragment and no backslash"
     if not allows_private and port not in {None, 443}:
         return "must have no port"
-    if not allows_private and (is_address(host) or "." not in host):
+    if not allows_private and (is_address(host) or "." not in host or not _NAME.fullmatch(host)):
         return "must have the name of a public host"
     if not _is_taken(host, hosts):
         return "is not of a push service that this exchange sends to"
