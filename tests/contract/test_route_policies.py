@@ -36,9 +36,6 @@ UNLIMITED_ONLY = {
     "DELETE /api/v1/api-keys/{id}",
     "POST /api/v1/api-keys/{id}/rotate",
     "PUT /api/v1/settings/notifications/{event}",
-    "POST /api/v1/push-subscriptions",
-    "POST /api/v1/push-subscriptions/{subscriptionId}/test",
-    "DELETE /api/v1/push-subscriptions/{subscriptionId}",
     "POST /api/v1/users/me/withdrawal-addresses",
     "DELETE /api/v1/users/me/withdrawal-addresses/{addressId}",
     "POST /api/v1/kyc/basic-info",
@@ -58,8 +55,9 @@ WITHDRAWING = {
     "DELETE /api/v1/accounts/withdrawals/{withdrawalId}",
 }
 SAVED_ADDRESSES = "GET /api/v1/users/me/withdrawal-addresses"
-PERSONAL = "/api/v1/users/me"
-"""Passwords, sessions and personal data: no API key may see or change them, but it may list the saved addresses."""
+PERSONAL = ("/api/v1/users/me", "/api/v1/push-subscriptions")
+"""Passwords, sessions, their devices and personal data: no API key may see or change them, but it may list the saved
+addresses."""
 
 
 ALL = [pytest.param(route, id=f"{service}: {route.method} {route.path}") for service, route in all_routes()]

@@ -135,7 +135,7 @@ async def test_a_factor_that_changed_while_its_code_was_checked_is_not_enabled()
 
 @pytest.mark.parametrize("event", sorted(SECURITY_EVENTS))
 async def test_security_mail_cannot_be_turned_off(event: NotificationEvent) -> None:
-    pool: Any = Answers()
+    pool: Any = Answers(fetchval=True)
     service = NotificationPreferenceService(pool)
     answer = (409, "SECURITY_MAIL", f"mail of {event.value} is security mail, which is always sent")
     off = NotificationPreferenceBody(email=False, websocket=True)
