@@ -45,7 +45,7 @@ class HttpPushTransport:
         """Hand a message over. Raises PushUnavailableError."""
         if self._session is None:
             self._session = self._connected()
-        verified = True if self._ssl is None else self._ssl
+        verified: ssl.SSLContext | bool = True if self._ssl is None else self._ssl
         try:
             async with self._session.post(
                 endpoint, data=body, headers=headers, allow_redirects=False, ssl=verified
