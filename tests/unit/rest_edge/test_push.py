@@ -3,8 +3,9 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
-from unittest.mock import MagicMock
+from unittest.mock import AsyncMock, MagicMock
 
 import jwt
 import pytest
@@ -20,8 +21,9 @@ from openspot.rest_edge.push.endpoints import endpoint_fault, is_public
 from openspot.rest_edge.push.queue import PushMessage, QueuedPush
 from openspot.rest_edge.push.schemas import PushKeysBody, PushSubscriptionBody
 from openspot.rest_edge.push.sender import content_of, topic_of
-from openspot.rest_edge.push.service import PushServices, make_push_services
+from openspot.rest_edge.push.service import DeviceService, PushServices, make_push_services
 from openspot.rest_edge.push.settings import KNOWN_PUSH_HOSTS, PushSettings
+from openspot.rest_edge.push.subscriptions import SessionOverError, TooManyDevicesError
 from openspot.rest_edge.push.transport import RETRY_AFTER_MAX_S, retry_after_s
 from openspot.rest_edge.push.vapid import BadPushKeyError, PushKey, contact_of
 from tests.support.push_service import Device, decoded, encoded
@@ -232,3 +234,41 @@ async def test_private_addresses_are_taken_only_where_a_setting_allows_them(tmp_
 def test_a_setting_out_of_bounds_is_refused_by_name(given: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match=next(iter(given))):
         PushSettings(**given)
+
+
+class Devices:
+    """Subscriptions of a user, which refuse a new one with an error."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    async def add(self, *_: Any) -> Any:
+        raise self._error
+
+    async def all_of(self, _: str) -> list[Any]:
+        return [SimpleNamespace(subscription_id="d1")]
+
+
+@pytest.mark.parametrize(
+    "error, code", [(TooManyDevicesError(), "TOO_MANY_DEVICES"), (SessionOverError(), "SESSION_OVER")]
+)
+async def test_a_device_that_cannot_be_added_is_refused_with_the_reason(error: Exception, code: str) -> None:
+    devices: Any = Devices(error)
+    service = DeviceService(MagicMock(), devices, MagicMock(), lambda _: None, "key")
+    body = PushSubscriptionBody.model_validate(Device().body("https://push.example/x"))
+    with pytest.raises(HttpError) as refusal:
+        await service.add(Identity("ada", Access.USER, session_id="s"), body)
+    assert (refusal.value.status_code, refusal.value.code) == (409, code)
+
+
+async def test_a_test_for_a_device_with_too_much_waiting_is_refused() -> None:
+    devices: Any = Devices(SessionOverError())
+    pool, queue = MagicMock(fetchval=AsyncMock(return_value="de")), MagicMock(add=AsyncMock(return_value=0))
+    service = DeviceService(pool, devices, queue, lambda _: None, "key")
+    with pytest.raises(HttpError) as refusal:
+        await service.test("ada", "d1")
+    assert (refusal.value.status_code, refusal.value.code) == (409, "PUSH_QUEUE_FULL")
+    assert queue.add.await_args.args[1].title == "Test der Mitteilungen"
+    with pytest.raises(HttpError) as refusal:
+        await service.test("ada", "of another")
+    assert refusal.value.code == "PUSH_SUBSCRIPTION_NOT_FOUND"
