@@ -264,6 +264,11 @@ async def test_a_device_that_cannot_be_added_is_refused_with_the_reason(error: E
 async def test_a_test_for_a_device_with_too_much_waiting_is_refused() -> None:
     devices: Any = Devices(SessionOverError())
     pool, queue = MagicMock(fetchval=AsyncMock(return_value="de")), MagicMock(add=AsyncMock(return_value=0))
+    # An error inside passes on, as with a real connection.
+    connection = MagicMock()
+    pool.acquire.return_value.__aenter__.return_value = connection
+    for block in (pool.acquire.return_value, connection.transaction.return_value):
+        block.__aexit__.return_value = False
     service = DeviceService(pool, devices, queue, lambda _: None, "key")
     with pytest.raises(HttpError) as refusal:
         await service.test("ada", "d1")
