@@ -20,9 +20,9 @@ export async function permitNotifications(): Promise<boolean> {
 
 /** The subscription of this browser, null without one. */
 export async function deviceSubscription(): Promise<PushSubscription | null> {
-  if (!("serviceWorker" in navigator)) return null;
+  if (!("serviceWorker" in navigator && "PushManager" in window)) return null;
   const registration = await navigator.serviceWorker.getRegistration(WORKER);
-  return (await registration?.pushManager?.getSubscription()) ?? null;
+  return (await registration?.pushManager.getSubscription()) ?? null;
 }
 
 /** Subscribe this browser with the exchange's key. A subscription with another key is ended: it gets nothing. */
