@@ -93,7 +93,7 @@ def test_a_device_is_turned_on_listed_and_off_again_with_the_logout(
     # Another event than the default: refused orders come to devices when the user says so.
     refused = page.get_by_role("switch", name="Order refused, on devices")
     expect(refused).not_to_be_checked()
-    refused.click()
+    refused.press("Space")
     expect(screen.toast("Order refused on devices is on.")).to_be_visible()
     switch.click()
     expect(switch).to_be_checked()
