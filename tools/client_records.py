@@ -90,6 +90,8 @@ RECORDS = {
     "MfaStatusResponse": "MfaStatus",
     "MfaSetupResponse": "MfaSecret",
     "NotificationPreferenceResponse": "NotificationSetting",
+    "PushSubscription": "PushSubscription",
+    "PushKey": "PushKey",
     "ApiKeyResponse": "ApiKey",
     "ApiKeySecretResponse": "ApiKeySecret",
     "CheckInResponse": "CheckIn",

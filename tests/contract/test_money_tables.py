@@ -35,6 +35,8 @@ WITHOUT_MONEY = {
     "cancel_timers": PEOPLE,
     "price_alerts": PEOPLE,
     "watchlists": PEOPLE,
+    "push_subscriptions": PEOPLE,
+    "push_messages": PEOPLE,
     "price_alert_markets": "up to which trade alerts are judged: no money",
     "notifications": NEWS,
     "withdrawal_addresses": PEOPLE,

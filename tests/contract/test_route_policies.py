@@ -55,8 +55,9 @@ WITHDRAWING = {
     "DELETE /api/v1/accounts/withdrawals/{withdrawalId}",
 }
 SAVED_ADDRESSES = "GET /api/v1/users/me/withdrawal-addresses"
-PERSONAL = "/api/v1/users/me"
-"""Passwords, sessions and personal data: no API key may see or change them, but it may list the saved addresses."""
+PERSONAL = ("/api/v1/users/me", "/api/v1/push-subscriptions")
+"""Passwords, sessions, their devices and personal data: no API key may see or change them, but it may list the saved
+addresses."""
 
 
 ALL = [pytest.param(route, id=f"{service}: {route.method} {route.path}") for service, route in all_routes()]
@@ -143,7 +144,7 @@ def edge_with(settings: Any) -> Any:
     services = EdgeServices(
         users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), notifications=groups, products=groups,
         orders=nothing, cancel_timers=nothing, order_lists=nothing, markets=nothing, margin=nothing, alerts=nothing,
-        watchlists=nothing,
+        watchlists=nothing, devices=nothing,
         system=nothing, trading=nothing, people=groups, operators=without_operators(nothing),
         health=Health(), funds=funds,
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=nothing,

@@ -10,6 +10,7 @@ from openspot.client.margin_calls import MarginCalls
 from openspot.client.market_calls import MarketCalls
 from openspot.client.order_calls import OrderCalls
 from openspot.client.order_connection import OrderConnection
+from openspot.client.push_calls import PushCalls
 from openspot.client.signing import RequestSigner
 from openspot.client.stream import OwnState, ReconnectPolicy, Stream
 from openspot.client.transport import RetryPolicy
@@ -21,7 +22,7 @@ _RECONNECT = ReconnectPolicy()
 
 
 class OpenSpotClient(
-    MarketCalls, OrderCalls, AccountCalls, FundsCalls, MarginCalls, AlertCalls, WatchlistCalls, UserCalls
+    MarketCalls, OrderCalls, AccountCalls, FundsCalls, MarginCalls, AlertCalls, WatchlistCalls, PushCalls, UserCalls
 ):
     """One user's view of the platform. Use it with `async with`, or call `close` at the end.
 

@@ -237,9 +237,11 @@ class UserCalls(Calls):
         """The user's settings of notifications, by event."""
         return await self._call("GET", "/settings/notifications", list[NotificationSetting])
 
-    async def set_notification(self, event: str, *, email: bool, websocket: bool) -> NotificationSetting:
-        """Set how the user is notified of an event."""
-        body = {"email": email, "websocket": websocket}
+    async def set_notification(
+        self, event: str, *, email: bool, websocket: bool, push: bool | None = None
+    ) -> NotificationSetting:
+        """Set how the user is notified of an event. Without `push`, that of devices stays as it is."""
+        body = given({"email": email, "websocket": websocket, "push": push})
         return await self._call("PUT", f"/settings/notifications/{segment(event)}", NotificationSetting, body=body)
 
     async def countries(self) -> list[Country]:

@@ -42,6 +42,8 @@ from openspot.rest_edge.orders.routes import order_routes
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.products.routes import product_routes
 from openspot.rest_edge.products.service import ProductServices
+from openspot.rest_edge.push.routes import push_routes
+from openspot.rest_edge.push.service import DeviceService
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.site_settings.routes import settings_routes
 from openspot.rest_edge.site_settings.schemas import TradingResponse
@@ -73,6 +75,7 @@ class EdgeServices:
     users: UserServices
     keys: KeyServices
     notifications: NotificationServices
+    devices: DeviceService
     funds: FundServices
     products: ProductServices
     orders: OrderService
@@ -117,6 +120,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
     return [
         *identity_routes(PREFIX, services.users, services.keys),
         *notification_routes(PREFIX, services.notifications),
+        push_routes(PREFIX, services.devices),
         market_routes(PREFIX, services.markets),
         # Before the orders: one of their paths takes any word as an id.
         *(_complete_order_routes(services) if has_complete_rules else []),

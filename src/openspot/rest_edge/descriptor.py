@@ -24,6 +24,7 @@ DESCRIPTOR = Descriptor(
                 "sealing_secret",
                 "payment_callback_secret",
                 "kyc_webhook_secret",
+                "push_key",
                 "demo_password",
             ),
             bus=BusAccess(
@@ -95,6 +96,8 @@ DESCRIPTOR = Descriptor(
             "fee_quotes",
             "notification_settings",
             "notifications",
+            "push_subscriptions",
+            "push_messages",
             "withdrawal_addresses",
             "kyc_profiles",
             "kyc_events",

@@ -46,6 +46,7 @@ from openspot.rest_edge.orders.order_lists import OrderListService
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
 from openspot.rest_edge.products.service import make_product_services
+from openspot.rest_edge.push.service import make_push_services
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.site_settings.system import SystemSettings
 from openspot.rest_edge.site_settings.trading import trading_rules
@@ -127,7 +128,8 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         further={TransferKind.ADJUSTMENT: AdjustmentRules()},
     )
     mail = make_mail_services(settings, pool, frame)
-    notifications = make_notification_services(pool, bus, mail.outbox, configuration.assets, frame)
+    push = make_push_services(settings, settings.mail_from, pool, frame)
+    notifications = make_notification_services(pool, bus, mail.outbox, push.queue, configuration.assets, frame)
     users = await make_user_services(
         settings,
         pool,
@@ -174,6 +176,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         users=users,
         keys=keys,
         notifications=notifications,
+        devices=push.devices,
         funds=funds,
         products=products,
         orders=orders,

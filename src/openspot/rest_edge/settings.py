@@ -12,6 +12,7 @@ from openspot.kit.settings import TOKEN_SECRET_LENGTH_MIN, Generated, OrderRules
 from openspot.market_data_client.settings import PriceBandSettings
 from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS
 from openspot.rest_edge.mail.settings import MailSettings
+from openspot.rest_edge.push.settings import PushSettings
 
 
 class RestSharedSettings(RestAddressSettings):
@@ -32,6 +33,7 @@ class RestEdgeSettings(
     UserTokenSettings,
     ApiKeySettings,
     MailSettings,
+    PushSettings,
     PageOriginSettings,
     PriceBandSettings,
     OrderRulesSettings,

@@ -16,6 +16,7 @@ from openspot.rest_edge.alerts.service import AlertService
 from openspot.rest_edge.alerts.store import AlertStore, Bounds
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.push.queue import PushQueue
 from tests.support.fair_prices import fair_price
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.filled_tables import insert
@@ -40,7 +41,9 @@ class Exchange:
         self.now = NOON
         self.fair: dict[str, FairPrice] = {}
         self._sequence = 0
-        self._notifications = NotificationStore(pool, Outbox(pool, outbox_max, self._now), self._now)
+        self._notifications = NotificationStore(
+            pool, Outbox(pool, outbox_max, self._now), PushQueue(pool, 100, self._now), self._now
+        )
         self.alerts = AlertService(AlertStore(pool), Bounds(1_000, 10_000), any_market, self._now)
         self.judge = self.another_judge()
 

@@ -18,6 +18,7 @@ from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.orders.cancel_timers import CancelTimers
 from openspot.rest_edge.orders.schemas import CancelTimerBody
+from openspot.rest_edge.push.queue import PushQueue
 from tests.support.fake_router import FakeRouter
 from tests.support.positions import register_users
 from tests.support.rest_client import RestClient, running_edge
@@ -51,7 +52,7 @@ class Orders:
 
 
 def store_of(pool: asyncpg.Pool, outbox_max: int = 100) -> NotificationStore:
-    return NotificationStore(pool, Outbox(pool, outbox_max))
+    return NotificationStore(pool, Outbox(pool, outbox_max), PushQueue(pool, 100))
 
 
 async def run_out(pool: asyncpg.Pool, *user_ids: str) -> None:

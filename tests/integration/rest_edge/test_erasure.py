@@ -27,7 +27,7 @@ GOES = {
     "mail_tokens", "mail_outbox", "check_ins", "api_keys", "idempotency_keys", "notification_settings",
     "kyc_profiles", "kyc_events", "withdrawal_addresses", "conversion_quotes", "fee_quotes",
     "notifications", "cancel_timers", "price_alerts", "watchlists", "user_locks", "user_notes",
-    "user_limits",
+    "user_limits", "push_subscriptions", "push_messages",
 }  # fmt: skip
 """Personal data: no row of the user is left."""
 

@@ -33,6 +33,7 @@ from openspot.rest_edge.notifications.preference_service import NotificationPref
 from openspot.rest_edge.notifications.preferences import NotificationEvent
 from openspot.rest_edge.notifications.schemas import NotificationPreferenceBody, NotificationResponse
 from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.push.queue import PushQueue
 from tests.support.filled_tables import insert
 from tests.support.order_records import order_record
 from tests.support.rest_client import RestClient
@@ -60,7 +61,7 @@ class Time:
 def notifications(
     bus: Any, pool: asyncpg.Pool, outbox_max: int = 100, now: DateClock = utc_now
 ) -> NotificationDelivery:
-    store = NotificationStore(pool, Outbox(pool, outbox_max, now), now)
+    store = NotificationStore(pool, Outbox(pool, outbox_max, now), PushQueue(pool, 100, now), now)
     return NotificationDelivery(pool, bus, store, {"BTC", "USD"}, now)
 
 
@@ -100,7 +101,7 @@ async def test_a_user_is_told_in_the_language_of_the_profile_and_another_one_in_
     pool: asyncpg.Pool, users: None
 ) -> None:
     await pool.execute("UPDATE users SET language = 'de-AT' WHERE user_id = 'ada'")
-    store = NotificationStore(pool, Outbox(pool, 100))
+    store = NotificationStore(pool, Outbox(pool, 100), PushQueue(pool, 100))
     for user in ("ada", "bob"):
         event = SendNotification(
             f"d-{user}", user, "deposit.credited", "Deposit credited", "1 BTC arrived and can be used.", START_MS
@@ -235,7 +236,7 @@ async def test_old_notifications_are_forgotten_after_the_bus_has_dropped_them(
     await pool.execute(
         "UPDATE notifications SET taken_at = taken_at - interval '15 days' WHERE notification_id = 'n-1'"
     )
-    assert await NotificationStore(pool, Outbox(pool, 100)).delete_old() == 1
+    assert await NotificationStore(pool, Outbox(pool, 100), PushQueue(pool, 100)).delete_old() == 1
     assert await pool.fetchval("SELECT notification_id FROM notifications") == "n-2"
 
 

@@ -24,6 +24,7 @@ from tests.support.engine_client import EngineClient
 from tests.support.fair_prices import FakeFairPrices
 from tests.support.http_routes import all_routes
 from tests.support.in_process_platform import running
+from tests.support.push_service import new_device
 from tests.support.rest_client import Reply, RestClient
 
 OWNER_EMAIL = "owner@example.org"
@@ -151,6 +152,10 @@ async def price_alert(users: Users) -> str:
     return str((await users.make("/alerts", {"symbol": "BTC-USD", "direction": "above", "price": "900"}))["id"])
 
 
+async def device(users: Users) -> str:
+    return str((await users.make("/push-subscriptions", new_device()))["id"])
+
+
 async def quote(users: Users) -> str:
     wanted = {"fromAsset": "USD", "toAsset": "BTC", "fromAmount": "100"}
     return str((await users.make("/conversions/quote", wanted))["quoteId"])
@@ -197,6 +202,8 @@ BY_PATH = {
     "POST /api-keys/{id}/rotate": Owned(api_key, {}),
     "PATCH /alerts/{alertId}": Owned(price_alert, {"price": "901"}),
     "DELETE /alerts/{alertId}": Owned(price_alert),
+    "POST /push-subscriptions/{subscriptionId}/test": Owned(device),
+    "DELETE /push-subscriptions/{subscriptionId}": Owned(device),
     "GET /conversions/{id}": Owned(conversion),
     "GET /staking/balances/{id}": Owned(stake),
     "GET /payments/{id}": Owned(payment),
@@ -212,6 +219,7 @@ MADE_BY_THE_OWNER = {
     "/users/me/withdrawal-addresses": withdrawal_address,
     "/api-keys": api_key,
     "/alerts": price_alert,
+    "/push-subscriptions": device,
     "/conversions": conversion,
     "/staking/balances": stake,
     "/payments": payment,

@@ -18,6 +18,7 @@ from openspot.rest_edge.identity.users.schemas import (
 )
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.push.queue import PushQueue
 from tests.support.authenticator import PASSWORD, enable_mfa, log_in, register
 from tests.support.filled_tables import insert
 from tests.support.mailbox import mail_to
@@ -231,7 +232,7 @@ async def test_security_mail_that_the_outbox_does_not_take_holds_no_change_up(
         "INSERT INTO mail_outbox (kind, email, detail, created_at, next_at) VALUES ('notification', 'x', '', $1, $1)"
     )
     await pool.execute(later, datetime(2100, 1, 1, tzinfo=UTC))
-    activity = ActivityLog(pool, NotificationStore(pool, Outbox(pool, 1)))
+    activity = ActivityLog(pool, NotificationStore(pool, Outbox(pool, 1), PushQueue(pool, 1)))
     await insert(pool, "users", {"user_id": "ada", "email": EMAIL}, role="user", email=EMAIL)
     await activity.record("ada", ActivityKind.MFA_DISABLED, Origin())
     assert [entry.kind for entry in await activity.page("ada", 10, None)] == ["mfa_disabled"]

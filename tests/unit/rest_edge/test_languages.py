@@ -21,6 +21,7 @@ from openspot.rest_edge.identity.activity.log import NOTICES, Origin, login_noti
 from openspot.rest_edge.languages.catalogue import CATALOGUES, Language, language_of, translated
 from openspot.rest_edge.mail.texts import MailFacts, MailKind, compose
 from openspot.rest_edge.notifications import templates
+from openspot.rest_edge.push.service import TEST_TEXT, TEST_TITLE
 from openspot.router.translation.order_lists import unarmed_notification
 from tests.support.order_records import order_record
 
@@ -101,6 +102,7 @@ def test_every_catalogue_has_the_same_texts_with_the_same_values(language: Langu
 def test_every_notification_has_a_translation_in_each_line(language: Language) -> None:
     notices = [*NOTICES.values(), login_notice(Origin("10.0.0.1", "Firefox")), login_notice(Origin("10.0.0.1"))]
     texts = [text for one in [*notified(), *notices] for text in (one.title, *one.text.split("\n"))]
+    texts += [TEST_TITLE, TEST_TEXT]
     assert [text for text in texts if translated(text, language) == text] == []
 
 

@@ -5,6 +5,7 @@ import { Frame } from "./frame/Frame.tsx";
 import { Loading } from "./parts/Loading.tsx";
 import { LoginPage } from "./pages/LoginPage.tsx";
 import { keptSymbol } from "./market/preferences.ts";
+import { pageOfAddress } from "./api/notices.ts";
 
 const TradePage = lazy(() => import("./pages/TradePage.tsx"));
 const RegisterPage = lazy(() => import("./pages/RegisterPage.tsx"));
@@ -52,7 +53,7 @@ export function App() {
               <Suspense fallback={<Loading />}>
                 <Switch>
                   <Route path="/">
-                    <Redirect to={`/${keptSymbol()}`} replace />
+                    <Start />
                   </Route>
                   <Route path="/wallet">
                     <Private>
@@ -117,6 +118,12 @@ export function App() {
       </Suspense>
     </Router>
   );
+}
+
+/** Leads on: to the page of the notification that was clicked, or to the market that was looked at last. */
+function Start() {
+  const search = useSearch();
+  return <Redirect to={pageOfAddress(search) ?? `/${keptSymbol()}`} replace />;
 }
 
 /** A page for people without a session; with one it leads on. */

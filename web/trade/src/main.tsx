@@ -8,6 +8,7 @@ import { followAccount, StreamContext } from "./api/live.ts";
 import { OF_ONE_USER } from "./api/queries.ts";
 import { currentSession, onSessionChange } from "./api/session.ts";
 import { App } from "./App.tsx";
+import { navigate } from "wouter/use-browser-location";
 import { connectStream } from "./stream/connection.ts";
 
 const client = new QueryClient({
@@ -24,6 +25,12 @@ if (import.meta.env.PROD && "serviceWorker" in navigator)
     () => void navigator.serviceWorker.register("/trade/worker.js").catch(() => undefined),
   );
 
+// A click on a notification of this device, while a page is open: the worker sends its kind.
+if ("serviceWorker" in navigator)
+  navigator.serviceWorker.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
+    if (typeof data === "string") navigate(`/trade/?notice=${encodeURIComponent(data)}`);
+  });
+
 const REFUSED_PAUSE_MS = 10_000;
 let refusedAt = 0;
 
@@ -34,6 +41,8 @@ onSessionChange(() => {
   if (next === user) return;
   user = next;
   client.removeQueries(OF_ONE_USER);
+  // The exchange ends the notifications of this device with the session: the browser forgets them too.
+  void import("./account/devices.ts").then(({ forgetDevice }) => forgetDevice()).catch(() => undefined);
 });
 
 /** The other languages: each is a file that is loaded when it is wanted. */

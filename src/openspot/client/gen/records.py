@@ -967,7 +967,29 @@ class NotificationSetting(Record, frozen=True):
     event: str
     email: bool
     websocket: bool
+    push: bool
     email_is_required: bool
+
+
+class PushSubscription(Record, frozen=True):
+    """A device that you are notified on. `reached_at` is when its push service last took a message, None if never.
+
+    `endpoint` is what the browser knows the subscription by, `current` says whether it is of the session that asks, and
+    `user_agent` is that of the login.
+    """
+
+    id: str
+    endpoint: str
+    current: bool
+    user_agent: str
+    created_at: datetime
+    reached_at: datetime | None
+
+
+class PushKey(Record, frozen=True):
+    """The key that a browser subscribes with (`applicationServerKey`), None if this exchange notifies no devices."""
+
+    public_key: str | None
 
 
 class ApiKey(Record, frozen=True):

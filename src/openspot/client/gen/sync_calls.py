@@ -54,6 +54,8 @@ from openspot.client.gen.records import (
     PriceAlert,
     Profile,
     Province,
+    PushKey,
+    PushSubscription,
     Replacement,
     Session,
     SignInProviders,
@@ -857,6 +859,29 @@ class SyncCalls:
         """Delete a watchlist. Raises ApiError 404 if the user has none with this name."""
         return self._loop.run(self._client.delete_watchlist(name))
 
+    def push_subscriptions(self) -> list[PushSubscription]:
+        """The user's devices, newest first."""
+        return self._loop.run(self._client.push_subscriptions())
+
+    def push_key(self) -> PushKey:
+        """The key that a device subscribes with at its push service."""
+        return self._loop.run(self._client.push_key())
+
+    def add_push_subscription(self, endpoint: str, *, p256dh: str, auth: str) -> PushSubscription:
+        """Be notified on a device. `p256dh` is its public key, `auth` its secret, both in base64url.
+
+        Raises ApiError 400 for an endpoint of a push service that the exchange does not send to, 409 at the bound.
+        """
+        return self._loop.run(self._client.add_push_subscription(endpoint, p256dh=p256dh, auth=auth))
+
+    def send_test_push(self, subscription_id: str) -> None:
+        """Send a test message to a device. Raises ApiError 404 for a device that the user does not have."""
+        return self._loop.run(self._client.send_test_push(subscription_id))
+
+    def delete_push_subscription(self, subscription_id: str) -> None:
+        """Be notified on a device no more. Raises ApiError 404 for a device that the user does not have."""
+        return self._loop.run(self._client.delete_push_subscription(subscription_id))
+
     def forgot_password(self, email: str) -> None:
         """Ask for a mail with a token that resets the password."""
         return self._loop.run(self._client.forgot_password(email))
@@ -1024,9 +1049,11 @@ class SyncCalls:
         """The user's settings of notifications, by event."""
         return self._loop.run(self._client.notification_settings())
 
-    def set_notification(self, event: str, *, email: bool, websocket: bool) -> NotificationSetting:
-        """Set how the user is notified of an event."""
-        return self._loop.run(self._client.set_notification(event, email=email, websocket=websocket))
+    def set_notification(
+        self, event: str, *, email: bool, websocket: bool, push: bool | None = None
+    ) -> NotificationSetting:
+        """Set how the user is notified of an event. Without `push`, that of devices stays as it is."""
+        return self._loop.run(self._client.set_notification(event, email=email, websocket=websocket, push=push))
 
     def countries(self) -> list[Country]:
         """Countries (ISO 3166-1)."""

@@ -6,7 +6,7 @@ The table may be large, and an earlier release may still write to it: writers ar
 from openspot.migrations.indexes import create_index
 
 revision = "0043"
-down_revision = "0041"
+down_revision = "0042"
 branch_labels = None
 depends_on = None
 

@@ -134,6 +134,8 @@ GERMAN: dict[str, str] = {
     "A liquidation closes your short position of {quantity} ({position}).": (
         "Eine Liquidation schließt Ihre Short-Position von {quantity} ({position})."
     ),
+    "Test of notifications": "Test der Mitteilungen",
+    "This device shows what you asked to be told.": "Dieses Gerät zeigt, was Ihnen mitgeteilt werden soll.",
     "Price alert: {symbol}": "Preisalarm: {symbol}",
     "The last trade was at {price}: at or above {bound}. Your note: {note}": (
         "Der letzte Handel war zu {price}: bei oder über {bound}. Ihre Notiz: {note}"

@@ -124,6 +124,8 @@ PORTUGUESE: dict[str, str] = {
     "A liquidation closes your short position of {quantity} ({position}).": (
         "Uma liquidação fecha sua posição vendida de {quantity} ({position})."
     ),
+    "Test of notifications": "Teste de notificações",
+    "This device shows what you asked to be told.": "Este dispositivo mostra o que você pediu para ser avisado.",
     "Price alert: {symbol}": "Alerta de preço: {symbol}",
     "The last trade was at {price}: at or above {bound}. Your note: {note}": (
         "O último negócio foi a {price}: em ou acima de {bound}. Sua nota: {note}"

@@ -128,6 +128,8 @@ SPANISH: dict[str, str] = {
     "A liquidation closes your short position of {quantity} ({position}).": (
         "Una liquidación cierra tu posición corta de {quantity} ({position})."
     ),
+    "Test of notifications": "Prueba de notificaciones",
+    "This device shows what you asked to be told.": "Este dispositivo muestra lo que pediste que se te avise.",
     "Price alert: {symbol}": "Alerta de precio: {symbol}",
     "The last trade was at {price}: at or above {bound}. Your note: {note}": (
         "La última operación fue a {price}: en o por encima de {bound}. Tu nota: {note}"

@@ -1,4 +1,4 @@
-"""Reads the sources of notifications, and notifies each user by mail and on the `notifications` channel.
+"""Reads the sources of notifications, and notifies each user by mail, on devices and on the `notifications` channel.
 
 Other services send `notifications.send`. Deposits, withdrawals, transfers, orders and margin need no such
 message: their own events are read. A notification counts once for its id. While the database or the outbox takes
@@ -51,7 +51,7 @@ from openspot.rest_edge.notifications.store import TAKEN, NotificationStore, Out
 log = get_logger("notifications")
 
 ORDER_MAIL_GAP_S = 60.0
-"""After a mail about an order, what happens to the user's orders within this time comes on the screen only."""
+"""After a mail about an order, what happens to the user's orders within this time comes on screen and devices only."""
 MAILED_USERS_MAX = 10_000
 POLL_INTERVAL_S = 5.0
 """The table is read at least this often for notifications to announce, because other processes add some too."""

@@ -21,9 +21,9 @@ class NotificationPreferenceService:
     async def settings_of(self, user_id: str) -> list[NotificationPreferenceResponse]:
         """The user's preferences of every event."""
         rows = await self._pool.fetch(
-            "SELECT event, email, websocket FROM notification_settings WHERE user_id = $1", user_id
+            "SELECT event, email, websocket, push FROM notification_settings WHERE user_id = $1", user_id
         )
-        stored = {row["event"]: NotificationPreference(row["email"], row["websocket"]) for row in rows}
+        stored = {row["event"]: NotificationPreference(row["email"], row["websocket"], row["push"]) for row in rows}
         return [_response(event, stored.get(event.value, default_preference(event))) for event in NotificationEvent]
 
     async def change(
@@ -34,15 +34,22 @@ class NotificationPreferenceService:
             raise HttpError(409, f"mail of {event.value} is security mail, which is always sent", "SECURITY_MAIL")
         if event in ALWAYS_MAILED and not body.email:
             raise HttpError(409, f"mail of {event.value} is always sent", "MAIL_REQUIRED")
-        await self._pool.execute(
-            "INSERT INTO notification_settings (user_id, event, email, websocket) VALUES ($1, $2, $3, $4)"
-            " ON CONFLICT (user_id, event) DO UPDATE SET email = excluded.email, websocket = excluded.websocket",
+        push = await self._pool.fetchval(
+            """
+            INSERT INTO notification_settings AS known (user_id, event, email, websocket, push)
+            VALUES ($1, $2, $3, $4, coalesce($5::boolean, $6))
+            ON CONFLICT (user_id, event) DO UPDATE SET
+                email = excluded.email, websocket = excluded.websocket, push = coalesce($5::boolean, known.push)
+            RETURNING push
+            """,
             user_id,
             event.value,
             body.email,
             body.websocket,
+            body.push,
+            default_preference(event).push,
         )
-        return _response(event, NotificationPreference(body.email, body.websocket))
+        return _response(event, NotificationPreference(body.email, body.websocket, push))
 
 
 def _response(event: NotificationEvent, preference: NotificationPreference) -> NotificationPreferenceResponse:
@@ -50,5 +57,6 @@ def _response(event: NotificationEvent, preference: NotificationPreference) -> N
         event=event.value,
         email=preference.email,
         websocket=preference.websocket,
+        push=preference.push,
         email_is_required=event in ALWAYS_MAILED,
     )

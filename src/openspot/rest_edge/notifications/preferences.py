@@ -47,21 +47,22 @@ ALWAYS_MAILED = SECURITY_EVENTS | {NotificationEvent.ORDER_LIST_NOT_ARMED}
 
 WANTED_EVENTS = frozenset({NotificationEvent.ORDER_FILLED, NotificationEvent.ORDER_REFUSED})
 """Users are told of these only if they ask for it: a trading program has thousands of them a day, and hears of a
-refusal in the reply to its order."""
+refusal in the reply to its order. Fills do come to devices, where a user has asked to be notified."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotificationPreference:
-    """Whether a user wants to be notified of an event by email and on the screen (`websocket`)."""
+    """Whether a user wants to be notified of an event by email, on the screen (`websocket`) and on devices (`push`)."""
 
     email: bool
     websocket: bool
+    push: bool
 
 
 def default_preference(event: str) -> NotificationPreference:
     """The preference until the user chooses: on, but for WANTED_EVENTS."""
     is_on = event not in WANTED_EVENTS
-    return NotificationPreference(is_on, is_on)
+    return NotificationPreference(is_on, is_on, push=event != NotificationEvent.ORDER_REFUSED)
 
 
 def event_of_kind(kind: str) -> str:

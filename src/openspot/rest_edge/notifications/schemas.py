@@ -17,12 +17,13 @@ class NotificationResponse(ResponseBody):
 
 
 class NotificationPreferenceBody(Body):
-    """How you want to be notified of an event."""
+    """How you want to be notified of an event. Without `push`, that of devices stays as it is."""
 
-    model_config = example({"email": False, "websocket": True})
+    model_config = example({"email": False, "websocket": True, "push": True})
 
     email: StrictBool
     websocket: StrictBool
+    push: StrictBool | None = None
 
 
 class NotificationPreferenceResponse(ResponseBody):
@@ -31,4 +32,5 @@ class NotificationPreferenceResponse(ResponseBody):
     event: str
     email: bool
     websocket: bool
+    push: bool
     email_is_required: bool

@@ -12,6 +12,7 @@ from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.delivery import NotificationDelivery
 from openspot.rest_edge.notifications.preference_service import NotificationPreferenceService
 from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.push.queue import PushQueue
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,10 @@ class NotificationServices:
 
 
 def make_notification_services(
-    pool: Pool, bus: Bus, outbox: Outbox, assets: Collection[str], frame: ServiceFrame
+    pool: Pool, bus: Bus, outbox: Outbox, pushes: PushQueue, assets: Collection[str], frame: ServiceFrame
 ) -> NotificationServices:
     """Make the services and start the delivery; `frame` ends it. `assets` are the platform's assets."""
-    store = NotificationStore(pool, outbox)
+    store = NotificationStore(pool, outbox, pushes)
     delivery = NotificationDelivery(pool, bus, store, assets)
     frame.start("deliver notifications", delivery.run(asyncio.Event()), is_essential=False)
     repeat(frame, "delete old notifications", store.delete_old, CLEAN_UP_INTERVAL_S)

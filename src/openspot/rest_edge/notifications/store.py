@@ -1,8 +1,8 @@
 """The tables `notifications` and `notification_settings`: the users' notifications, once for each id.
 
-A notification and its mail are written in one transaction. It may be the transaction of the change that the user is
-notified of. A notification for the screen waits in its row until an edge announces it, so none is lost when a process
-dies.
+A notification, its mail and its pushes are written in one transaction. It may be the transaction of the change that
+the user is notified of. A notification for the screen waits in its row until an edge announces it, so none is lost when
+a process dies.
 """
 
 import asyncio
@@ -21,6 +21,7 @@ from openspot.rest_edge.languages.catalogue import language_of, translated
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.texts import MailKind, notification_detail
 from openspot.rest_edge.notifications.preferences import NotificationEvent, default_preference, event_of_kind
+from openspot.rest_edge.push.queue import PushMessage, PushQueue
 
 TAKEN = Counter("openspot_notifications_taken_total", "Notifications taken, by whether they were new", ["outcome"])
 
@@ -51,25 +52,26 @@ class KeptNotification:
 class NotificationStore:
     """Stores notifications. Set `added` after a transaction that added one, so that it is announced at once."""
 
-    def __init__(self, pool: Pool, outbox: Outbox, now: DateClock = utc_now) -> None:
+    def __init__(self, pool: Pool, outbox: Outbox, pushes: PushQueue, now: DateClock = utc_now) -> None:
         self._pool = pool
         self._outbox = outbox
+        self._pushes = pushes
         self._now = now
         self.added = asyncio.Event()
 
     async def add(self, event: SendNotification, connection: Connection, *, may_mail: bool = True) -> None:
-        """Store a notification if it is new, and queue its mail, in the transaction of `connection`.
+        """Store a notification if it is new, and queue its mail and its pushes, in the transaction of `connection`.
 
         Its texts are those of the user's language at this moment; what has no translation stays English.
 
-        Without `may_mail` it goes to the screen only. Raises OutboxFullError if it is stored but its mail cannot be
-        queued.
+        Without `may_mail` it goes to screen and devices only. Raises OutboxFullError if it is stored but its mail
+        cannot be queued.
         """
         default = default_preference(event_of_kind(event.kind))
         user = await connection.fetchrow(
             """
             SELECT users.email, users.language, coalesce(chosen.email, $3) AS by_mail,
-                coalesce(chosen.websocket, $4) AS by_websocket
+                coalesce(chosen.websocket, $4) AS by_websocket, coalesce(chosen.push, $5) AS by_push
             FROM users LEFT JOIN notification_settings AS chosen
                 ON chosen.user_id = users.user_id AND chosen.event = $2
             WHERE users.user_id = $1 FOR SHARE OF users
@@ -78,6 +80,7 @@ class NotificationStore:
             event_of_kind(event.kind),
             default.email,
             default.websocket,
+            default.push,
         )
         if user is None:
             TAKEN.labels("unknown_user").inc()
@@ -103,18 +106,28 @@ class NotificationStore:
             TAKEN.labels("repeated").inc()
             return
         TAKEN.labels("new").inc()
+        if user["by_push"]:
+            await self._pushes.add(event.user_id, PushMessage(event.id, event.kind, title, text), connection)
         detail = notification_detail(title, text)
         is_mailed = user["by_mail"] and may_mail
         if is_mailed and not await self._outbox.add(MailKind.NOTIFICATION, user["email"], detail, connection):
             raise OutboxFullError("the outbox is full")
 
     async def who_wants(self, event: NotificationEvent, user_ids: Sequence[str]) -> frozenset[str]:
-        """Those of the users who have asked to be notified of `event`."""
+        """Those of the users who have asked to be notified of `event`, or are notified of it on a device."""
         rows = await self._pool.fetch(
-            "SELECT user_id FROM notification_settings"
-            " WHERE user_id = ANY($1::text[]) AND event = $2 AND (email OR websocket)",
+            """
+            SELECT user_id FROM notification_settings
+            WHERE user_id = ANY($1::text[]) AND event = $2 AND (email OR websocket)
+            UNION
+            SELECT user_id FROM push_subscriptions AS device
+            WHERE user_id = ANY($1::text[]) AND coalesce(
+                (SELECT push FROM notification_settings WHERE user_id = device.user_id AND event = $2), $3
+            )
+            """,
             list(set(user_ids)),
             event.value,
+            default_preference(event).push,
         )
         return frozenset(row["user_id"] for row in rows)
 

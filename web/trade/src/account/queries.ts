@@ -13,6 +13,8 @@ export const SESSIONS = ["sessions"] as const;
 export const ACTIVITY = ["activity"] as const;
 export const KEYS = ["keys"] as const;
 export const NOTIFICATIONS = ["notifications"] as const;
+export const DEVICES = ["devices"] as const;
+export const PUSH_KEY = ["pushKey"] as const;
 export const VERIFICATION = ["verification"] as const;
 
 const ACTIVITY_LIMIT = 25;
@@ -75,6 +77,18 @@ export function useApiKeys() {
 export function useNotificationSettings() {
   const { rest } = useExchange();
   return useOwn(NOTIFICATIONS, (signal) => returned(rest.GET("/api/v1/settings/notifications", { signal })));
+}
+
+/** The devices that the user is notified on. */
+export function useDevices() {
+  const { rest } = useExchange();
+  return useOwn(DEVICES, (signal) => returned(rest.GET("/api/v1/push-subscriptions", { signal })));
+}
+
+/** The key that a browser subscribes with. */
+export function usePushKey() {
+  const { rest } = useExchange();
+  return useOwn(PUSH_KEY, (signal) => returned(rest.GET("/api/v1/push-subscriptions/key", { signal })));
 }
 
 const OPEN_CHECKS: ReadonlySet<string> = new Set(["pending", "on_hold"]);

@@ -84,6 +84,20 @@ const CODES: Readonly<Record<string, Words>> = texts({
   TOO_MANY_ALERTS: ["You have as many alerts as you may have", "Delete one that you do not need any more."],
   ALERTS_FULL: ["The exchange takes no more alerts", "Nothing was made. Try again later."],
   ALERT_NOT_FOUND: ["There is no such alert", "It may have been deleted. Reload the list."],
+  TOO_MANY_DEVICES: [
+    "You are notified on as many devices as you may have",
+    "Remove one that you do not use any more.",
+  ],
+  SESSION_OVER: ["Your session has ended", "Log in again. The page that you were on opens afterwards."],
+  PUSH_OFF: ["This exchange notifies no devices", "Mail and screen tell you the same."],
+  PUSH_SUBSCRIPTION_NOT_FOUND: [
+    "There is no such device",
+    "It may have been removed, or its session has ended. Reload the list.",
+  ],
+  PUSH_QUEUE_FULL: [
+    "Too many messages wait for this device",
+    "Its push service takes none now. Try again later.",
+  ],
   MARKET_NOT_FOUND: ["There is no such market", "Choose one of the list of markets."],
   WITHDRAWAL_STATUS_UNKNOWN: [
     "Nobody knows yet whether the withdrawal was taken",

@@ -61,6 +61,12 @@ export function pageOf(kind: string): { path: string; title: string } | null {
   return PAGES.get(word) ?? null;
 }
 
+/** The page that an address such as "/?notice=price.alert" leads to; null for any other address. */
+export function pageOfAddress(search: string): string | null {
+  const kind = new URLSearchParams(search).get("notice");
+  return kind === null ? null : (pageOf(kind)?.path ?? null);
+}
+
 /** Whether a notice stays on the screen until the user dismisses it, because the user has to act. */
 export function isUrgent(kind: string): boolean {
   return URGENT.has(kind) || URGENT.has(kind.split(".")[0] ?? "");
@@ -84,5 +90,6 @@ const PAGES: ReadonlyMap<string, { path: string; title: string }> = new Map(
     ["mfa", { path: "/account/security", title: "Security" }],
     ["security", { path: "/account/security", title: "Security" }],
     ["api", { path: "/account/api-keys", title: "API keys" }],
+    ["push", { path: "/account/notifications", title: "Notifications" }],
   ]),
 );

@@ -43,8 +43,12 @@ import {
 } from "./review.ts";
 
 const OrderReview = lazy(() => import("./OrderReview.tsx"));
+const DepositDialog = lazy(() =>
+  import("../deposits/DepositDialog.tsx").then((loaded) => ({ default: loaded.DepositDialog })),
+);
 const Refused = lazy(() => import("./Refused.tsx"));
 const NO_SIZES: readonly string[] = [];
+const ZERO = /^0(\.0+)?$/;
 
 interface OrderFormProps {
   market: Market;
@@ -72,6 +76,7 @@ export const OrderForm = memo(function OrderForm({
   const link = useLink();
   const hint = useId();
   const [asks, setAsks] = useState(false);
+  const [deposited, setDeposited] = useState<string | null>(null);
   const [conditional, setConditional] = useState<Conditional | null>(null);
   const loadConditional = useCallback(
     () => import("./conditionalParts.tsx").then((parts) => setConditional(parts)),
@@ -159,7 +164,13 @@ export const OrderForm = memo(function OrderForm({
           onPart={takePart}
         />
         {sentence !== "" && <p className={classes.sentence}>{sentence}</p>}
-        <Figures market={market} draft={draft} estimate={found.estimate} available={available} />
+        <Figures
+          market={market}
+          draft={draft}
+          estimate={found.estimate}
+          available={available}
+          onDeposit={session ? setDeposited : null}
+        />
         {isOld && (
           <WarningNote>
             {t("The prices on this page are old: the connection to the exchange is broken.")}
@@ -213,6 +224,11 @@ export const OrderForm = memo(function OrderForm({
             onConfirm={send}
             onClose={() => setAsks(false)}
           />
+        </Suspense>
+      )}
+      {deposited !== null && (
+        <Suspense>
+          <DepositDialog first={deposited} onClose={() => setDeposited(null)} />
         </Suspense>
       )}
     </Panel>
@@ -276,28 +292,42 @@ function Figures({
   draft,
   estimate,
   available,
+  onDeposit,
 }: {
   market: Market;
   draft: Draft;
   estimate: Estimate | null;
   available: { base: string; quote: string } | null;
+  onDeposit: ((asset: string) => void) | null;
 }) {
   const { baseAsset, quoteAsset } = market;
   const places = placesOf(market.tickSize);
   const isBuy = draft.side === "buy";
+  const spent = isBuy ? quoteAsset : baseAsset;
+  const free = isBuy ? available?.quote : available?.base;
   const waits = isConditional(draft.type);
   const money = (value: bigint | undefined) =>
     value === undefined ? "–" : <AssetAmount value={rounded(value)} asset={quoteAsset} />;
   const rows: [string, ReactNode][] = [
     [
       t("Free"),
-      available ? (
-        <AssetAmount
-          value={isBuy ? available.quote : available.base}
-          asset={isBuy ? quoteAsset : baseAsset}
-        />
-      ) : (
+      free === undefined ? (
         "–"
+      ) : (
+        <span key="free" className={classes.free}>
+          <AssetAmount value={free} asset={spent} />
+          {onDeposit && ZERO.test(free) && (
+            <Button
+              size="compact-xs"
+              variant="light"
+              className={classes.deposit}
+              aria-label={t("Deposit {asset}", { asset: spent })}
+              onClick={() => onDeposit(spent)}
+            >
+              {t("Deposit")}
+            </Button>
+          )}
+        </span>
       ),
     ],
     ...(draft.type === "limit" && (draft.postOnly || draft.timeInForce !== "gtc")

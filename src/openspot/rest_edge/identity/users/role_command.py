@@ -16,6 +16,7 @@ from openspot.rest_edge.identity.sessions.ending_command import UntoldError, tel
 from openspot.rest_edge.identity.users.roles import Role, RoleChange, Roles, UserWithRole
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.push.queue import PushQueue
 from openspot.rest_edge.settings import RestEdgeSettings
 
 
@@ -43,7 +44,8 @@ async def change_role(settings: RestEdgeSettings, user: str, role: Role) -> str:
 
 
 def _roles(pool: Pool, settings: RestEdgeSettings) -> Roles:
-    activity = ActivityLog(pool, NotificationStore(pool, Outbox(pool, settings.mail_queue_max)))
+    outbox, pushes = Outbox(pool, settings.mail_queue_max), PushQueue(pool, settings.push_queue_max)
+    activity = ActivityLog(pool, NotificationStore(pool, outbox, pushes))
     return Roles(pool, activity, timedelta(seconds=settings.ended_session_life_s))
 
 

@@ -6,6 +6,7 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { inSentence, t, texts } from "#lib/language.ts";
+import { DeviceNotifications } from "../../account/DeviceNotifications.tsx";
 import { tellFailure } from "../../account/failures.ts";
 import { NOTIFICATIONS, useNotificationSettings } from "../../account/queries.ts";
 import { returned, type Schemas, useExchange } from "../../api/client.ts";
@@ -14,7 +15,7 @@ import classes from "./NotificationsPage.module.css";
 
 type Preference = Schemas["NotificationPreferenceResponse"];
 type Event = Schemas["NotificationEvent"];
-type Channel = "email" | "websocket";
+type Channel = "email" | "websocket" | "push";
 
 interface Change {
   event: Event;
@@ -66,7 +67,22 @@ const CHANNELS: readonly { channel: Channel; title: string }[] = [
       return t("On the screen");
     },
   },
+  {
+    channel: "push",
+    get title() {
+      return t("On devices");
+    },
+  },
 ];
+
+const SAVED: Readonly<Record<Channel, (title: string, isOn: boolean) => string>> = {
+  email: (title, isOn) =>
+    isOn ? t("{title} by mail is on.", { title }) : t("{title} by mail is off.", { title }),
+  websocket: (title, isOn) =>
+    isOn ? t("{title} on the screen is on.", { title }) : t("{title} on the screen is off.", { title }),
+  push: (title, isOn) =>
+    isOn ? t("{title} on devices is on.", { title }) : t("{title} on devices is off.", { title }),
+};
 
 const isEvent = (name: string): name is Event => name in EVENTS;
 const titleOf = (event: string) => (isEvent(event) ? t(EVENTS[event][0]) : event);
@@ -84,11 +100,12 @@ export default function NotificationsPage() {
   const { rest } = useExchange();
   const client = useQueryClient();
   const save = useMutation({
-    // Changes are sent one after the other, because each request holds both channels of its event.
+    // Changes are sent one after the other, because each request holds all channels of its event.
     scope: { id: "notifications" },
     mutationFn: ({ event, channel, isOn }: Change) => {
       const known = client.getQueryData<Preference[]>(NOTIFICATIONS)?.find((one) => one.event === event);
-      const body = { email: known?.email ?? true, websocket: known?.websocket ?? true, [channel]: isOn };
+      const { email = true, websocket = true, push = true } = known ?? {};
+      const body = { email, websocket, push, [channel]: isOn };
       return returned(
         rest.PUT("/api/v1/settings/notifications/{event}", { params: { path: { event } }, body }),
       );
@@ -98,12 +115,7 @@ export default function NotificationsPage() {
       client.setQueryData<Preference[]>(NOTIFICATIONS, (preferences) => withChange(preferences, change));
     },
     onSuccess: (_, { event, channel, isOn }) => {
-      const title = titleOf(event);
-      const byMail = isOn ? t("{title} by mail is on.", { title }) : t("{title} by mail is off.", { title });
-      const onScreen = isOn
-        ? t("{title} on the screen is on.", { title })
-        : t("{title} on the screen is off.", { title });
-      toastDone(t("Saved"), channel === "email" ? byMail : onScreen);
+      toastDone(t("Saved"), SAVED[channel](titleOf(event), isOn));
     },
     onError: (error, change) => {
       client.setQueryData<Preference[]>(NOTIFICATIONS, (preferences) =>
@@ -152,9 +164,10 @@ export default function NotificationsPage() {
     <>
       <PageHeader title={t("Notifications")}>
         {t(
-          "What you are told, by mail and on the screen. Mails about the security of your account are always sent: they tell you what a thief would do in it.",
+          "What you are told, by mail, on the screen and on devices. Mails about the security of your account are always sent: they tell you what a thief would do in it.",
         )}
       </PageHeader>
+      <DeviceNotifications />
       <Card flush>
         <DataTable
           label={t("Notifications")}
