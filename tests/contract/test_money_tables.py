@@ -35,6 +35,7 @@ WITHOUT_MONEY = {
     "cancel_timers": PEOPLE,
     "price_alerts": PEOPLE,
     "watchlists": PEOPLE,
+    "chart_drawings": PEOPLE,
     "price_alert_markets": "up to which trade alerts are judged: no money",
     "notifications": NEWS,
     "withdrawal_addresses": PEOPLE,
