@@ -292,7 +292,7 @@ export function createController(options: Options): Controller {
   }
 
   function onUp(event: PointerEvent) {
-    if (drag === null || drag.pointer !== event.pointerId) return;
+    if (drag?.pointer !== event.pointerId) return;
     const { moved } = drag;
     drag = null;
     if (moved !== null) {
@@ -304,7 +304,7 @@ export function createController(options: Options): Controller {
   }
 
   function onCancel(event: PointerEvent) {
-    if (drag === null || drag.pointer !== event.pointerId) return;
+    if (drag?.pointer !== event.pointerId) return;
     drag = null;
     set({ held: null });
   }

@@ -118,10 +118,13 @@ function isPoint(value: unknown): value is Point {
 
 /** Whether the edge takes the text: without line breaks and other signs that cannot be seen. */
 function isText(text: string): boolean {
-  return [...text].length <= TEXT_LENGTH_MAX && text === text.trim() && !/\p{Cc}/u.test(text);
+  return Array.from(text).length <= TEXT_LENGTH_MAX && text === text.trim() && !/\p{Cc}/u.test(text);
 }
 
 /** What can be kept of a typed text. */
 export function possibleText(typed: string): string {
-  return [...typed.replace(/\p{Cc}/gu, " ").trim()].slice(0, TEXT_LENGTH_MAX).join("").trim();
+  return Array.from(typed.replace(/\p{Cc}/gu, " ").trim())
+    .slice(0, TEXT_LENGTH_MAX)
+    .join("")
+    .trim();
 }
