@@ -51,6 +51,10 @@ RECORDS = {
     "MarginResult": "MarginResult",
     "PriceAlert": "PriceAlert",
     "Watchlist": "Watchlist",
+    "DrawingPoint": "DrawingPoint",
+    "Drawing": "Drawing",
+    "Drawings": "Drawings",
+    "DrawnMarket": "DrawnMarket",
     # Fees
     "EstimateResponse": "OrderEstimate",
     "TierResponse": "FeeTier",

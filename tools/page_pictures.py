@@ -54,6 +54,13 @@ EDITED = (1440, "light")
 LEVELS_MIN = 4
 UNFINISHED = "[aria-busy=true], [class*=Skeleton-root], [role=slider] svg[width='0']"
 """What is loading, and graphs that do not know their width yet."""
+DRAWN = (
+    ("Rectangle", (0.08, 0.2), (0.3, 0.4)),
+    ("Fibonacci retracement", (0.4, 0.65), (0.6, 0.15)),
+    ("Trend line", (0.1, 0.65), (0.8, 0.3)),
+    ("Horizontal line", (0.5, 0.72)),
+)
+"""What is drawn on the chart, by shares of its width and height."""
 COLOURS = 256
 """Enough for a page without photographs; a picture is a third of its size then."""
 
@@ -133,6 +140,22 @@ def draw_layout(page: Page, folder: Path, look: Look) -> None:
     page.get_by_role("button", name="Move Chart 2").wait_for()
     save(page, folder, "layout", look)
     page.get_by_role("button", name="Cancel").click()
+def draw_on_market(page: Page, folder: Path, look: Look) -> None:
+    """A market with its tools and drawings, which are gone afterwards."""
+    page.get_by_role("button", name="Draw on the chart").click()
+    tools = page.get_by_role("group", name="Drawing tools")
+    for tool, *places in DRAWN:
+        tools.get_by_role("button", name=tool, exact=True).click()
+        box = page.get_by_role("group", name=re.compile("^Candles of")).bounding_box()
+        assert box
+        for across, down in places:
+            page.mouse.click(box["x"] + across * box["width"], box["y"] + down * box["height"])
+        page.get_by_role("button", name="Done").click()
+    page.mouse.move(0, 0)
+    save(page, folder, "market-drawings", look)
+    tools.get_by_role("button", name="Delete all drawings").click()
+    page.get_by_role("button", name="Delete all", exact=True).click()
+    page.get_by_role("button", name="Draw on the chart").click()
 
 
 def draw_trade(
@@ -161,6 +184,8 @@ def draw_trade(
             page.get_by_role("tab", name="Positions").click()
             page.get_by_role("group", name=re.compile("Long entry: ")).wait_for()
             save(page, folder, "market-margin", look)
+        if look in looks:
+            draw_on_market(page, folder, look)
         for path in routes("trade") if look in looks else []:
             if path not in (MARKETS, *WITHOUT_SESSION):
                 go(page, f"/trade{path}")

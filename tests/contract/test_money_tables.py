@@ -37,6 +37,7 @@ WITHOUT_MONEY = {
     "watchlists": PEOPLE,
     "push_subscriptions": PEOPLE,
     "push_messages": PEOPLE,
+    "chart_drawings": PEOPLE,
     "price_alert_markets": "up to which trade alerts are judged: no money",
     "notifications": NEWS,
     "withdrawal_addresses": PEOPLE,

@@ -25,6 +25,7 @@ export const LAYERS = {
     "staking",
     "history",
     "indicators",
+    "drawings",
     "market",
     "onboarding",
     "orders",

@@ -4,6 +4,7 @@ from openspot.client.account_calls import AccountCalls
 from openspot.client.alert_calls import AlertCalls
 from openspot.client.books import BookFeed
 from openspot.client.calls import DEFAULT_RETRY
+from openspot.client.drawing_calls import DrawingCalls
 from openspot.client.errors import ApiError
 from openspot.client.funds_calls import FundsCalls
 from openspot.client.margin_calls import MarginCalls
@@ -22,7 +23,7 @@ _RECONNECT = ReconnectPolicy()
 
 
 class OpenSpotClient(
-    MarketCalls, OrderCalls, AccountCalls, FundsCalls, MarginCalls, AlertCalls, WatchlistCalls, PushCalls, UserCalls
+    MarketCalls, OrderCalls, AccountCalls, FundsCalls, MarginCalls, AlertCalls, WatchlistCalls, DrawingCalls, PushCalls, UserCalls
 ):
     """One user's view of the platform. Use it with `async with`, or call `close` at the end.
 

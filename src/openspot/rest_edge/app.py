@@ -19,6 +19,8 @@ from openspot.http.throttle import REGISTRATION_TIERS, TIERS, Throttle, Tier
 from openspot.kit.health import Health
 from openspot.rest_edge.alerts.routes import alert_routes
 from openspot.rest_edge.alerts.service import AlertService
+from openspot.rest_edge.drawings.routes import drawing_routes
+from openspot.rest_edge.drawings.service import DrawingService
 from openspot.rest_edge.funds.routes import fund_routes
 from openspot.rest_edge.funds.service import FundServices
 from openspot.rest_edge.identity.routes import identity_routes
@@ -85,6 +87,7 @@ class EdgeServices:
     margin: MarginClient
     alerts: AlertService
     watchlists: WatchlistService
+    drawings: DrawingService
     people: PeopleServices
     operators: OperatorServices
     system: SystemSettings
@@ -131,6 +134,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
         margin_routes(PREFIX, services.margin),
         alert_routes(PREFIX, services.alerts),
         watchlist_routes(PREFIX, services.watchlists),
+        drawing_routes(PREFIX, services.drawings),
         *operator_routes(PREFIX, services.operators),
         *people_routes(PREFIX, services.people),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),

@@ -105,6 +105,7 @@ DESCRIPTOR = Descriptor(
             "price_alerts",
             "price_alert_markets",
             "watchlists",
+            "chart_drawings",
             "user_locks",
             "user_notes",
             "user_limits",

@@ -30,6 +30,8 @@ from openspot.rest_edge.alerts.service import AlertService
 from openspot.rest_edge.alerts.store import AlertStore, Bounds
 from openspot.rest_edge.app import THROTTLE_TIERS, EdgeServices, make_app
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
+from openspot.rest_edge.drawings.service import DrawingService
+from openspot.rest_edge.drawings.store import DrawingStore
 from openspot.rest_edge.funds.accounts.service import AccountService
 from openspot.rest_edge.funds.service import make_fund_services
 from openspot.rest_edge.identity.service import make_key_services, make_user_services
@@ -188,6 +190,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
             alert_store, Bounds(settings.price_alerts_user_max, settings.price_alerts_max), markets.market
         ),
         watchlists=WatchlistService(WatchlistStore(pool), markets.market),
+        drawings=DrawingService(DrawingStore(pool), markets.market),
         people=make_people_services(
             settings,
             pool,

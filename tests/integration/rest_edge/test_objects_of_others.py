@@ -230,8 +230,10 @@ OF_THE_CALLER = {
     "PUT /settings/notifications/{event}",
     "PATCH /watchlists/{watchlistName}",
     "DELETE /watchlists/{watchlistName}",
+    "GET /drawings/{symbol}",
+    "PATCH /drawings/{symbol}",
 }
-"""The path names an asset, an event or a list, and the caller's own entry for it is what is read or changed."""
+"""The path names an asset, an event, a list or a market, and the caller's own entry for it is read or changed."""
 PUBLIC = {
     "GET /markets/{symbol}",
     "GET /markets/{symbol}/ticker",

@@ -128,6 +128,8 @@ def argument(name: str, kind: Any) -> Any:
     options = [option for option in typing.get_args(kind) if option is not type(None)]
     if name == "orders":
         return [{"symbol": "BTC-USD"}]
+    if name == "put":
+        return [{"id": "a", "kind": "text", "points": [{"time": 1, "price": "1"}], "text": "a"}]
     if name == "order":
         return {"symbol": "BTC-USD", "side": "buy", "type": "limit"}
     if kind == Number or Decimal in options:

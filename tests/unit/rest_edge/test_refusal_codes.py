@@ -134,7 +134,9 @@ async def test_a_factor_that_changed_while_its_code_was_checked_is_not_enabled()
 
 
 @pytest.mark.parametrize("event", sorted(ALWAYS_MAILED))
-async def test_mail_of_security_and_of_a_position_without_its_stop_cannot_be_turned_off(event: NotificationEvent) -> None:
+async def test_mail_of_security_and_of_a_position_without_its_stop_cannot_be_turned_off(
+    event: NotificationEvent,
+) -> None:
     pool: Any = Answers(fetchval=True)
     service = NotificationPreferenceService(pool)
     answer = (409, "MAIL_REQUIRED", f"mail of {event.value} is always sent")

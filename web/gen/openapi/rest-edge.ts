@@ -2332,6 +2332,50 @@ export interface paths {
         patch: operations["change_watchlist"];
         trace?: never;
     };
+    "/api/v1/drawings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The markets that you have drawn on, by symbol
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
+        get: operations["list_drawn_markets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/drawings/{symbol}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Your drawings on the chart of a market
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
+        get: operations["get_drawings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Put drawings on the chart of a market and remove others
+         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record.
+         */
+        patch: operations["change_drawings"];
+        trace?: never;
+    };
     "/api/v1/operator/session": {
         parameters: {
             query?: never;
@@ -4124,6 +4168,118 @@ export interface components {
          */
         DoneResponse: {
             success: boolean;
+        };
+        /**
+         * Drawing
+         * @description A drawing on the chart of a market.
+         */
+        Drawing: {
+            id: string;
+            /** @enum {string} */
+            kind: "trend_line" | "ray" | "horizontal_line" | "fibonacci" | "rectangle" | "text";
+            points: components["schemas"]["DrawingPoint"][];
+            /** @enum {string} */
+            colour: "blue" | "orange" | "purple" | "teal" | "pink" | "grey";
+            width: number;
+            text: string;
+        };
+        /**
+         * DrawingBody
+         * @description A drawing. You choose its `id`: to put it again replaces it.
+         *
+         *     A horizontal line and a text have one point, the others two. `text` is what a text says; of another kind it is the
+         *     name that you give it, and may be empty.
+         */
+        DrawingBody: {
+            id: string;
+            kind: components["schemas"]["DrawingKind"];
+            points: components["schemas"]["DrawingPointBody"][];
+            /** @default blue */
+            colour?: components["schemas"]["DrawingColour"];
+            /** @default 2 */
+            width?: number;
+            /** @default  */
+            text?: string;
+        };
+        /**
+         * DrawingColour
+         * @description The colours by name: each theme of the screen has its own shade.
+         * @enum {string}
+         */
+        DrawingColour: "blue" | "orange" | "purple" | "teal" | "pink" | "grey";
+        /**
+         * DrawingKind
+         * @description What is drawn.
+         * @enum {string}
+         */
+        DrawingKind: "trend_line" | "ray" | "horizontal_line" | "fibonacci" | "rectangle" | "text";
+        /**
+         * DrawingPoint
+         * @description A place on the chart. `time` is in milliseconds since 1970.
+         */
+        DrawingPoint: {
+            time: number;
+            /** Format: decimal */
+            price: string;
+        };
+        /**
+         * DrawingPointBody
+         * @description A place on the chart: milliseconds since 1970, and a price. It need not be in a candle.
+         */
+        DrawingPointBody: {
+            time: number;
+            /** @example 0.015 */
+            price: string | number;
+        };
+        /**
+         * Drawings
+         * @description Your drawings on the chart of a market, in the order in which they were first put.
+         */
+        Drawings: {
+            symbol: string;
+            drawings: components["schemas"]["Drawing"][];
+        };
+        /**
+         * DrawingsChangeBody
+         * @description The drawings to add or to replace, and the ids of those to remove. Both may be repeated without harm.
+         * @example {
+         *       "put": [
+         *         {
+         *           "colour": "blue",
+         *           "id": "support-1",
+         *           "kind": "trend_line",
+         *           "points": [
+         *             {
+         *               "price": "64000",
+         *               "time": 1767225600000
+         *             },
+         *             {
+         *               "price": "65500.5",
+         *               "time": 1767312000000
+         *             }
+         *           ],
+         *           "text": "Support",
+         *           "width": 2
+         *         }
+         *       ],
+         *       "remove": [
+         *         "old-1"
+         *       ]
+         *     }
+         */
+        DrawingsChangeBody: {
+            put?: components["schemas"]["DrawingBody"][];
+            remove?: string[];
+        };
+        /**
+         * DrawnMarket
+         * @description A market that you have drawn on.
+         */
+        DrawnMarket: {
+            symbol: string;
+            count: number;
+            /** Format: date-time */
+            updatedAt: string;
         };
         /**
          * EndedSession
@@ -18081,6 +18237,256 @@ export interface operations {
                 };
             };
             /** @description the list is full: WATCHLIST_FULL; or you have as many as you may have: TOO_MANY_WATCHLISTS */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_drawn_markets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DrawnMarket"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_drawings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The market, for example BTC-USD */
+                symbol: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Drawings"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_drawings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The market, for example BTC-USD */
+                symbol: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DrawingsChangeBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Drawings"];
+                };
+            };
+            /** @description symbol or body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no such market */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the market has as many drawings of yours as it may have: TOO_MANY_DRAWINGS_ON_MARKET; or you have as many as you may have: TOO_MANY_DRAWINGS */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -532,6 +532,39 @@ class Watchlist(Record, frozen=True):
     updated_at: datetime
 
 
+class DrawingPoint(Record, frozen=True):
+    """A place on the chart. `time` is in milliseconds since 1970."""
+
+    time: int
+    price: Decimal
+
+
+class Drawing(Record, frozen=True):
+    """A drawing on the chart of a market."""
+
+    id: str
+    kind: str
+    points: list[DrawingPoint]
+    colour: str
+    width: int
+    text: str
+
+
+class Drawings(Record, frozen=True):
+    """Your drawings on the chart of a market, in the order in which they were first put."""
+
+    symbol: str
+    drawings: list[Drawing]
+
+
+class DrawnMarket(Record, frozen=True):
+    """A market that you have drawn on."""
+
+    symbol: str
+    count: int
+    updated_at: datetime
+
+
 class OrderEstimate(Record, frozen=True):
     """The estimated result of an order, in the quote asset.
 

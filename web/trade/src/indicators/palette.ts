@@ -2,7 +2,7 @@
 
 export type Scheme = "light" | "dark";
 
-/** By the id of an indicator, and of the line of a MACD's signal. */
+/** By the id of an indicator, and of the line of a MACD's signal; and of other markets on the chart. */
 export const LINE_COLOURS = {
   "sma-1": { light: "#2850c8", dark: "#8fb0ff" },
   "sma-2": { light: "#a8430f", dark: "#ffab7a" },
@@ -15,6 +15,9 @@ export const LINE_COLOURS = {
   macd: { light: "#2850c8", dark: "#8fb0ff" },
   signal: { light: "#a8430f", dark: "#ffab7a" },
   atr: { light: "#00708a", dark: "#5fd0e6" },
+  "compared-1": { light: "#a8430f", dark: "#ffab7a" },
+  "compared-2": { light: "#6a3fb5", dark: "#c4a7ff" },
+  "compared-3": { light: "#00708a", dark: "#5fd0e6" },
 } satisfies Readonly<Record<string, Readonly<Record<Scheme, string>>>>;
 
 export type LineName = keyof typeof LINE_COLOURS;

@@ -12,11 +12,12 @@ import {
   TickMarkType,
   type Time,
 } from "lightweight-charts";
-import { memo, useCallback, useEffect, useRef, useState } from "react";
+import { lazy, memo, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { several, t } from "#lib/language.ts";
 import { useZone } from "#lib/preferences.ts";
+import { createStore, useStore } from "#lib/store.ts";
 import { formatTime } from "#lib/time.ts";
 import { dark, light } from "#lib/theme/tokens.ts";
 import { type Schemas, useExchange } from "../api/client.ts";
@@ -24,15 +25,22 @@ import { useStream } from "../api/live.ts";
 import { type Market, readCandles } from "../api/queries.ts";
 import { explain } from "../api/messages.ts";
 import { Loading } from "../parts/Loading.tsx";
+import { areToolsOpen } from "../drawings/kept.ts";
+import { useHasDrawings } from "../drawings/queries.ts";
 import { createLateIndicators, type LateIndicators } from "../indicators/late.ts";
 import type { Reading } from "../indicators/lines.ts";
 import { createPace } from "../stream/pace.ts";
 import classes from "./CandleChart.module.css";
 import { steer } from "./chartKeys.ts";
 import { candleAt, type LastTrade } from "./lastPrice.ts";
+import { useCompared } from "./compared.ts";
 import { barOf, type Candle, canvasValue, mergeCandles, toBar, toVolume } from "./candles.ts";
 import { hasLine, type Own } from "./own.ts";
 import type { OwnMarks } from "./ownMarks.ts";
+import { movedPrice, nearestPrice } from "./ownPrices.ts";
+
+const Drawings = lazy(() => import("../drawings/Drawings.tsx"));
+const Compared = lazy(() => import("./Compared.tsx"));
 
 type Interval = Schemas["Interval"];
 
@@ -67,6 +75,12 @@ interface Series {
   own: OwnMarks | null;
 }
 
+interface Canvas {
+  chart: IChartApi;
+  bars: ISeriesApi<"Candlestick">;
+  element: HTMLElement;
+}
+
 export default memo(CandleChart);
 
 /** Candles with volume, live; older ones come when the reader scrolls to the left. */
@@ -98,11 +112,22 @@ function CandleChart({
   const scheme = useComputedColorScheme("light");
   const [shown, setShown] = useState<Candle | null>(null);
   const [newest, setNewest] = useState<Candle | null>(null);
+  /** The candles, as they are drawn. */
+  const [drawn, setDrawn] = useState<readonly Candle[]>([]);
   const [readings, setReadings] = useState<readonly Reading[]>([]);
   /** The first and the last candle that are drawn: with others, fills have other marks. */
   const [span, setSpan] = useState("");
   /** How many fills the drawn candles have. */
   const [marked, setMarked] = useState(0);
+  /** How many drawings there are. */
+  const [drawings, setDrawings] = useState(0);
+  /** What other parts draw on. */
+  const [made] = useState(() => createStore<Canvas | null>(null));
+  const canvas = useStore(made);
+  const hasDrawings = useHasDrawings(symbol);
+  const hasTools = useStore(areToolsOpen);
+  const others = useCompared(symbol);
+  const isCompared = others.length > 0;
   /** Begin of the candle under the pointer, in seconds. */
   const pointed = useRef<number | null>(null);
   const query = useQuery({
@@ -113,6 +138,15 @@ function CandleChart({
   });
   const { data } = query;
   const places = placesOf(market.tickSize);
+  const { tickSize } = market;
+  const prices = useMemo(
+    () => ({
+      value: canvasValue,
+      nearest: (value: number) => nearestPrice(value.toFixed(places), tickSize),
+      moved: (price: string, steps: bigint) => movedPrice(price, tickSize, steps),
+    }),
+    [places, tickSize],
+  );
 
   const shadesNow = useRef(volumeShades(scheme));
   const lastNow = useRef(last);
@@ -126,6 +160,7 @@ function CandleChart({
     series.current?.indicators.draw(barsNow(candles.current, lastNow.current, length));
     setReadings(series.current?.indicators.readings(pointed.current) ?? []);
     setNewest(candles.current.at(-1) ?? null);
+    setDrawn(candles.current);
     setSpan([candles.current[0], candles.current.at(-1)].map((end) => end?.timestamp).join(" "));
   }, [length]);
 
@@ -152,8 +187,9 @@ function CandleChart({
     const indicators = createLateIndicators(chart, bars, places, () =>
       setReadings(indicators.readings(pointed.current)),
     );
-    const drawn: Series = { chart, bars, volumes, indicators, own: null };
-    series.current = drawn;
+    const parts: Series = { chart, bars, volumes, indicators, own: null };
+    series.current = parts;
+    made.set({ chart, bars, element });
     isPlaced.current = false;
 
     let isReading = false;
@@ -185,11 +221,12 @@ function CandleChart({
     });
     return () => {
       series.current = null;
+      made.set(null);
       indicators.stop();
-      drawn.own?.remove();
+      parts.own?.remove();
       chart.remove();
     };
-  }, [exchange, symbol, interval, places, market.tickSize, draw]);
+  }, [exchange, symbol, interval, places, market.tickSize, draw, made]);
 
   useEffect(() => {
     if (!data) return;
@@ -215,6 +252,7 @@ function CandleChart({
         series.current?.indicators.drawNewest(barsNow(candles.current, lastNow.current, length));
         setReadings(series.current?.indicators.readings(pointed.current) ?? []);
         setNewest(latest);
+        setDrawn(candles.current);
       }
       isWhole = false;
     };
@@ -279,9 +317,11 @@ function CandleChart({
   }, [scheme, places, symbol, interval]);
 
   useEffect(() => {
-    const mode = isLogarithmic ? PriceScaleMode.Logarithmic : PriceScaleMode.Normal;
+    // Markets can be compared by their changes only, not by their prices.
+    const own = isLogarithmic ? PriceScaleMode.Logarithmic : PriceScaleMode.Normal;
+    const mode = isCompared ? PriceScaleMode.Percentage : own;
     series.current?.chart.priceScale("right").applyOptions({ mode });
-  }, [isLogarithmic, symbol, interval]);
+  }, [isLogarithmic, isCompared, symbol, interval]);
 
   const hasOwn = own.orders.length > 0 || own.fills.length > 0 || own.entry !== null || own.levels.length > 0;
   useEffect(() => {
@@ -303,13 +343,18 @@ function CandleChart({
   const present = newest && candleAt(newest, last, length);
   const legend = shown && shown.timestamp !== present?.timestamp ? shown : present;
   return (
-    <div className={classes.box}>
+    <div className={classes.box} data-drawing={hasTools || undefined}>
       <div
         ref={holder}
         className={classes.chart}
         role="group"
         tabIndex={0}
-        aria-label={label(symbol, interval, present, drawnWords(readings, own, marked))}
+        aria-label={label(
+          symbol,
+          interval,
+          present,
+          drawnWords({ readings, own, fills: marked, drawings, others }),
+        )}
         onKeyDown={(event) => series.current && steer(series.current.chart, event)}
       />
       {legend && (
@@ -330,7 +375,33 @@ function CandleChart({
               ))}
             </p>
           )}
+          {canvas && isCompared && (
+            <Suspense>
+              <Compared
+                chart={canvas.chart}
+                symbol={symbol}
+                others={others}
+                interval={interval}
+                own={drawn}
+                pointed={shown?.timestamp ?? null}
+              />
+            </Suspense>
+          )}
         </div>
+      )}
+      {canvas && hasDrawings && (
+        <Suspense>
+          <Drawings
+            symbol={symbol}
+            chart={canvas.chart}
+            series={canvas.bars}
+            holder={canvas.element}
+            candles={candles}
+            length={length}
+            prices={prices}
+            onCount={setDrawings}
+          />
+        </Suspense>
       )}
       {!data && query.error && (
         <div className={classes.over}>
@@ -372,11 +443,19 @@ function label(symbol: string, interval: string, candle: Candle | null, own: str
 }
 
 /** What is drawn on the candles, in words. */
-function drawnWords(
-  readings: readonly Reading[],
-  { orders: all, entry, levels }: Own,
-  fills: number,
-): string {
+function drawnWords({
+  readings,
+  own: { orders: all, entry, levels },
+  fills,
+  drawings,
+  others,
+}: {
+  readings: readonly Reading[];
+  own: Own;
+  fills: number;
+  drawings: number;
+  others: readonly string[];
+}): string {
   const orders = all.filter(hasLine).length;
   const sentences = [
     ...readings.map(({ title, figures }) => `${title}: ${figures.join(", ") || t("none yet")}.`),
@@ -386,6 +465,8 @@ function drawnWords(
     ...(entry ? [t("Your average entry price, {entry}, as a line.", { entry: entry.price })] : []),
     ...levels.map(({ title, price }) => `${title}: ${formatDecimal(price)}.`),
     ...(fills > 0 ? [several(fills, "Your {count} fill as marks.", "Your {count} fills as marks.")] : []),
+    ...(drawings > 0 ? [several(drawings, "Your {count} drawing.", "Your {count} drawings.")] : []),
+    ...(others.length > 0 ? [t("Compared with {markets}.", { markets: others.join(", ") })] : []),
   ];
   return sentences.map((sentence) => ` ${sentence}`).join("");
 }

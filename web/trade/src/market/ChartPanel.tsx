@@ -1,15 +1,18 @@
 import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
 import { useFullscreenElement, useMergedRef } from "@mantine/hooks";
-import { ScreenFullIcon, ScreenNormalIcon } from "@primer/octicons-react";
+import { PencilIcon, ScreenFullIcon, ScreenNormalIcon } from "@primer/octicons-react";
 import { lazy, memo, Suspense, useCallback, useState } from "react";
 import { t } from "#lib/language.ts";
-import { keep, readKept } from "#lib/store.ts";
+import { keep, readKept, useStore } from "#lib/store.ts";
+import { areToolsOpen, openTools } from "../drawings/kept.ts";
 import { IndicatorMenu } from "../indicators/IndicatorMenu.tsx";
 import type { Schemas } from "../api/client.ts";
 import type { Market } from "../api/queries.ts";
 import { Loading } from "../parts/Loading.tsx";
 import type { BookState } from "../stream/feeds.ts";
 import classes from "./ChartPanel.module.css";
+import { CompareMenu } from "./CompareMenu.tsx";
+import { useCompared } from "./compared.ts";
 import type { LastTrade } from "./lastPrice.ts";
 import type { Own } from "./own.ts";
 
@@ -77,6 +80,7 @@ export const ChartPanel = memo(function ChartPanel({
   return (
     <section className={classes.panel} aria-label={t("Chart")} ref={held}>
       <Head
+        symbol={market.symbol}
         view={view}
         onView={setView}
         interval={interval}
@@ -95,7 +99,7 @@ export const ChartPanel = memo(function ChartPanel({
             <CandleTable market={market} interval={interval} />
           ) : (
             <CandleChart
-              key={`${market.symbol} ${interval}`}
+              key={`${market.symbol} ${interval} ${market.tickSize}`}
               market={market}
               interval={interval}
               last={last}
@@ -111,6 +115,7 @@ export const ChartPanel = memo(function ChartPanel({
 
 /** Apart from the panel, which is drawn with every change of the book. */
 const Head = memo(function Head({
+  symbol,
   view,
   onView,
   interval,
@@ -121,6 +126,7 @@ const Head = memo(function Head({
   panel,
   onFull,
 }: {
+  symbol: string;
   view: string;
   onView: (view: string) => void;
   interval: Interval;
@@ -132,6 +138,8 @@ const Head = memo(function Head({
   panel: HTMLElement | null;
   onFull: () => void;
 }) {
+  const hasTools = useStore(areToolsOpen);
+  const isCompared = useCompared(symbol).length > 0;
   return (
     <div className={classes.head}>
       <SegmentedControl size="xs" aria-label={t("Chart")} data={VIEWS} value={view} onChange={onView} />
@@ -149,11 +157,24 @@ const Head = memo(function Head({
         {view === "candles" && (
           <>
             <IndicatorMenu within={isFull ? panel : null} />
+            <CompareMenu symbol={symbol} within={isFull ? panel : null} />
+            <ActionIcon
+              variant={hasTools ? "light" : "subtle"}
+              color={hasTools ? "accent" : "gray"}
+              aria-label={t("Draw on the chart")}
+              aria-pressed={hasTools}
+              title={t("Draw on the chart")}
+              onClick={() => openTools(!hasTools)}
+            >
+              <PencilIcon />
+            </ActionIcon>
             <Button
               size="compact-xs"
               variant={isLogarithmic ? "light" : "default"}
               aria-pressed={isLogarithmic}
               aria-label={t("Logarithmic scale")}
+              disabled={isCompared}
+              {...(isCompared ? { title: t("While markets are compared the scale is in percent.") } : {})}
               onClick={() => onScale(!isLogarithmic)}
             >
               {t("Log")}

@@ -17,6 +17,7 @@ PERSONAL_TABLES = (
     "cancel_timers",
     "price_alerts",
     "watchlists",
+    "chart_drawings",
 )
 """Tables of the REST edge with personal data only. They name the user in `user_id` without a foreign key."""
 

@@ -1,0 +1,26 @@
+/** The markets that the chart compares with its own; this browser keeps them. */
+import { useMemo } from "react";
+import { createStore, keep, readKept, useStore } from "#lib/store.ts";
+import { readNames } from "./watchlist.ts";
+
+export const COMPARED_MAX = 3;
+const KEY = "openspot.trade.compared";
+const storage = () => localStorage;
+
+const compared = createStore<readonly string[]>(readNames(readKept(storage, KEY)).slice(0, COMPARED_MAX));
+
+/** What the market `symbol` is compared with. */
+export function useCompared(symbol: string): readonly string[] {
+  const all = useStore(compared);
+  return useMemo(() => all.filter((name) => name !== symbol), [all, symbol]);
+}
+
+/** Compare with one market more, or with one less. */
+export function toggleCompared(symbol: string): void {
+  const before = compared.get();
+  const isLess = before.includes(symbol);
+  if (!isLess && before.length >= COMPARED_MAX) return;
+  const after = isLess ? before.filter((name) => name !== symbol) : [...before, symbol];
+  compared.set(after);
+  keep(storage, KEY, after.length > 0 ? after.join(" ") : null);
+}
