@@ -140,6 +140,8 @@ def draw_layout(page: Page, folder: Path, look: Look) -> None:
     page.get_by_role("button", name="Move Chart 2").wait_for()
     save(page, folder, "layout", look)
     page.get_by_role("button", name="Cancel").click()
+
+
 def draw_on_market(page: Page, folder: Path, look: Look) -> None:
     """A market with its tools and drawings, which are gone afterwards."""
     page.get_by_role("button", name="Draw on the chart").click()

@@ -23,7 +23,16 @@ _RECONNECT = ReconnectPolicy()
 
 
 class OpenSpotClient(
-    MarketCalls, OrderCalls, AccountCalls, FundsCalls, MarginCalls, AlertCalls, WatchlistCalls, DrawingCalls, PushCalls, UserCalls
+    MarketCalls,
+    OrderCalls,
+    AccountCalls,
+    FundsCalls,
+    MarginCalls,
+    AlertCalls,
+    WatchlistCalls,
+    DrawingCalls,
+    PushCalls,
+    UserCalls,
 ):
     """One user's view of the platform. Use it with `async with`, or call `close` at the end.
 

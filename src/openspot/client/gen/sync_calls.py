@@ -861,6 +861,26 @@ class SyncCalls:
         """Delete a watchlist. Raises ApiError 404 if the user has none with this name."""
         return self._loop.run(self._client.delete_watchlist(name))
 
+    def drawn_markets(self) -> list[DrawnMarket]:
+        """The markets that the user has drawn on, by symbol."""
+        return self._loop.run(self._client.drawn_markets())
+
+    def drawings(self, symbol: str) -> Drawings:
+        """The user's drawings on a market."""
+        return self._loop.run(self._client.drawings(symbol))
+
+    def change_drawings(
+        self, symbol: str, *, put: Sequence[Mapping[str, Any]] = (), remove: Sequence[str] = ()
+    ) -> Drawings:
+        """Put drawings on a market, and remove others by id. A change may be repeated.
+
+        A drawing: `id` (that you choose; to put it again replaces it), `kind` (`trend_line`, `ray`, `horizontal_line`,
+        `fibonacci`, `rectangle` or `text`), `points` (one or two, each `time` in milliseconds since 1970 and `price`),
+        and if wanted `colour`, `width` and `text`. Raises ApiError 404 for an unknown market, and 409 if there would be
+        too many.
+        """
+        return self._loop.run(self._client.change_drawings(symbol, put=put, remove=remove))
+
     def push_subscriptions(self) -> list[PushSubscription]:
         """The user's devices, newest first."""
         return self._loop.run(self._client.push_subscriptions())
@@ -883,25 +903,6 @@ class SyncCalls:
     def delete_push_subscription(self, subscription_id: str) -> None:
         """Be notified on a device no more. Raises ApiError 404 for a device that the user does not have."""
         return self._loop.run(self._client.delete_push_subscription(subscription_id))
-    def drawn_markets(self) -> list[DrawnMarket]:
-        """The markets that the user has drawn on, by symbol."""
-        return self._loop.run(self._client.drawn_markets())
-
-    def drawings(self, symbol: str) -> Drawings:
-        """The user's drawings on a market."""
-        return self._loop.run(self._client.drawings(symbol))
-
-    def change_drawings(
-        self, symbol: str, *, put: Sequence[Mapping[str, Any]] = (), remove: Sequence[str] = ()
-    ) -> Drawings:
-        """Put drawings on a market, and remove others by id. A change may be repeated.
-
-        A drawing: `id` (that you choose; to put it again replaces it), `kind` (`trend_line`, `ray`, `horizontal_line`,
-        `fibonacci`, `rectangle` or `text`), `points` (one or two, each `time` in milliseconds since 1970 and `price`),
-        and if wanted `colour`, `width` and `text`. Raises ApiError 404 for an unknown market, and 409 if there would be
-        too many.
-        """
-        return self._loop.run(self._client.change_drawings(symbol, put=put, remove=remove))
 
     def forgot_password(self, email: str) -> None:
         """Ask for a mail with a token that resets the password."""
