@@ -296,7 +296,7 @@ async def take_orders(pool: Pool, bus: Bus, start_client: Callable[[], subproces
         maker_fee_bps=15,
     )
     placements = Placements(place, wait_s_max=30, waiting_max=10_000)
-    order_ids = OrderIds(store.take_id_block)
+    order_ids = OrderIds(store.take_id_block, take_s_max=30)
     submission = Submission(
         markets={SYMBOL: MarketRules(load_markets().limits[SYMBOL], spec)},
         reference_prices=ReferencePrices(3_600_000),

@@ -99,6 +99,7 @@ class PushQueue:
             WAITING_OF_DEVICE_MAX,
             self._rows_max,
         )
+        assert row is not None, "an aggregate has a row"
         added, dropped = int(row["added"]), int(row["devices"] - row["added"])
         if added:
             OUTCOMES.labels("queued").inc(added)

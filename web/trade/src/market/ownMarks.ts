@@ -25,7 +25,7 @@ export function orderTitle(order: Pick<Order, "side" | "type" | "remainingQuanti
   const words = `${side === "buy" ? t("Buy") : t("Sell")} ${formatDecimal(remainingQuantity)}`;
   if (!isWaiting(order)) return words;
   if (type.startsWith("take_profit")) return t("Take profit: {words}", { words });
-  return `${type.startsWith("trailing") ? t("Trailing stop") : t("Stop|order type")}: ${words}`;
+  return `${type.startsWith("trailing") ? t("Trailing stop") : t("Stop|order")}: ${words}`;
 }
 
 export interface FillMark {

@@ -63,7 +63,7 @@ const TYPES = [
   {
     value: "market",
     get label() {
-      return t("Market|order type");
+      return t("Market|order");
     },
   },
 ];

@@ -41,7 +41,7 @@ export function StatusBadge({ status }: { status: string }) {
 /** The types of orders, as `typeName` spells them. */
 texts([
   "Limit",
-  "Market|order type",
+  "Market|order",
   "Stop market",
   "Stop limit",
   "Take profit market",
@@ -53,7 +53,7 @@ texts([
 /** The name of a type of orders: "Stop limit". */
 export function typeName(type: string): string {
   // The word for a market order is another one than the word for a market in some languages.
-  if (type === "market") return t("Market|order type");
+  if (type === "market") return t("Market|order");
   const words = type.replaceAll("_", " ");
   return t(words.charAt(0).toUpperCase() + words.slice(1));
 }
