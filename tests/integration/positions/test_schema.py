@@ -8,12 +8,12 @@ import requests
 from schemathesis import Case
 
 from tests.integration.positions.conftest import PositionService
-from tests.integration.whole_edge.test_schema import check, few_examples, sent, session, who_sends
-from tests.support.document_tests import operations, try_requests
+from tests.integration.whole_edge.test_schema import check, few_examples, schema_of, sent, session, who_sends
 from tests.support.positions import ADMIN, SERVICE_HEADERS, PositionClient
 
 __all__ = ["session"]
 
+document = schema_of("positions")
 _serial = itertools.count()
 
 
@@ -33,21 +33,23 @@ def tokens(service: PositionService) -> dict[str, str]:
     return service.background.run(made())
 
 
-@pytest.mark.parametrize("operation", operations("positions"))
+@document.parametrize()
+@few_examples
+@pytest.mark.parametrize("callers", [("admin", "user", "anonymous", "service")], ids=["all callers"])
 def test_the_position_service_keeps_to_its_document(
-    operation: str, service: PositionService, tokens: dict[str, str], session: requests.Session
+    case: Case,
+    service: PositionService,
+    tokens: dict[str, str],
+    session: requests.Session,
+    callers: tuple[str, ...],
 ) -> None:
-    @few_examples
-    def send(case: Case) -> None:
-        number = next(_serial)
-        for caller in who_sends(number, ("admin", "user", "anonymous", "service")):
-            headers = dict(SERVICE_HEADERS) if caller == "service" else {}
-            if caller in tokens:
-                headers["Authorization"] = f"Bearer {tokens[caller]}"
-            key = case.headers.get("Idempotency-Key", "")
-            if re.fullmatch(r"[\x21-\x7e]{1,200}", key):
-                # The same key with another request would be refused before anything else is looked at.
-                headers["Idempotency-Key"] = f"{key}-{number}"
-            check(case, sent(case, service.settings.positions_url, session, headers))
-
-    try_requests("positions", operation, send)
+    number = next(_serial)
+    for caller in who_sends(number, callers):
+        headers = dict(SERVICE_HEADERS) if caller == "service" else {}
+        if caller in tokens:
+            headers["Authorization"] = f"Bearer {tokens[caller]}"
+        key = case.headers.get("Idempotency-Key", "")
+        if re.fullmatch(r"[\x21-\x7e]{1,200}", key):
+            # The same key with another request would be refused before anything else is looked at.
+            headers["Idempotency-Key"] = f"{key}-{number}"
+        check(case, sent(case, service.settings.positions_url, session, headers))
