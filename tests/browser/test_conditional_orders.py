@@ -167,7 +167,7 @@ def test_an_entry_with_both_exits_is_one_request_that_the_review_names_in_full(
     form.get_by_role("textbox", name="Take profit at").fill("280")
     form.get_by_role("textbox", name="Stop loss at").fill("220")
     # In a tall window the form does not scroll by itself, so none of its buttons is cut off at its edge.
-    screen.page.set_viewport_size({"width": viewport["width"], "height": 1600})
+    screen.page.set_viewport_size({"width": viewport["width"], "height": 2000})
     screen.assert_accessible("an entry with exits")
     screen.assert_fits("an entry with exits")
     submit.click()
@@ -313,6 +313,7 @@ def test_the_form_offers_what_the_exchange_says_and_no_more(
     screen.page.get_by_role("button", name="All order types").click()
     expect(screen.page.get_by_role("menuitem")).to_have_count(3)
     screen.page.keyboard.press("Escape")
+    expect(screen.page.get_by_role("menuitem")).to_have_count(0)
     choose_type(screen, "Stop market")
     form = screen.page.get_by_role("form", name="Order form")
     expect(form.get_by_role("textbox", name="Stop price")).to_be_visible()

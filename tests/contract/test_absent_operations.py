@@ -79,9 +79,12 @@ def test_no_operation_bears_such_a_name(name: str) -> None:
 
 @pytest.mark.spec("A1.2-19", "A1.2-20", "A1.2-21", "A1.2-22", "A1.2-23")
 def test_no_setting_turns_such_an_operation_on() -> None:
-    # The pauses that settings speak of are those between two attempts, or between two slices of a liquidation.
+    # The pauses that settings speak of are those between two attempts, two slices of a liquidation or two volatility
+    # interruptions, whose auction is a phase of continuous markets.
     known = {name for name in PlatformSettings.model_fields if any(pattern.search(name) for pattern in ABSENT.values())}
-    assert known - ONE_VENUE == {"symbol_load_pause_s", "margin_liquidation_pause_s"}
+    assert known - ONE_VENUE == {
+        "symbol_load_pause_s", "margin_liquidation_pause_s", "volatility_auction_s", "volatility_pause_s"
+    }  # fmt: skip
 
 
 @pytest.fixture

@@ -56,8 +56,8 @@ def _seen(world: World) -> Counter[str]:
     seen["client order ids are taken"] = sum(
         reason.startswith("clientOrderId") for reason in world.told.refused.values()
     )
-    causes = [note[0] for batch in world.engine.journal for note in batch.notes if note and note[0] in PhaseCause]
-    seen["markets are interrupted"] = causes.count(PhaseCause.VOLATILITY)
+    firsts = [note[0] for batch in world.engine.journal for note in batch.notes if note]
+    seen["markets are interrupted"] = firsts.count(PhaseCause.VOLATILITY)
     for event in decode_events(world.engine.records):
         code = ResultCode(event.code)
         seen["orders wait"] += event.type == EventType.WAITING

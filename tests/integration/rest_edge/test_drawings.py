@@ -4,10 +4,11 @@ import asyncio
 from typing import Any
 
 import asyncpg
+import pytest
 
 from openspot.http.errors import HttpError
 from openspot.kit.settings import Settings
-from openspot.rest_edge.drawings.rules import MARKET_MAX, PUT_MAX
+from openspot.rest_edge.drawings.rules import MARKET_MAX, PUT_MAX, USER_MAX
 from openspot.rest_edge.drawings.schemas import DrawingsChangeBody
 from openspot.rest_edge.drawings.service import DrawingService
 from openspot.rest_edge.drawings.store import DrawingStore
@@ -95,3 +96,13 @@ async def test_a_market_has_a_bound_that_no_race_passes(pool: asyncpg.Pool) -> N
     assert len((await service.on_market("ada", "BTC-USD")).drawings) == MARKET_MAX
     # What is there can still be moved.
     assert await refusal(first[0]) is None
+
+
+async def test_a_user_has_a_bound_over_all_markets(pool: asyncpg.Pool) -> None:
+    service = DrawingService(DrawingStore(pool), any_market)
+    await service.change("ada", "ETH-USD", put("level"))
+    await pool.execute("UPDATE chart_drawings SET count = $1", USER_MAX)
+    with pytest.raises(HttpError) as refused:
+        await service.change("ada", "BTC-USD", put("level"))
+    assert (refused.value.status_code, refused.value.code) == (409, "TOO_MANY_DRAWINGS")
+    assert (await service.on_market("ada", "BTC-USD")).drawings == []

@@ -109,10 +109,11 @@ async def test_after_an_unknown_outcome_the_same_key_finds_what_became_of_both(
 async def test_the_same_key_does_not_take_the_old_order_for_open_while_its_row_is_behind(
     edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
-    await add_row(pool, "order1")
+    remember(router, ("order1", "u1"))
     key = {"Idempotency-Key": "once"}
     router.refusal = Refusal(RefusalCode.STATUS_UNKNOWN, "the engine did not answer")
     new_id = (await edge("POST", PATH, NEW, headers=key)).body["details"]["orderId"]
+    await add_row(pool, "order1")
     await add_row(pool, new_id)
     reply = await edge("POST", PATH, NEW, headers=key)
     assert (reply.status, reply.code) == (504, "ORDER_STATUS_UNKNOWN")

@@ -189,7 +189,7 @@ async def test_the_dead_mans_switch_ends_every_order_of_a_list_once(trading: Tra
         return timer if timer["firedAt"] else None
 
     assert (await eventually(has_fired))["cancelledOrders"] == 3
-    told = [event.order_id for event in trading.heard.orders("orders.cancelled.alice")]
+    told = [event.order.order_id for event in trading.heard.orders("orders.cancelled.alice")]
     assert sorted(told) == sorted(order["orderId"] for order in ended["orders"])
 
 

@@ -12,9 +12,12 @@ TEXT_LENGTH_MAX = 200
 _TIME_MS_MAX = 253_402_300_799_999
 """The end of the year 9999."""
 
-DrawingId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,36}$")]
+DrawingId = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9_-]{1,36}$")]
 DrawingText = Annotated[
-    str, StringConstraints(strip_whitespace=True, max_length=TEXT_LENGTH_MAX, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")
+    str,
+    StringConstraints(
+        strict=True, strip_whitespace=True, max_length=TEXT_LENGTH_MAX, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$"
+    ),
 ]
 
 

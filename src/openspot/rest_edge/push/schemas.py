@@ -8,7 +8,7 @@ from openspot.contracts.messages.message import Message, TimeText
 from openspot.http.validation import Body, example
 from openspot.rest_edge.push.endpoints import ENDPOINT_LENGTH_MAX
 
-SUBSCRIPTION_ID_PATTERN = r"^[A-Za-z0-9]{16}$"
+SUBSCRIPTION_ID_PATTERN = r"^[A-Za-z0-9]{1,16}$"
 
 Endpoint = Annotated[str, StringConstraints(min_length=1, max_length=ENDPOINT_LENGTH_MAX)]
 DeviceKey = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9_-]+={0,2}$")]

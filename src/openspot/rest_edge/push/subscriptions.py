@@ -7,6 +7,8 @@ change of the password and a lock end it in the moment in which they end the ses
 from dataclasses import dataclass
 from datetime import datetime
 
+import asyncpg
+
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
@@ -59,8 +61,16 @@ class PushSubscriptions:
         """Add a device. One with the same endpoint becomes a device of this session.
 
         Subscriptions whose session has ended make room. Raises TooManyDevicesError, and SessionOverError if the session
-        has ended meanwhile.
+        has ended meanwhile, or the account with it.
         """
+        try:
+            return await self._added(subscription_id, user_id, session_id, endpoint, keys)
+        except asyncpg.ForeignKeyViolationError as error:
+            raise SessionOverError from error
+
+    async def _added(
+        self, subscription_id: str, user_id: str, session_id: str, endpoint: str, keys: DeviceKeys
+    ) -> KeptDevice:
         now = self._now()
         async with self._pool.acquire() as connection, connection.transaction():
             await connection.execute(_LOCK_OF_USER, user_id)
