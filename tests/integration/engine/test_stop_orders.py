@@ -107,6 +107,22 @@ async def test_the_mark_price_fires_more_stops_than_one_command_activates(engine
     assert (refused.status, refused.result_code) == (pb.REJECTED, "INVALID_SYMBOL")
 
 
+async def test_the_answer_to_a_trailing_order_that_gets_less_says_where_its_limit_is_now(engine: EngineClient) -> None:
+    await engine.fund("alice")
+    await engine.orders.SetMarkPrice(pb.SetMarkPriceRequest(symbol="BTC-USD", price=100_00))
+    terms = {"trigger_source": pb.TRIGGER_MARK_PRICE, "trigger_direction": pb.TRIGGER_AT_OR_BELOW}
+    trailing = terms | {"trigger": pb.TRIGGER_TRAILING_DISTANCE, "trigger_value": 3_00}
+    await engine.place("sell", "96", "2", order_id=7, **trailing)
+    await engine.orders.SetMarkPrice(pb.SetMarkPriceRequest(symbol="BTC-USD", price=104_00))
+
+    wanted = pb.AmendOrderRequest(order_id=7, participant_id="alice", quantity=SCALE)
+    (answer,) = (await engine.orders.AmendOrders(pb.AmendOrdersRequest(orders=[wanted]))).orders
+
+    assert (answer.price, answer.quantity, answer.trigger_price) == (100_00, SCALE, 101_00)
+    (reduced,) = await engine.events(answer.sequence, answer.sequence)
+    assert (reduced["type"], reduced["price"], reduced["remaining"]) == ("reduce", "100", "1")
+
+
 async def test_an_order_ends_when_its_time_is_over(engine: EngineClient) -> None:
     await engine.fund("alice")
     late = await engine.place("buy", "90", "1", order_id=6, expires_at_ms=now_ms() - 1_000)

@@ -311,10 +311,12 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             is_taken = result.code == ResultCode.SUCCESS
             present = self._machine.core.order(wanted.order_id) or self._machine.orders.find(wanted.order_id)
             waiting = self._machine.core.waiting_order(wanted.order_id) if is_taken else None
+            # A trailing order's limit has moved since the price that its order keeps.
+            limit = waiting.limit if waiting else present.price if present else 0
             response.orders.add(
                 order_id=wanted.order_id,
                 status=_status(result),
-                price=wanted.price or present.price if is_taken and present else 0,
+                price=wanted.price or limit if is_taken else 0,
                 quantity=wanted.quantity or present.quantity if is_taken and present else 0,
                 trigger_price=waiting.trigger_price if waiting else 0,
                 result_code=CODE_NAMES[result.code],
