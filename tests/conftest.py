@@ -35,6 +35,9 @@ from tests.support.memory_disk import set_temporary_folder
 
 set_temporary_folder()
 
+# Hundreds of engines begin in one process. In large pages each of them keeps 12 MiB, in small ones 2.
+os.environ.setdefault("MIMALLOC_ALLOW_THP", "0")
+
 # An example may take as long as the machine needs: a neighbour's load is not a failure.
 hypothesis.settings.register_profile("openspot", deadline=None)
 hypothesis.settings.load_profile("openspot")
