@@ -20,6 +20,7 @@ NAMES = (
     "engine_grpc",
     "engine_recovery",
     "translator",
+    "tracing",
     "ledger_settlement",
     "history",
     "portfolio",

@@ -19,6 +19,7 @@ from openspot.cli import (
     platform,
     providers,
     repairs,
+    trace,
     users,
 )
 from openspot.cli.common import fail, running_settings
@@ -42,6 +43,7 @@ app.add_typer(archive.archive_app, name="archive")
 app.add_typer(backup.backup_app, name="backup")
 app.command()(backup.restore)
 app.command("monitoring")(monitoring.monitoring)
+app.command()(trace.trace)
 app.add_typer(repairs.ledger_app, name="ledger")
 app.add_typer(repairs.positions_app, name="positions")
 app.add_typer(engine.engine_app, name="engine")

@@ -11,7 +11,8 @@ A service's `run` creates its parts inside one frame:
         await frame.until_stopped()
 
 The frame does what a service could forget. It adds disk, database, bus and every durable consumer of the bus to the
-health checks, watches work in the background, and ends the parts in the reverse order of their creation.
+health checks, lets spans of traced orders be recorded, watches work in the background, and ends the parts in the
+reverse order of their creation.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
-from openspot.kit import database
+from openspot.kit import database, tracing
 from openspot.kit.bus import Bus
 from openspot.kit.disk import MEBIBYTE, Disk
 from openspot.kit.health import Check, DegradedError, Health
@@ -84,6 +85,9 @@ class ServiceFrame:
         self.health.add_all_of(self._work_checks)
 
     async def __aenter__(self) -> "ServiceFrame":
+        tracing.start(self.settings, self._name)
+        # Sending what is recorded may take seconds, which the other services of the process do not wait for.
+        self._stack.push_async_callback(asyncio.to_thread, tracing.stop)
         return self
 
     async def __aexit__(

@@ -111,6 +111,15 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Least level logged")
     log_format: Literal["json", "console"] = Field(default="json", description="Shape of log lines")
 
+    # Traces
+    tracing_endpoint: str = Field(
+        default="",
+        pattern=r"^(|file|https?://\S+)$",
+        description="Where the spans of traced orders go: an address that takes OTLP over HTTP, such as "
+        "`http://127.0.0.1:4318/v1/traces`; `file`: into the folder `traces` of the data directory; empty: nowhere",
+    )
+    tracing_share: float = Field(default=0.01, ge=0, le=1, description="Share of the orders that are traced")
+
     # Pace
     pace_widening_max: float = Field(
         default=4.0,

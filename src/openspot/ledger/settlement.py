@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import ExecutedTrade, TradesSettled
+from openspot.kit import tracing
 from openspot.kit.bus import Bus
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
@@ -55,13 +56,17 @@ class Settlement:
 
         Raises the database's error if it fails. Balance events that the bus does not take go to the outbox.
         """
-        begin = time.perf_counter()
+        begin, traced_from = time.perf_counter(), tracing.begin()
         batch = check_batch(trades)
         settled, unwritable = await post_writable(self._store, list(batch.entries.values()))
         refused = batch.rejected + [rejected(batch.trades[trade_id], reason) for trade_id, reason in unwritable.items()]
         if refused:
             await self._reject(refused)
         posted = batch.entries.keys() - unwritable.keys()
+        if traced_from:
+            for trade in trades:
+                order_id = trade.taker_order_id
+                tracing.end(order_id, tracing.Step.SETTLE, traced_from, key=trade.id, trades=len(trades))
         await self._publish([trade for trade_id, trade in batch.entries.items() if trade_id in posted], settled)
         self._note_settled(max((batch.trades[trade_id].sequence for trade_id in posted), default=0))
         TRADES.labels("settled").inc(len(settled.ids))

@@ -24,6 +24,7 @@ from openspot.engine.core.records import RESULT_SIZE, CommandKind
 from openspot.engine.journal.journal import Journal, JournalError
 from openspot.engine.state.directory import Note
 from openspot.engine.state.state_machine import AppliedBatch, StateMachine, has_command, placed_engine_order_ids
+from openspot.kit import tracing
 from openspot.kit.clock import Clock
 from openspot.kit.log import get_logger
 
@@ -57,6 +58,8 @@ class CommandOutcome(NamedTuple):
     results: bytes
     applied: AppliedBatch
     event_index: int
+    commit: tuple[int, int] = (0, 0)
+    """When the commit to the journal began and ended, in ns since 1970, if orders are traced."""
 
     @property
     def events_before(self) -> int:
@@ -242,6 +245,7 @@ class Sequencer:
         while (batch := self._commits.get()) is not None:
             error: Exception | None = None
             checksum = self._journal.checksum
+            commit_began = tracing.begin()
             if batch.notes:
                 started = time.perf_counter()
                 try:
@@ -249,9 +253,10 @@ class Sequencer:
                 except Exception as failure:
                     error = failure
                 metrics.COMMIT_SECONDS.observe(time.perf_counter() - started)
-            self._loop.call_soon_threadsafe(self._committed, batch, checksum, error)
+            commit = (commit_began, tracing.begin())
+            self._loop.call_soon_threadsafe(self._committed, batch, checksum, error, commit)
 
-    def _committed(self, batch: _Batch, checksum: bytes, error: Exception | None) -> None:
+    def _committed(self, batch: _Batch, checksum: bytes, error: Exception | None, commit: tuple[int, int]) -> None:
         self._in_flight = None
         if error is None:
             # A batch before this one could not be applied, so this one cannot be either.
@@ -269,12 +274,12 @@ class Sequencer:
                 self._commit_waiting()
         try:
             self.checksum = checksum
-            self._apply(batch)
+            self._apply(batch, commit)
         except Exception as failure:
             log.exception("a durable batch could not be applied")
             self._stop_accepting(batch, failure)
 
-    def _apply(self, batch: _Batch) -> None:
+    def _apply(self, batch: _Batch, commit: tuple[int, int]) -> None:
         applied = self._machine.apply(batch.commands, batch.notes)
         if batch.notes:
             self._journal.acknowledge(batch.first_sequence + len(batch.notes) - 1, applied.events.last_sequence)
@@ -285,7 +290,7 @@ class Sequencer:
             end = position + len(submission.notes) * RESULT_SIZE
             own = results[position:end]
             if not submission.future.done():
-                submission.future.set_result(CommandOutcome(own, applied, event_index))
+                submission.future.set_result(CommandOutcome(own, applied, event_index, commit))
             event_index += metrics.event_count(own)
             position = end
 

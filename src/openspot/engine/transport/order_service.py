@@ -33,6 +33,7 @@ from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError, NotStoredError
 from openspot.engine.intake.terms import TERMS_COMMAND
 from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, ORDER_ID, REJECTED, WAITS
+from openspot.kit import tracing
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -105,9 +106,13 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
 
     async def _place(self, requests: Sequence[pb.PlaceOrderRequest]) -> tuple[PlacedOrders, CommandOutcome | None]:
         """Submit orders and wait for their outcome, which is None if all were refused. Raises EngineStoppedError."""
+        began = tracing.begin()
         placed = self._intake.place(requests)
         if placed.future is not None:
-            return placed, await placed.future
+            outcome = await placed.future
+            if began:
+                _trace(requests, began, outcome)
+            return placed, outcome
         if not _NAMING_AN_ORDER.isdisjoint(placed.refusals.values()):
             # The original order may not be durable yet. Wait, so that this response does not reveal it too early.
             await self._sequencer.settle()
@@ -398,6 +403,16 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             **_trigger_of(waiting),
             display_quantity=iceberg.display if iceberg else 0,
         )
+
+
+def _trace(requests: Sequence[pb.PlaceOrderRequest], began: int, outcome: CommandOutcome) -> None:
+    """Record the engine's part of the traced orders of a call."""
+    commit_began, commit_ended = outcome.commit
+    for request in requests:
+        order_id = request.external_id
+        tracing.end(order_id, tracing.Step.ENGINE, began, orders=len(requests))
+        if commit_began and tracing.is_traced(order_id):
+            tracing.record(order_id, tracing.Step.JOURNAL, commit_began, commit_ended)
 
 
 def _type_of(kept_type: int) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
 from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError, service_unavailable, validation_error
+from openspot.kit import tracing
 from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
@@ -92,13 +93,20 @@ class OrderService:
         400 with the reason if the pre-trade check or the engine rejected it, 409 if an open order has its client order
         id, 503 if nothing was done, 504 if its outcome is unknown.
         """
+        began, order_id = tracing.begin(), operation.operation_id
+        try:
+            return await self._place(user_id, body, operation)
+        finally:
+            tracing.end(order_id, tracing.Step.ORDER, began, symbol=body.symbol)
+
+    async def _place(self, user_id: str, body: OrderBody, operation: IdempotentOperation) -> OrderRecord:
         self.check(body)
         order_id = operation.operation_id
         if operation.is_resumed:
             earlier = await self.known_or_none(user_id, order_id)
             if earlier is not None:
                 return outcome_of(earlier)
-        request = SubmitOrder(user_id, body.to_request(order_id), self._deadline())
+        request, began = SubmitOrder(user_id, body.to_request(order_id), self._deadline()), tracing.begin()
         try:
             reply = await self._bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply, self._timeout_s)
         except MalformedRequestError as error:
@@ -107,6 +115,8 @@ class OrderService:
             if error.may_have_happened:
                 raise status_unknown(order_id) from error
             raise service_unavailable("orders cannot be taken at this moment: no order router") from error
+        finally:
+            tracing.end(order_id, tracing.Step.REQUEST, began)
         return await self.placed(user_id, order_id, reply)
 
     def check(self, body: OrderBody) -> None:

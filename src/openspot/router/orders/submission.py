@@ -11,6 +11,7 @@ from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCod
 from openspot.domain.order import OrderStatus
 from openspot.domain.result_code import ResultCode
 from openspot.engine_client.errors import EngineAmbiguousError, EngineError
+from openspot.kit import tracing
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.router.metrics import ORDERS
@@ -100,16 +101,18 @@ class Submission:
             ORDERS.labels("not_sent", "busy").inc()
             return _refused(RefusalCode.BUSY, "too many refused orders wait to be recorded")
         self._under_way.add(order_id)
+        began = tracing.begin()
         try:
             return await self._checked(draft, request.deadline, slot, place)
         finally:
+            tracing.end(order_id, tracing.Step.SUBMIT, began)
             self._under_way.discard(order_id)
             slot.release()
 
     async def _checked(
         self, draft: OrderDraft, deadline: int | None, slot: Slot, place: Place | None
     ) -> SubmitOrderReply:
-        now_ms = self._now_ms()
+        now_ms, began = self._now_ms(), tracing.begin()
         candidate = Candidate(
             draft,
             self._markets,
@@ -122,6 +125,7 @@ class Submission:
             or first_failure(candidate, BEFORE_BALANCE)
             or (await self._balance_failure(candidate) if place is None else None)
         )
+        tracing.end(draft.order_id, tracing.Step.CHECKS, began)
         if failure is not None:
             return await self._refuse(draft, failure, now_ms, slot)
         try:
@@ -157,6 +161,7 @@ class Submission:
         recent = RecentOrder(pending, placing)
         self._recent_orders.put(recent)
         engine_order = place_request(candidate, engine_order_id, honour_time_in_force=self._honour_time_in_force)
+        began = tracing.begin()
         try:
             response = await place(engine_order)
         except EngineAmbiguousError as error:
@@ -170,6 +175,7 @@ class Submission:
             self._recent_orders.forget(draft.order_id)
             return _refused(RefusalCode.UNAVAILABLE, str(error))
         finally:
+            tracing.end(draft.order_id, tracing.Step.CALL, began)
             recent.placing = None
             placing.set_result(None)
         if response.result_code == ResultCode.DUPLICATE_CLIENT_ORDER_ID.name:

@@ -13,6 +13,7 @@ from typing import NoReturn
 import asyncpg
 
 from openspot.engine_client.position import StreamPosition
+from openspot.kit import tracing
 from openspot.kit.backoff import Backoff
 from openspot.kit.batching import Batcher
 from openspot.kit.bus import RetryingPublisher
@@ -81,7 +82,12 @@ class RowWriter:
     async def _write_batch(self, batch: list[RowBatch]) -> None:
         orders = {order.order_id: order for rows in batch for order in rows.orders}
         trades = [trade for rows in batch for trade in rows.trades]
+        began = tracing.begin()
         await self._write(list(orders.values()), trades, batch[-1].position)
+        if began:
+            for order in orders.values():
+                key = str(order.last_sequence)
+                tracing.end(order.order_id, tracing.Step.ROWS, began, key=key, orders=len(orders), trades=len(trades))
 
     async def _write(self, orders: list[TrackedOrder], trades: list[TradeRow], position: StreamPosition) -> None:
         """Write rows, and retry until the database has stored every row that it accepts. Raises FencedError."""

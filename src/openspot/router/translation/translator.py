@@ -31,6 +31,7 @@ from openspot.contracts.messages import OrderEvent
 from openspot.domain.partition import Partition
 from openspot.engine_client.position import StreamPosition
 from openspot.engine_client.stream import EngineStream, StreamEndedError
+from openspot.kit import tracing
 from openspot.kit.backoff import Backoff
 from openspot.kit.bus import Bus, KeyValueError, OutgoingEvent, PendingEvent, RetryingPublisher, encode
 from openspot.kit.leader import Leader
@@ -327,8 +328,13 @@ class _LeaderSession:
             for order in translated.orders:
                 orders[order.order_id] = order
             trades += translated.trades
+        began = tracing.begin()
         if pending:
             await self._publish(pending)
+        if began:
+            for order in orders.values():
+                key = str(order.last_sequence)
+                tracing.end(order.order_id, tracing.Step.PUBLISH, began, key=key, events=len(pending))
         await self._save(self._publishable(position))
         await self._writer.put(list(orders.values()), trades, position)
         if trades:
