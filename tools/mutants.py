@@ -4,7 +4,8 @@
 less of a package than the table asks for, or miss a mutant of a package whose survivors are all listed, and if an entry
 of `surviving_mutants.toml`, which says why a mutant may survive, excuses nothing. A sample (`--sample N`) fails only if
 chance does not explain what survived.
-`--changed` tries a few mutants of the functions that changed since the last release: `make proof` does so.
+`--changed` tries a few mutants of the functions that changed since the last release, as many as four minutes allow:
+`make proof` does so.
 
 All of it happens in a copy of the project in a temporary folder. The tests of each mutant have a deadline, and a mutant
 that does not end in time counts as noticed.
@@ -18,11 +19,14 @@ import os
 import random
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -37,6 +41,8 @@ COPIED = ("src", "tests", "tools", "proto", "docs", "pyproject.toml")
 CHANGED_MUTANTS = 60
 CHANGED_MODULES = 6
 """The most mutants of a run for what changed, and the most modules that they come from."""
+CHANGED_S, CHANGED_S_LEAST, END_S = 240.0, 30.0, 30.0
+"""How long a run for what changed takes, at least for its mutants, and how long mutmut may take to stop."""
 NOTICED = frozenset({1, 3, 24, 36, 152, 255, -24, -11, -9})
 """mutmut's exit codes of a mutant whose tests failed, ran into the deadline, or crashed."""
 UNNOTICED = frozenset({0, 5, 33})
@@ -194,31 +200,49 @@ class Copy:
             raise MutantsError(f"mutmut did not come to the mutants:\n{answer[-4000:]}")
         return list(self._exit_codes())
 
-    def survivors(self, mutants: Collection[str]) -> list[Survivor]:
-        """Run the tests against each mutant. Raises `MutantsError` for a mutant that was not tried."""
-        answer = self._mutmut("run", "--max-children", str(os.cpu_count() or 2), *mutants)
-        survivors = []
+    def tried(self, mutants: Collection[str], seconds: float | None = None) -> tuple[int, tuple[Survivor, ...]]:
+        """Run the tests against each mutant; returns how many were tried, and which survived.
+
+        With `seconds`, those that are not through by then do not count. Without, raises `MutantsError` for a mutant
+        that was not tried.
+        """
+        answer = self._mutmut("run", "--max-children", str(os.cpu_count() or 2), *mutants, seconds=seconds)
+        survivors, noticed = [], 0
         codes = self._exit_codes()
         for name in mutants:
             if codes[name] in UNNOTICED:
                 module, function = place_of(name)
                 survivors.append(Survivor(name, module, function, self._change(module, name)))
-            elif codes[name] not in NOTICED:
+            elif codes[name] in NOTICED:
+                noticed += 1
+            elif seconds is None or codes[name] is not None:
                 raise MutantsError(f"{name} ended with {codes[name]}:\n{answer[-4000:]}")
-        return survivors
+        return noticed + len(survivors), tuple(survivors)
 
-    def _mutmut(self, *arguments: str) -> str:
+    def _mutmut(self, *arguments: str, seconds: float | None = None) -> str:
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(
+        # With a process group of its own, so that nothing of it is left.
+        with subprocess.Popen(
             [sys.executable, "-m", "mutmut", *arguments],
             cwd=self.folder,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            check=False,
-        )
-        return done.stdout
+            start_new_session=True,
+        ) as running:
+            try:
+                try:
+                    return running.communicate(timeout=seconds)[0]
+                except subprocess.TimeoutExpired:
+                    # mutmut then ends the tests of the mutants that are under way, and keeps what it knows.
+                    running.send_signal(signal.SIGINT)
+                    return running.communicate(timeout=END_S)[0]
+            except subprocess.TimeoutExpired:
+                return ""
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(running.pid, signal.SIGKILL)
 
     def _exit_codes(self) -> dict[str, int | None]:
         codes: dict[str, int | None] = {}
@@ -249,7 +273,7 @@ def try_out(package: Package, noise: Sequence[str], most: int | None, seed: int)
         copy = Copy(Path(folder), files, tests, noise)
         every = copy.mutants()
         names = chosen(every, most, seed)
-        return Outcome(package, len(names), tuple(copy.survivors(names)), is_whole=len(names) == len(every))
+        return Outcome(package, *copy.tried(names), is_whole=len(names) == len(every))
 
 
 def expanded(tests: Iterable[str]) -> list[str]:
@@ -290,6 +314,7 @@ def changed_functions(base: str, files: Iterable[str]) -> set[tuple[str, str]]:
 
 def try_changed(packages: Sequence[Package], noise: Sequence[str], base: str, seed: int) -> Outcome | None:
     """Try some mutants of the functions that changed since `base`, against the tests of their packages."""
+    began = time.monotonic()
     changed = changed_functions(base, [file for package in packages for file in package.files(ROOT)])
     modules = chosen({module for module, _ in changed}, CHANGED_MODULES, seed)
     files = [f"{CODE}/{module}" for module in modules]
@@ -301,7 +326,8 @@ def try_changed(packages: Sequence[Package], noise: Sequence[str], base: str, se
     with tempfile.TemporaryDirectory(prefix="openspot-mutants-") as folder:
         copy = Copy(Path(folder), files, expanded(package.tests), noise)
         names = chosen((name for name in copy.mutants() if place_of(name) in changed), CHANGED_MUTANTS, seed)
-        return Outcome(package, len(names), tuple(copy.survivors(names)), is_whole=False) if names else None
+        seconds = max(CHANGED_S - (time.monotonic() - began), CHANGED_S_LEAST)
+        return Outcome(package, *copy.tried(names, seconds), is_whole=False) if names else None
 
 
 def show(outcome: Outcome, listed: Sequence[dict[str, str]]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from tests.support.console import DESK, LOOKS, PHONE
+from tests.support.console import LOOKS, PHONE
 from tests.support.trading_screen import Exchange, Trader, TradingScreen, window
 
 WALL = {"width": 3840, "height": 2160}
@@ -94,4 +94,3 @@ def test_a_page_fits_and_can_be_read_in_every_look(screen: TradingScreen, headin
     screen.look_over(heading, LOOKS)
     screen.page.set_viewport_size(WALL)
     screen.assert_fits(f"{heading}, {WALL['width']} px")
-    screen.page.set_viewport_size(DESK)

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.browser.test_every_page import LOGGED_OUT_PAGES, PAGES
-from tests.support.console import DESK, LOOKS, PHONE
+from tests.support.console import DESK, PHONE
 from tests.support.trading_screen import PASSWORD, Exchange, NewWindow, Trader, TradingScreen, window
 
 CATALOGUES = Path(__file__).resolve().parents[2] / "web/trade/languages"
@@ -179,10 +179,7 @@ def screen(
 )
 def test_every_page_is_in_the_language_and_fits(screen: TradingScreen, words: Words, heading: str) -> None:
     assert words.english_only().intersection(screen.page.evaluate(SHOWN)) == set()
-    for scheme, size in LOOKS:
-        if scheme == "light":
-            screen.page.set_viewport_size(size)
-            screen.assert_fits(f"{heading}, {size['width']} px")
-    screen.page.set_viewport_size(PHONE)
+    for size in (DESK, PHONE):
+        screen.page.set_viewport_size(size)
+        screen.assert_fits(f"{heading}, {size['width']} px")
     screen.assert_accessible(heading)
-    screen.page.set_viewport_size(DESK)

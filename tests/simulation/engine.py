@@ -35,6 +35,8 @@ EPOCH = "sim"
 ASSETS = ("USD", "BTC", "ETH")
 SYMBOLS = ("BTC-USD", "ETH-USD")
 ORDERS_REMEMBERED = 1000
+OPEN_ORDERS_EXPECTED = 64
+"""A core of the platform's size takes longer to make than a whole life of the simulated engine. This one grows."""
 FIRST_TIME_NS = 1_700_000_000_000_000_000
 
 
@@ -54,7 +56,7 @@ def configuration() -> MarketConfiguration:
 def core_makers() -> list[Callable[[], MatchingCore]]:
     """A maker for each core that is installed."""
     names = ("rust", "reference") if make_core("auto").name == "rust" else ("reference",)
-    return [functools.partial(make_core, name) for name in names]
+    return [functools.partial(make_core, name, OPEN_ORDERS_EXPECTED) for name in names]
 
 
 class Committed(NamedTuple):

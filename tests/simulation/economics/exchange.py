@@ -25,6 +25,8 @@ from openspot.engine.core.selection import make_core
 from openspot.market_data.book import BookBase
 
 _FIRST_ACCOUNT = FEE_ACCOUNT + 1
+OPEN_ORDERS_EXPECTED = 1024
+"""A core of the platform's size takes longer to make."""
 _UNSAID: dict[str, Any] = dict.fromkeys(TradeEvent.__struct_fields__, "") | {"seq": 0, "taker_fee_bps": 0}
 
 
@@ -57,7 +59,7 @@ class Exchange:
     """
 
     def __init__(self, specs: Sequence[SymbolSpec], *, knows_owners: bool = True) -> None:
-        self._core = make_core("auto")
+        self._core = make_core("auto", OPEN_ORDERS_EXPECTED)
         self._knows_owners = knows_owners
         self._accounts: dict[str, int] = {}
         self._names: dict[int, str] = {}

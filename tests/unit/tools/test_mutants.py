@@ -1,10 +1,24 @@
 """The mutation tester: what it tries, when it is content, and that its tables name what is there."""
 
+import json
+import sys
 from pathlib import Path
 
 import mutants
 import pytest
-from mutants import Outcome, Package, Survivor, chosen, excuses, expanded, faults, is_enough, place_of
+from mutants import (
+    Copy,
+    MutantsError,
+    Outcome,
+    Package,
+    Survivor,
+    chosen,
+    excuses,
+    expanded,
+    faults,
+    is_enough,
+    place_of,
+)
 
 PACKAGE = Package("margin", ("margin/figures.py",), ("tests/unit/margin",), 90)
 STRICT = Package("margin", ("margin/figures.py",), ("tests/unit/margin",), 90, every_survivor_listed=True)
@@ -90,6 +104,32 @@ def test_what_changed_is_what_reads_differently(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(mutants, "ROOT", tmp_path)
     monkeypatch.setattr(mutants, "git", lambda command, *_: answers[command])
     assert mutants.changed_functions("v1", [changed, new]) == {("domain/changed.py", "A.f"), ("domain/new.py", "fresh")}
+
+
+@pytest.fixture
+def endless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Copy:
+    """A copy in which mutmut has tried one of two mutants, and then does not end, also when it is asked to."""
+    program = tmp_path / "mutmut"
+    program.write_text("#!/bin/sh\ntrap '' INT\nwhile :; do sleep 1; done\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.setattr(mutants, "END_S", 0.1)
+    copy = Copy.__new__(Copy)
+    copy.folder, copy.files = tmp_path, ["a.py"]
+    (tmp_path / "mutants").mkdir()
+    (tmp_path / "mutants/a.py.meta").write_text(json.dumps({"exit_code_by_key": {"first": 1, "second": None}}))
+    return copy
+
+
+def test_with_a_bound_of_time_what_was_not_tried_does_not_count(endless: Copy) -> None:
+    assert endless.tried(["first", "second"], 0.1) == (1, ())
+
+
+def test_without_a_bound_every_mutant_must_be_tried(endless: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Copy, "_mutmut", lambda *_, **__: "mutmut's last words")
+    assert endless.tried(["first"]) == (1, ())
+    with pytest.raises(MutantsError, match="second ended with None:\nmutmut's last words"):
+        endless.tried(["first", "second"])
 
 
 def test_every_line_of_the_tables_names_what_is_there() -> None:
