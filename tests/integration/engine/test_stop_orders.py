@@ -123,6 +123,35 @@ async def test_the_answer_to_a_trailing_order_that_gets_less_says_where_its_limi
     assert (reduced["type"], reduced["price"], reduced["remaining"]) == ("reduce", "100", "1")
 
 
+async def test_the_answer_to_an_amendment_says_nothing_of_what_came_after_it_in_the_same_commit(
+    engine: EngineClient,
+) -> None:
+    await engine.fund("alice")
+    await engine.orders.SetMarkPrice(pb.SetMarkPriceRequest(symbol="BTC-USD", price=100_00))
+    terms = {"trigger_source": pb.TRIGGER_MARK_PRICE, "trigger_direction": pb.TRIGGER_AT_OR_BELOW}
+    await engine.place("sell", "96", "3", order_id=7, **terms, trigger=pb.TRIGGER_TRAILING_DISTANCE, trigger_value=3_00)
+    await engine.place("sell", "90", "3", order_id=8, **terms, trigger=pb.TRIGGER_FIXED, trigger_value=94_00)
+    await engine.orders.SetMarkPrice(pb.SetMarkPriceRequest(symbol="BTC-USD", price=104_00))
+
+    wanted = [
+        {"order_id": 7, "quantity": 2 * SCALE},
+        {"order_id": 7, "price": 98_00},
+        {"order_id": 7, "price": 97_00, "quantity": SCALE},
+        {"order_id": 8, "trigger_price": 93_00},
+        {"order_id": 8, "trigger_price": 92_00},
+    ]
+    requests = [pb.AmendOrderRequest(participant_id="alice", **each) for each in wanted]
+    answers = (await engine.orders.AmendOrders(pb.AmendOrdersRequest(orders=requests))).orders
+
+    assert [(answer.price, answer.quantity, answer.trigger_price) for answer in answers] == [
+        (100_00, 2 * SCALE, 101_00),
+        (98_00, 2 * SCALE, 101_00),
+        (97_00, SCALE, 101_00),
+        (90_00, 3 * SCALE, 93_00),
+        (90_00, 3 * SCALE, 92_00),
+    ]
+
+
 async def test_an_order_ends_when_its_time_is_over(engine: EngineClient) -> None:
     await engine.fund("alice")
     late = await engine.place("buy", "90", "1", order_id=6, expires_at_ms=now_ms() - 1_000)
