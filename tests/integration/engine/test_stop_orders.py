@@ -52,6 +52,22 @@ async def test_a_stop_waits_with_its_funds_and_is_matched_once_its_trigger_fires
     assert (events[3]["firedPrice"], events[3]["price"]) == ("105", "112")
 
 
+async def test_an_order_that_waits_keeps_over_a_restart_whether_its_owner_chose_its_limit(settings: Settings) -> None:
+    limits = {7: {"type": pb.IOC, "has_limit": True}, 8: {"type": pb.IOC}, 9: {"has_limit": True}}
+    async with running_engine(settings) as engine:
+        await engine.fund("alice")
+        for order_id, fields in limits.items():
+            await engine.place("buy", "112", "1", order_id=order_id, **WAITS_AT_105, **fields)
+        before = [await engine.find(order_id) for order_id in limits]
+
+    async with running_engine(settings) as engine:
+        after = [await engine.find(order_id) for order_id in limits]
+
+    assert [found.has_limit for found in before] == [True, False, True]
+    assert [found.type for found in before] == [pb.IOC, pb.IOC, pb.GTC]
+    assert after == before
+
+
 async def test_the_answer_to_the_order_that_fires_a_stop_is_about_that_order_alone(engine: EngineClient) -> None:
     await engine.fund("alice")
     await engine.fund("bob")

@@ -33,7 +33,7 @@ from openspot.engine.intake.order_requests import PlacedOrders
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError, NotStoredError
 from openspot.engine.intake.terms import TERMS_COMMAND
-from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, ORDER_ID, REJECTED, WAITS
+from openspot.engine.state.order_memory import CANCELLED, FILLED, HAS_LIMIT, OPEN, ORDER_ID, REJECTED, engine_type
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -422,10 +422,10 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
 
 def _type_of(kept_type: int) -> dict[str, Any]:
     """The fields of a GetOrderResponse that say with which type an order was placed."""
-    order_type = kept_type & ~WAITS
+    order_type = engine_type(kept_type)
     if order_type == EngineOrderType.POST_ONLY:
         return {"type": pb.GTC, "post_only": pb.REFUSE}
-    return {"type": order_type}
+    return {"type": order_type, "has_limit": bool(kept_type & HAS_LIMIT)}
 
 
 def _trigger_of(waiting: WaitingOrder | None) -> dict[str, Any]:
