@@ -25,6 +25,7 @@ WITHOUT_SAMPLES = {
     "Alerts", "Steps of withdrawals a second", "Liquidations a second", "Refused before the journal",
     "Handlers that failed a second", "Publishes that failed a second", "Mark prices told to the engine a second",
     "Trades settled a second", "Messages pushed a second", "Logins to the administration a second",
+    "Volatility interruptions in an hour",
 }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 
-from openspot.contracts.messages import OrderRecord
+from openspot.contracts.messages import OrderRecord, ReplaceOrder, ReplaceOrderReply
 from tests.simulation.auditor import Messages, units
 from tests.simulation.clients import Told
 from tests.simulation.history import History, MoneyMove, OrderHistory
@@ -69,6 +69,30 @@ class AnswerAuditor:
             if list_id in told.cancelled_lists:
                 ended = [order is not None and order.final.status in _ENDED for order in found]
                 self._demand(all(ended), f"list {list_id} was told as cancelled and has open orders")
+
+    def look_at_replacements(self) -> None:
+        """What a client was told of both orders is true, and nothing was done of which it was not told."""
+        for asked, reply in self._told.replaced:
+            self._look_at_replacement(asked, reply)
+
+    def _look_at_replacement(self, asked: ReplaceOrder, reply: ReplaceOrderReply) -> None:
+        told, new_id, old_id = self._told, asked.order.order_id, asked.order_id
+        new, old = self._history.orders.get(new_id), self._history.orders.get(old_id)
+        was_cancelled = new is not None and old is not None and new.replacing in _cancelled_in(old)
+        is_cancelled = reply.cancelled is not None and reply.cancelled.success
+        is_placed = reply.placed is not None and reply.placed.success
+        name = f"replacement of {old_id} by {new_id}"
+        if is_cancelled:
+            self._demand(was_cancelled, f"{name} was told to have cancelled the first, and has not")
+            self._demand(old is not None and old.user == asked.user_id, f"{name} cancelled another user's order")
+            self._demand(reply.placed is not None, f"{name} was told nothing of the second, after the first was gone")
+            shown = None if reply.cancelled is None or reply.cancelled.order is None else reply.cancelled.order.status
+            self._demand(shown == "cancelled", f"{name} was told to have cancelled the first, which is {shown}")
+        if is_placed:
+            may_stand = is_cancelled or asked.allow_failure
+            self._demand(may_stand, f"{name} was told to have placed the second, though the first was not cancelled")
+        if new_id not in told.repeated and not is_cancelled:
+            self._demand(not was_cancelled, f"{name} cancelled the first, and was told otherwise")
 
     def look_at_cancels(self) -> None:
         """An order that was reported as cancelled is cancelled. Nobody reaches another user's order."""
@@ -138,3 +162,8 @@ class AnswerAuditor:
                 # One router was refused and told custody first, so the other one released its reservation.
                 right = {"RELEASE"}
             self._demand(done == right, f"withdrawal {withdrawal_id}: {outcome}, and the engine did {done}")
+
+
+def _cancelled_in(order: OrderHistory) -> set[int]:
+    """The command that cancelled an order, if one did."""
+    return {order.final.command} if order.final.status == "cancelled" else set()

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
     AmendOrders,
@@ -26,6 +28,8 @@ from openspot.contracts.messages import (
     OrderAmendment,
     OrderRecord,
     OrderRequest,
+    ReplaceOrder,
+    ReplaceOrderReply,
     SubmitOrder,
     SubmitOrderList,
     SubmitOrderListReply,
@@ -43,6 +47,7 @@ from tests.simulation.process import Process
 
 USERS = ("ann", "bob", "cem", "dua")
 STRANGER = "eve"
+NOT_ATTEMPTED = "REPLACEMENT_NOT_ATTEMPTED"
 TOO_MUCH = "90"
 """More of any asset than anybody has."""
 COMPLETE = 0.55
@@ -84,6 +89,11 @@ class Told:
     refused_lists: dict[str, str] = field(default_factory=dict)
     unknown_lists: set[str] = field(default_factory=set)
     cancelled_lists: set[str] = field(default_factory=set)
+    replacements: dict[str, ReplaceOrder] = field(default_factory=dict)
+    """Order id → the replacement that should place the order, which is among `asked`, too."""
+    replaced: list[tuple[ReplaceOrder, ReplaceOrderReply]] = field(default_factory=list)
+    """Each reply to a replacement."""
+    unknown_replacements: set[str] = field(default_factory=set)
     foreign: list[str] = field(default_factory=list)
     """Orders that another user could see or cancel."""
 
@@ -326,6 +336,51 @@ class Traders:
                 if asked.user_id == STRANGER:
                     self._told.foreign.append(outcome.order_id)
 
+    def replace(self) -> None:
+        """Replace an order, usually as its owner, or repeat a replacement whose outcome is unknown."""
+        chance, told = self._chance, self._told
+        unknown = [each for each in sorted(told.unknown_replacements) if _is_unobjectionable(told.asked[each].order)]
+        if unknown and chance.random() < 0.5:
+            order_id = chance.choice(unknown)
+            told.repeated.add(order_id)
+        else:
+            tried = [self._any_order() for _ in range(4)]
+            first = next((each for each in tried if each is not None and self._seems_open(each)), tried[0])
+            if first is None:
+                return
+            order_id = f"o{len(told.asked) + 1}"
+            user = first.user_id if chance.random() < 0.9 else chance.choice(USERS)
+            order = self._order(order_id, user)
+            changes: dict[str, Any] = {"symbol": first.order.symbol} if chance.random() < 0.95 else {}
+            if chance.random() < 0.5:
+                changes["client_order_id"] = first.order.client_order_id
+            new = SubmitOrder(user, msgspec.structs.replace(order, **changes))
+            told.asked[order_id] = new
+            told.replacements[order_id] = ReplaceOrder(
+                user, first.order.order_id, new.order, allow_failure=chance.random() < 0.3
+            )
+        self._process.start(self._replace(told.replacements[order_id]))
+
+    def _seems_open(self, asked: SubmitOrder) -> bool:
+        records = self._told.accepted.get(asked.order.order_id, [])
+        return bool(records) and records[-1].status in ("open", "partially_filled")
+
+    async def _replace(self, asked: ReplaceOrder) -> None:
+        told, order_id = self._told, asked.order.order_id
+        reply: ReplaceOrderReply | None = await self._asked(subjects.ORDERS_REPLACE, asked, ReplaceOrderReply)
+        placed = None if reply is None else reply.placed
+        if reply is None or reply.code in UNCERTAIN or (placed is not None and placed.code in UNCERTAIN):
+            told.unknown_replacements.add(order_id)
+            return
+        told.replaced.append((asked, reply))
+        if placed is not None and placed.success:
+            assert placed.order is not None, "an accepted order is shown"
+            told.accepted.setdefault(order_id, []).append(placed.order)
+            told.unknown_replacements.discard(order_id)
+        elif order_id not in told.repeated:
+            reason = NOT_ATTEMPTED if placed is None else placed.error
+            told.refused[order_id] = reply.error or reason or ""
+
     def look(self) -> None:
         """Ask for an order's state."""
         asked = self._any_order()
@@ -364,7 +419,9 @@ class Traders:
 
 def _is_unobjectionable(order: OrderRequest) -> bool:
     # One that expires is refused once its time is over.
-    return order.type == "limit" and order.quantity != TOO_MUCH and order.expires_at is None
+    is_plain = order.type == "limit" and order.quantity != TOO_MUCH and order.expires_at is None
+    shows_all = order.display_quantity is not None and float(order.display_quantity) >= float(order.quantity or 0)
+    return is_plain and not shows_all
 
 
 class Custody:

@@ -6,7 +6,7 @@ from openspot.contracts.messages import OrderRequest
 from openspot.domain.order import PostOnlyMode, SelfTradePrevention
 from openspot.kit.clock import iso_from_ms
 
-CLIENT_IDS = 5
+CLIENT_IDS = 2
 """Each user chooses among so many client order ids, so that open orders meet orders that want the same one."""
 _STOPS = ("stop_market", "stop_limit", "take_profit_market", "take_profit_limit")
 _LIFETIMES_MS = (400, 2_000, 7_000, 30_000)
@@ -14,21 +14,22 @@ _LIFETIMES_MS = (400, 2_000, 7_000, 30_000)
 
 def complete_order(chance: random.Random, order_id: str, user: str, symbol: str, now_ms: int) -> OrderRequest:
     """An order that asks for something that only the complete rules have."""
-    side, quantity = chance.choice(("buy", "sell")), str(chance.randint(2, 60) / 100)
-    kind = chance.random()
+    side, hundredths = chance.choice(("buy", "sell")), chance.randint(2, 60)
+    quantity, kind = str(hundredths / 100), chance.random()
     prevention = chance.choice(tuple(SelfTradePrevention)).value if chance.random() < 0.3 else None
     client_order_id = f"{user}-{chance.randint(1, CLIENT_IDS)}" if chance.random() < 0.4 else f"c-{order_id}"
-    if kind < 0.35:
+    if kind < 0.3:
         return _stop(chance, order_id, symbol, side, quantity, client_order_id, prevention, now_ms)
-    if kind < 0.55:
+    if kind < 0.45:
         return _trailing(chance, order_id, symbol, side, quantity, client_order_id, prevention)
-    if kind < 0.65:
+    if kind < 0.53:
         return OrderRequest(
             order_id, symbol, side, "market", quote_quantity=str(chance.randint(2, 50)),
             client_order_id=client_order_id, self_trade_prevention=prevention,
         )  # fmt: skip
     time_in_force = chance.choice(("gtc", "gtc", "gtd", "gtd", "ioc", "fok"))
-    is_maker = time_in_force in ("gtc", "gtd") and chance.random() < 0.5
+    rests = time_in_force in ("gtc", "gtd")
+    is_maker = rests and chance.random() < 0.5
     return OrderRequest(
         order_id,
         symbol,
@@ -41,6 +42,7 @@ def complete_order(chance: random.Random, order_id: str, user: str, symbol: str,
         post_only=chance.choice(tuple(PostOnlyMode)).value if is_maker else None,
         expires_at=_expiry(chance, time_in_force, now_ms),
         self_trade_prevention=prevention,
+        display_quantity=_displayed(chance, hundredths) if rests and chance.random() < 0.6 else None,
     )
 
 
@@ -144,6 +146,11 @@ def _trailing(
 
 def _expiry(chance: random.Random, time_in_force: str, now_ms: int) -> str | None:
     return iso_from_ms(now_ms + chance.choice(_LIFETIMES_MS)) if time_in_force == "gtd" else None
+
+
+def _displayed(chance: random.Random, hundredths: int) -> str:
+    """What an iceberg shows at a time: mostly a few slices of it, now and then all, which is refused."""
+    return str(hundredths / 100 if chance.random() < 0.05 else chance.randint(1, max(hundredths // 2, 1)) / 100)
 
 
 def _price(chance: random.Random, quarters: int) -> str:

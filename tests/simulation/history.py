@@ -79,6 +79,8 @@ class _Sent(NamedTuple):
     own_mode: int
     """The order's own mode of self-trade prevention + 1; 0 for that of its account."""
     is_sized: bool
+    replacing: int
+    """The sequence of the REPLACE directly before it, or 0."""
 
 
 @dataclass(slots=True)
@@ -99,6 +101,8 @@ class OrderHistory:
     own_mode: int
     is_sized: bool
     """Whether the engine found the quantity."""
+    replacing: int = 0
+    """The command of the order that this one should replace, or 0."""
     is_placed: bool = True
     """Whether the order came to the market, or was refused: not an exit that is only planned."""
     list_id: int = 0
@@ -204,6 +208,10 @@ class History:
             self._take(event)
         assert not self._moved, "a transfer was carried out in part"
 
+    def market(self, symbol: int) -> Market:
+        """The market with the engine's number."""
+        return self._markets[symbol]
+
     def _take(self, event: Event) -> None:
         self._note_activation(event)
         match event.type:
@@ -285,6 +293,7 @@ class History:
             sent.client_order_id,
             sent.own_mode,
             sent.is_sized,
+            sent.replacing,
         )
         self.orders[sent.order_id] = self._live[event.order_id] = order
         return order
@@ -432,11 +441,15 @@ def _sent(commands: Sequence[Command | CreateSymbol], notes: Sequence[Note]) -> 
     """What was sent with each order, by the engine's id."""
     sent = {}
     terms: Command | None = None
-    for command, note in zip(commands, notes, strict=True):
+    replacing = 0
+    for number, (command, note) in enumerate(zip(commands, notes, strict=True), 1):
         if isinstance(command, Command) and command.kind in (CommandKind.PLACE, CommandKind.LIST_ORDER):
             own_mode = terms.order_type if terms is not None and terms.order_id == command.order_id else 0
             is_sized = command.order_type == _IOC and bool(command.flags & FLAG_BUDGET)
-            sent[command.order_id] = _Sent(note[0], note[2] if len(note) > 2 else "", own_mode, is_sized)
+            sent[command.order_id] = _Sent(note[0], note[2] if len(note) > 2 else "", own_mode, is_sized, replacing)
+        if isinstance(command, CreateSymbol) or command.kind != CommandKind.TERMS:
+            is_replacement = isinstance(command, Command) and command.kind == CommandKind.REPLACE
+            replacing = number if is_replacement else 0
         terms = command if isinstance(command, Command) and command.kind == CommandKind.TERMS else None
     return sent
 

@@ -41,6 +41,7 @@ def findings_of(world: World, log: Log) -> list[str]:
     answers = AnswerAuditor(history, world.told)
     answers.look_at_orders()
     answers.look_at_cancels()
+    answers.look_at_replacements()
     answers.look_at_lists()
     answers.look_at_custody(streams["CUSTODY"])
     transfers = TransferAuditor(history, world.told_of_transfers)

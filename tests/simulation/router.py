@@ -18,6 +18,8 @@ from openspot.contracts.messages import (
     ExecutedTrade,
     GetOrder,
     GetOrderReply,
+    ReplaceOrder,
+    ReplaceOrderReply,
     SubmitOrder,
     SubmitOrderList,
     SubmitOrderListReply,
@@ -43,6 +45,7 @@ from openspot.router.orders.pre_trade import MarketRules
 from openspot.router.orders.recent_orders import RecentOrders
 from openspot.router.orders.reference_prices import ReferencePrices
 from openspot.router.orders.rejections import Rejections
+from openspot.router.orders.replacement import Replacement
 from openspot.router.orders.submission import Submission
 from openspot.router.translation.translation import Translation
 from tests.simulation.bus import BusServer, SimulatedBus
@@ -128,6 +131,9 @@ class Router:
             clock=engine.now,
         )
         self._list_cancellation = ListCancellation(lookup=lookup, recent_orders=recent_orders, engine=client)
+        self._replacement = Replacement(
+            lookup=lookup, submission=self._submission, cancellation=self._cancellation, engine=client
+        )
         self._has_complete_rules = has_complete_rules
         self._amendment = Amendment(
             markets=markets,
@@ -165,6 +171,9 @@ class Router:
                 CancelOrderList,
                 self._list_cancellation.cancel,
                 CancelOrderListReply.refused,
+            )
+            await bus.serve(
+                subjects.ORDERS_REPLACE, queue, ReplaceOrder, self._replacement.replace, ReplaceOrderReply.refused
             )
         await bus.serve(subjects.ORDERS_GET, queue, GetOrder, self._lookup.get, GetOrderReply.refused)
         await asyncio.gather(self.rejections.run(), self.translator.run(), self._bridge.run(asyncio.Event()))

@@ -47,7 +47,7 @@ from tests.simulation.mutants import Fault
 from tests.simulation.rows import Rows
 
 
-def _in_the_core(*patches: Any) -> Fault:
+def in_the_core(*patches: Any) -> Fault:
     """Faults of the reference core, which then runs alone."""
     faults = ExitStack()
     faults.enter_context(
@@ -73,31 +73,31 @@ def stops_fire_twice() -> Fault:
         emit_order(emit, event_type, *given, **fields)
         emit_order(emit, event_type, *given, **fields)
 
-    return _in_the_core(patch.object(reference_execution, "emit_order", twice))
+    return in_the_core(patch.object(reference_execution, "emit_order", twice))
 
 
 def stops_fire_too_early() -> Fault:
     """A price fires a stop when it is near its trigger."""
-    return _in_the_core(
+    return in_the_core(
         patch.object(Trigger, "is_reached_by", lambda trigger, price: trigger.sign * (price - trigger.price) >= -20)
     )
 
 
 def stops_fire_too_late() -> Fault:
     """A price that is exactly the trigger's does not fire it."""
-    return _in_the_core(
+    return in_the_core(
         patch.object(Trigger, "is_reached_by", lambda trigger, price: trigger.sign * (price - trigger.price) > 0)
     )
 
 
 def trailing_stops_follow_back() -> Fault:
     """A trailing trigger follows the price in both directions."""
-    return _in_the_core(patch.object(Trigger, "follow", lambda trigger, price: setattr(trigger, "watermark", price)))
+    return in_the_core(patch.object(Trigger, "follow", lambda trigger, price: setattr(trigger, "watermark", price)))
 
 
 def limits_do_not_follow() -> Fault:
     """The limit of a trailing order stays where it was when its trigger moves."""
-    return _in_the_core(patch.object(Waiter, "limit", property(lambda waiter: waiter.order.price)))
+    return in_the_core(patch.object(Waiter, "limit", property(lambda waiter: waiter.order.price)))
 
 
 def mark_prices_fire_nothing() -> Fault:
@@ -108,13 +108,13 @@ def mark_prices_fire_nothing() -> Fault:
         if not by_mark:
             fire(*given, by_mark=by_mark)
 
-    return _in_the_core(patch.object(reference_execution, "fire", deaf))
+    return in_the_core(patch.object(reference_execution, "fire", deaf))
 
 
 def fired_orders_stay() -> Fault:
     """Fired orders are not activated, and the core says that nothing is left to do."""
     modules = (reference_execution, reference_placement, reference_lists)
-    return _in_the_core(
+    return in_the_core(
         patch.object(ReferenceCore, "activations_due", lambda _: []),
         *(patch.object(module, "activate_fired", _nothing) for module in modules),
     )
@@ -122,7 +122,7 @@ def fired_orders_stay() -> Fault:
 
 def activations_forget_the_own_mode() -> Fault:
     """An order's own mode of self-trade prevention does not count."""
-    return _in_the_core(
+    return in_the_core(
         patch.object(CoreState, "stp_mode_of", lambda state, order: state.accounts[order.account].stp_mode)
     )
 
@@ -138,7 +138,7 @@ def stops_hold_nothing_while_they_wait() -> Fault:
         waiter.order.covered = True
         add_waiter(state, waiter)
 
-    return _in_the_core(patch.object(CoreState, "add_waiter", free))
+    return in_the_core(patch.object(CoreState, "add_waiter", free))
 
 
 def holds_are_released_twice() -> Fault:
@@ -153,12 +153,12 @@ def holds_are_released_twice() -> Fault:
         if waits:
             held[book.held_currency(order)] -= min(amount, held[book.held_currency(order)])
 
-    return _in_the_core(patch.object(CoreState, "remove_order", generous))
+    return in_the_core(patch.object(CoreState, "remove_order", generous))
 
 
 def both_exits_hold() -> Fault:
     """Each of two exits holds the funds that one of them can spend."""
-    return _in_the_core(
+    return in_the_core(
         patch.object(reference_lists, "cover_lesser", _nothing),
         patch.object(reference_arming, "cover_lesser", _nothing),
     )
@@ -176,12 +176,12 @@ def exits_know_nothing_of_each_other() -> Fault:
         if found is None or order.order_id == found.entry or not order.remaining:
             follow(state, order, quantity, emit, traded=traded)
 
-    return _in_the_core(patch.object(reference_matching, "follow_change", forgetful))
+    return in_the_core(patch.object(reference_matching, "follow_change", forgetful))
 
 
 def fired_exits_leave_the_other() -> Fault:
     """When the trigger of one exit has fired, the other one goes on."""
-    return _in_the_core(patch.object(reference_execution, "follow_trigger", _nothing))
+    return in_the_core(patch.object(reference_execution, "follow_trigger", _nothing))
 
 
 def exits_get_too_much() -> Fault:
@@ -193,7 +193,7 @@ def exits_get_too_much() -> Fault:
             order_list.unarmed = order_list.plans[0].order.quantity
         arm(state, book, order_list, emit)
 
-    return _in_the_core(patch.object(reference_execution, "arm", generous))
+    return in_the_core(patch.object(reference_execution, "arm", generous))
 
 
 # Phases
@@ -201,12 +201,12 @@ def exits_get_too_much() -> Fault:
 
 def halts_take_orders() -> Fault:
     """A market takes new orders in every phase."""
-    return _in_the_core(patch.object(reference_placement, "check_may_enter", _nothing))
+    return in_the_core(patch.object(reference_placement, "check_may_enter", _nothing))
 
 
 def auctions_match_at_once() -> Fault:
     """A market that collects orders for an auction matches what comes in, as ever."""
-    return _in_the_core(patch.object(reference_matching, "MarketPhase", SimpleNamespace(AUCTION=None)))
+    return in_the_core(patch.object(reference_matching, "MarketPhase", SimpleNamespace(AUCTION=None)))
 
 
 def auctions_take_the_first_price() -> Fault:
@@ -218,7 +218,7 @@ def auctions_take_the_first_price() -> Fault:
         found = clearing_of(bids, asks, **given)
         return found and found._replace(price=bids[0][0])
 
-    return _in_the_core(patch.object(reference_auction, "clearing_of", first))
+    return in_the_core(patch.object(reference_auction, "clearing_of", first))
 
 
 def auctions_trade_at_limits() -> Fault:
@@ -228,7 +228,7 @@ def auctions_trade_at_limits() -> Fault:
     def at_limit(state: Any, taker: Any, maker: Any, _: int, *given: Any) -> None:
         settle(state, taker, maker, maker.price, *given)
 
-    return _in_the_core(patch.object(reference_auction, "settle_trade", at_limit))
+    return in_the_core(patch.object(reference_auction, "settle_trade", at_limit))
 
 
 def phases_do_not_end() -> Fault:
@@ -270,9 +270,7 @@ def auctions_go_on_for_ever() -> Fault:
 
 def orders_do_not_expire() -> Fault:
     """The core forgets when orders expire."""
-    return _in_the_core(
-        patch.object(ReferenceCore, "expiries", lambda _: []), patch.object(Upkeep, "_expire", _nothing)
-    )
+    return in_the_core(patch.object(ReferenceCore, "expiries", lambda _: []), patch.object(Upkeep, "_expire", _nothing))
 
 
 def expiries_are_forgotten_at_a_restart() -> Fault:
@@ -296,7 +294,7 @@ def orders_expire_early() -> Fault:
     def lenient(condition: bool, code: ResultCode) -> None:
         require(condition or code == ResultCode.ORDER_NOT_EXPIRED, code)
 
-    return _in_the_core(
+    return in_the_core(
         patch.object(upkeep, "decode_events", hurried), patch.object(reference_amendments, "require", lenient)
     )
 

@@ -11,7 +11,8 @@ from openspot.engine.core.records import CommandKind
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.router.orders.engine_order_ids import BLOCK_SIZE
 from tests.simulation.clients import MANY_OF_ONE, USERS
-from tests.simulation.storm import WEIGHTS, Steps
+from tests.simulation.complete_orders import CLIENT_IDS
+from tests.simulation.storm import WEIGHTS, Steps, snapshot
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -86,9 +87,39 @@ def place_list(world: "World") -> None:
         world.told.listed[order.external_id] = user
     world.told.lists[list_id] = user
     if chance.random() < 0.3:
-        orders[-1].client_order_id = f"{user}-{chance.randint(1, 5)}"
+        orders[-1].client_order_id = f"{user}-{chance.randint(1, CLIENT_IDS)}"
     with suppress(IntakeRefusal):
         _look_at(world.engine.list_intake.place(list_id, list_type, orders))
+
+
+def replace(world: "World") -> None:
+    """A trader replaces an order, or somebody does so past the router, usually its owner."""
+    chance = world.chance
+    orders = world.engine.machine.core.open_orders()
+    if chance.random() < 0.8 or not orders:
+        world.traders.replace()
+        return
+    if not world.engine.is_up:
+        return
+    order, directory = chance.choice(orders), world.engine.machine.directory
+    number = len(world.told.listed) + 1
+    request = orders_pb2.PlaceOrderRequest(
+        order_id=world.rows.next_id() - BLOCK_SIZE + 1,
+        external_id=f"n{number}",
+        participant_id=directory.participant(order.account) if chance.random() < 0.85 else chance.choice(USERS),
+        symbol=chance.choice(MANY_OF_ONE),
+        side=chance.choice((orders_pb2.BUY, orders_pb2.SELL)),
+        type=chance.choice((orders_pb2.GTC, orders_pb2.GTC, orders_pb2.IOC)),
+        price=100 * _SCALED + chance.randint(-5, 5) * 25,
+        quantity=chance.randint(2, 60) * _LOT_HUNDREDTHS,
+    )
+    request.reserve_price = request.price if request.side == orders_pb2.BUY else 0
+    if request.type == orders_pb2.GTC and chance.random() < 0.4:
+        request.display_quantity = chance.randint(1, 20) * _LOT_HUNDREDTHS
+    placed = world.engine.intake.replace(order.order_id, request, allow_failure=chance.random() < 0.5)
+    world.told.listed[request.external_id] = request.participant_id
+    if placed.future is not None:
+        _look_at(placed.future)
 
 
 def cancel_list(world: "World") -> None:
@@ -140,6 +171,15 @@ def _look_at(future: asyncio.Future[Any]) -> None:
     future.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
-_WEIGHTS = WEIGHTS | {mark: 10, change_phase: 3, hold_auction: 3, place_list: 10, cancel_list: 5, end_all: 1}
+_WEIGHTS = WEIGHTS | {
+    snapshot: 5,
+    mark: 10,
+    change_phase: 3,
+    hold_auction: 3,
+    place_list: 10,
+    cancel_list: 5,
+    replace: 14,
+    end_all: 1,
+}
 COMPLETE_STEPS: Steps = list(_WEIGHTS), list(_WEIGHTS.values())
 """The steps of a world with the complete rules."""

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
 from openspot.contracts.engine_events import EngineEvent
 from openspot.contracts.messages import OrderRequest
 from openspot.engine.core.records import Command
@@ -22,7 +20,6 @@ from tests.simulation.history import History, OrderHistory
 from tests.simulation.rows import Rows
 from tests.simulation.rules.story import Story
 
-_decode = msgspec.json.Decoder(list[EngineEvent]).decode
 _OPEN = ("open", "partially_filled", "pending")
 
 
@@ -64,11 +61,11 @@ class TermsAuditor:
                     if state.status in _OPEN:
                         self.findings.append(f"order {order.order_id} is {state.status} after its user's switch")
 
-    def rebuild(self, messages: Sequence[bytes]) -> None:
+    def rebuild(self, events: Sequence[EngineEvent]) -> None:
         """Rows that are made anew from all events are the rows that are there."""
         machine = OrderStateMachine(EPOCH, [])
         anew: dict[str, TrackedOrder] = {}
-        for event in _decode(b"[" + b",".join(messages) + b"]"):
+        for event in events:
             anew |= {order.order_id: order for order in machine.apply(event).orders}
         for order_id, order in anew.items():
             row = self._rows.orders.get(order_id)
@@ -102,14 +99,16 @@ def _shown(row: TrackedOrder, order: OrderHistory) -> tuple[Any, ...]:
         row.is_waiting,
         units(row.stop_price, prices),
         units(row.price, prices),
+        units(row.display_quantity, order.market.quantity_scale),
     )
 
 
 def _sent(terms: Command | None) -> tuple[int, ...]:
-    """(kind of trigger, its value, whether the mark price fires it, or a falling one, expiry, own mode)."""
+    """(kind of trigger, its value, whether the mark price fires it, or a falling one, expiry, own mode, displayed)."""
     if terms is None:
-        return 0, 0, 0, 0, 0, 0
-    return terms.side, terms.price, terms.flags & 1, terms.flags >> 1, terms.amount, terms.order_type
+        return 0, 0, 0, 0, 0, 0, 0
+    by_mark, falls = terms.flags & 1, terms.flags >> 1
+    return terms.side, terms.price, by_mark, falls, terms.amount, terms.order_type, terms.quantity
 
 
 def _wanted(asked: OrderRequest, order: OrderHistory) -> tuple[int, ...]:
@@ -128,6 +127,7 @@ def _wanted(asked: OrderRequest, order: OrderHistory) -> tuple[int, ...]:
         int(falls),
         (_milliseconds(asked.expires_at) or 0) * 1_000_000,
         modes.index(asked.self_trade_prevention),
+        units(asked.display_quantity, order.market.quantity_scale),
     )
 
 
@@ -154,4 +154,5 @@ def _real(asked: OrderRequest, order: OrderHistory) -> tuple[Any, ...]:
         has_trigger and not final.triggered_ms,
         0 if is_trailing and not final.triggered_ms else stop_price,
         0 if asked.price is None else final.price,
+        units(asked.display_quantity, order.market.quantity_scale),
     )

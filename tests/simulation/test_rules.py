@@ -11,6 +11,7 @@ import pytest
 from openspot.domain.market_phase import PhaseCause
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import EVENT_AUCTION, EventType, decode_events
+from tests.simulation import order_mutants
 from tests.simulation import rule_mutants as mutants
 from tests.simulation.judgement import judged
 from tests.simulation.mutants import Fault
@@ -31,6 +32,15 @@ SEEN = {
     "markets are interrupted",
     "client order ids are taken",
     "switches run out",
+    "icebergs are accepted",
+    "icebergs show their next slice",
+    "icebergs trade in auctions",
+    "icebergs move",
+    "orders are replaced",
+    "the first alone ends",
+    "the second alone stands",
+    "replacements are not attempted",
+    "replacements are repeated",
     "routers place lists",
     "routers cancel lists",
     "lists end: SUCCESS",
@@ -58,15 +68,37 @@ def _seen(world: World) -> Counter[str]:
     )
     firsts = [note[0] for batch in world.engine.journal for note in batch.notes if note]
     seen["markets are interrupted"] = firsts.count(PhaseCause.VOLATILITY)
+    _note_replacements(world, seen)
+    icebergs, shown = set[int](), set[int]()
     for event in decode_events(world.engine.records):
+        if event.type == EventType.ACCEPTED and event.maker_remaining:
+            icebergs.add(event.order_id)
+        is_one = bool({event.order_id, event.maker_order_id} & icebergs)
+        is_auction = event.type == EventType.TRADE and bool(event.flags & EVENT_AUCTION)
+        seen["icebergs are accepted"] += is_one and event.type == EventType.ACCEPTED
+        seen["icebergs show their next slice"] += event.type == EventType.SHOWN and event.order_id in shown
+        shown |= {event.order_id} if event.type == EventType.SHOWN else set()
+        seen["icebergs trade in auctions"] += is_one and is_auction
+        seen["icebergs move"] += is_one and event.type == EventType.MOVED
         code = ResultCode(event.code)
         seen["orders wait"] += event.type == EventType.WAITING
         seen["stops fire"] += event.type == EventType.TRIGGERED
-        seen["auctions trade"] += event.type == EventType.TRADE and bool(event.flags & EVENT_AUCTION)
+        seen["auctions trade"] += is_auction
         seen["orders expire"] += code == ResultCode.ORDER_EXPIRED
         seen[f"lists end: {code.name}"] += event.type == EventType.LIST_ENDED
         seen[f"refused: {code.name}"] += event.type == EventType.REJECT
     return seen
+
+
+def _note_replacements(world: World, seen: Counter[str]) -> None:
+    for _, reply in world.told.replaced:
+        first = reply.cancelled is not None and reply.cancelled.success
+        second = reply.placed is not None and reply.placed.success
+        seen["orders are replaced"] += first and second
+        seen["the first alone ends"] += first and not second
+        seen["the second alone stands"] += second and not first
+        seen["replacements are not attempted"] += reply.cancelled is not None and reply.placed is None
+    seen["replacements are repeated"] += bool(world.told.replacements.keys() & world.told.repeated)
 
 
 def test_the_seeds_come_to_every_rule(log: Log) -> None:
@@ -112,6 +144,22 @@ def test_the_seeds_come_to_every_rule(log: Log) -> None:
         (mutants.client_order_ids_are_free, "same client order id"),
         (mutants.client_order_ids_are_not_in_snapshots, "same client order id"),
         (mutants.switches_are_told_too_early, "after its user's switch"),
+        (order_mutants.icebergs_show_all, "depth of"),
+        (order_mutants.icebergs_trade_all, "it shows"),
+        (order_mutants.slices_keep_their_place, "whose turn it was"),
+        (order_mutants.icebergs_show_one_slice, "shows nothing"),
+        (order_mutants.icebergs_hold_one_slice, "holds"),
+        (order_mutants.shrunk_icebergs_show_less, "less, and"),
+        (order_mutants.new_orders_come_first, "whose turn it was"),
+        (order_mutants.books_show_whole_icebergs, "market data"),
+        (order_mutants.displays_are_not_sent, "reached the engine with"),
+        (order_mutants.replaced_orders_stay, "and so does the first"),
+        (order_mutants.replacements_need_no_first, "has the outcome"),
+        (order_mutants.replacements_are_two_commands, "and has not"),
+        (order_mutants.replacements_take_any_order, "cancelled it: True, which is wrong"),
+        (order_mutants.replacements_are_told_too_early, "and has not"),
+        (order_mutants.refused_replacements_are_not_told, "was told nothing of the second"),
+        (order_mutants.repeated_replacements_count_again, "taken twice"),
         (mutants.activations_are_not_told, "terms of the row"),
         (mutants.terms_are_not_kept, "terms of the row"),
         (mutants.expiries_are_not_sent, "reached the engine with"),

@@ -10,9 +10,13 @@ import functools
 import random
 from collections.abc import Callable
 
+import msgspec
+
+from openspot.contracts.engine_events import EngineEvent
 from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.settings import Settings
 from openspot.up.services import PlatformSettings
+from tests.simulation.book_auditor import book_findings
 from tests.simulation.bus import BusServer, SimulatedBus
 from tests.simulation.clients import USERS, Custody, Told, Traders
 from tests.simulation.engine import ASSETS, SimulatedEngine
@@ -26,7 +30,7 @@ from tests.simulation.router import Router
 from tests.simulation.rows import Rows
 from tests.simulation.rule_steps import COMPLETE_STEPS
 from tests.simulation.rules.audit import RulesAuditor
-from tests.simulation.rules.holds import Held
+from tests.simulation.rules.holds import Shown
 from tests.simulation.rules.volatility import VOLATILITY
 from tests.simulation.storm import LEASE_S, step
 from tests.simulation.terms_auditor import TermsAuditor
@@ -47,6 +51,9 @@ COMPLETE_OF, COMPLETE = 5, (1, 2, 4)
 def has_complete_rules(seed: int) -> bool:
     """Whether a seed's world has the complete rules of orders."""
     return seed % COMPLETE_OF in COMPLETE
+
+
+_decode = msgspec.json.Decoder(list[EngineEvent]).decode
 
 
 class RestlessError(AssertionError):
@@ -95,12 +102,13 @@ class World:
         """Whether each router shares its process with a REST edge."""
         now_ms = self._now_ms if self.is_complete else None
         self.traders = Traders(self.edge, self.server, chance, self.told, self._edges, now_ms)
-        self.held: list[Held] = []
-        """What the engine's balances were, after each commit."""
+        self.shown: list[Shown] = []
+        """What the engine showed after each commit."""
         client = SimulatedEngineClient(self.engine, self.edge, self.weather)
         self.transfers = Transfers(self.edge, client, chance)
         self.links = OwnerLinks(self.edge, client, chance)
         self._specs = dict(self.engine.machine.directory.symbols)
+        self._symbols = [spec.symbol_id for spec in self._specs.values()]
         self.routers = [self._new_router() for _ in range(ROUTERS)]
         self.ledgers = [self._new_ledger() for _ in range(LEDGERS)]
 
@@ -144,7 +152,8 @@ class World:
             self.engine.commit()
             if self.is_complete:
                 core = self.engine.machine.core
-                self.held.append(Held(core.command_sequence, core.balances()))
+                depths = {symbol: core.depth(symbol, 0) for symbol in self._symbols}
+                self.shown.append(Shown(core.command_sequence, core.balances(), depths))
             self.loop.run_ready()
 
     def _now_ms(self) -> int:
@@ -206,14 +215,16 @@ class World:
         """What is wrong with more than the core of a platform."""
         if not self.is_complete:
             return []
-        rules = RulesAuditor(self.engine.journal, self.engine.records, self.held, VOLATILITY, self.engine.begun_at)
+        rules = RulesAuditor(self.engine.journal, self.engine.records, self.shown, VOLATILITY, self.engine.begun_at)
         rules.finish(self.engine.now(), self.engine.machine.core)
         terms = TermsAuditor(history, self.told, self.rows)
         terms.look_at_rows()
         terms.look_at_commands(rules.story)
         terms.look_at_ends()
-        terms.rebuild(self.engine.messages)
-        return rules.findings + terms.findings
+        events = _decode(b"[" + b",".join(self.engine.messages) + b"]")
+        terms.rebuild(events)
+        markets = {spec.symbol_id: history.market(spec.symbol_id) for spec in self._specs.values()}
+        return rules.findings + terms.findings + book_findings(events, rules.queues, markets)
 
     # Processes
 

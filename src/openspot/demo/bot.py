@@ -4,7 +4,7 @@ import asyncio
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -28,6 +28,10 @@ FUNDS_PAUSE_S = 0.25
 SWEEPS_MAX = 5
 ORDERS_PAGE = 500
 STILL_OPEN = ",".join(status.value for status in OrderStatus if status not in TERMINAL)
+CLOSED_S = 15.0
+"""For this long bots leave a market alone whose phase has refused an order."""
+PHASE_PREFIX = "PHASE_"
+"""Codes of refusals for the phase of a market begin with this."""
 UNAUTHORIZED, NOT_FOUND, CONFLICT, REJECTED = 401, 404, 409, 400
 _ID_BYTES = 4
 
@@ -46,6 +50,8 @@ class Surroundings:
     """The usual price of each asset in US dollars. Sizes follow from it."""
     targets: Mapping[str, InventoryTarget]
     treasury: Treasury
+    closed: dict[str, float] = field(default_factory=dict)
+    """Markets whose phase has refused an order → the loop's time until which nobody tries again."""
 
 
 class StoppedError(Exception):
@@ -195,10 +201,20 @@ class Bot(ABC):
                 client_order_id=f"{self.name}-{self._life}-{self._orders_sent}",
             )
         except ApiError as error:
-            self._note_refusal(error, REJECTED)
+            if error.code.startswith(PHASE_PREFIX):
+                # The market is halted, or trades an auction this moment. The others go on.
+                self._around.closed[market.symbol] = asyncio.get_running_loop().time() + CLOSED_S
+                self._note_refusal(error, error.status)
+            else:
+                self._note_refusal(error, REJECTED)
             return None
+        self._around.closed.pop(market.symbol, None)
         ORDERS.labels(self.name).inc()
         return order
+
+    def _is_closed(self, market: DemoMarket) -> bool:
+        """Whether a market has just refused an order for its phase."""
+        return self._around.closed.get(market.symbol, 0.0) > asyncio.get_running_loop().time()
 
     async def _cancel(self, order_id: str) -> None:
         try:

@@ -62,7 +62,15 @@ class Maker(Bot):
         todo = changes(mid, wanted, standing, self._rules)
         # Cancel first: a new quote must not meet an old one of our own.
         await self._all(self._cancel(order_id) for order_id in todo.cancel)
-        await self._all(self._place(market, quote.side, quote.price, quote.quantity) for quote in todo.place)
+        if self._is_closed(market):
+            return
+        # Where the phase has refused an order, the first one tries alone whether the market takes orders again.
+        first = todo.place[:1] if market.symbol in self._around.closed else ()
+        for quote in first:
+            if await self._place(market, quote.side, quote.price, quote.quantity) is None:
+                return
+        rest = todo.place[len(first) :]
+        await self._all(self._place(market, quote.side, quote.price, quote.quantity) for quote in rest)
 
 
 def _open_order(order: Order, price: Decimal, now: datetime) -> StandingOrder:

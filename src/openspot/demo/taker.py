@@ -88,7 +88,7 @@ class Taker(Bot):
             self._reach_bps,
             self._chance,
         )
-        if wanted is None:
+        if wanted is None or self._is_closed(market):
             return
         order = await self._place(market, wanted.side, wanted.price, wanted.quantity)
         if order is not None and OrderStatus(order.status) not in TERMINAL:

@@ -260,6 +260,24 @@ MARKETS = (
         "Stops and liquidations of the market wait. docs/protocol/fair-price.md; `openspot price` sets one by hand.",
     ),
     Alert(
+        "OpenSpotMarketInterrupted",
+        _happened('openspot_engine_volatility_interruptions_total{cause="volatility"}', "symbol"),
+        "0m",
+        TICKET,
+        "The fair price of {{ $labels.symbol }} moved so fast that an auction interrupted its market",
+        "Compare the fair price with other venues. `openspot market phase` ends the auction or halts the market: "
+        "docs/guides/order-rules.md",
+    ),
+    Alert(
+        "OpenSpotInterruptionExtended",
+        _happened('openspot_engine_volatility_interruptions_total{cause="volatility-extension"}', "symbol"),
+        "0m",
+        PAGE,
+        "The auction of {{ $labels.symbol }} would have ended far from its fair price, and went on once",
+        "At its end the market opens where the orders meet. Decide before that whether `openspot market phase` shall "
+        "halt it: docs/guides/order-rules.md",
+    ),
+    Alert(
         "OpenSpotMarginUnpriced",
         "max(openspot_margin_unpriced_accounts) > 0",
         "15m",

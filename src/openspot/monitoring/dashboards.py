@@ -126,6 +126,10 @@ MARKETS = Dashboard(
               {"{{symbol}}": "min by (symbol) (openspot_market_data_fair_price_move_cost)"}),
         Panel("Mark prices told to the engine a second", "ops",
               {"{{outcome}}": _rate("openspot_market_data_mark_prices_total", "outcome")}),
+        Panel("Volatility interruptions in an hour", "short", {
+            "{{symbol}} {{cause}}":
+                "sum by (symbol, cause) (increase(openspot_engine_volatility_interruptions_total[1h]))"
+        }),
         Panel("Indebted margin accounts", "short", {
             "indebted": "max(openspot_margin_indebted_accounts)",
             "without a sure price": "max(openspot_margin_unpriced_accounts)",

@@ -52,6 +52,22 @@ async def test_a_stop_waits_with_its_funds_and_is_matched_once_its_trigger_fires
     assert (events[3]["firedPrice"], events[3]["price"]) == ("105", "112")
 
 
+async def test_an_order_that_waits_keeps_over_a_restart_whether_its_owner_chose_its_limit(settings: Settings) -> None:
+    limits = {7: {"type": pb.IOC, "has_limit": True}, 8: {"type": pb.IOC}, 9: {"has_limit": True}}
+    async with running_engine(settings) as engine:
+        await engine.fund("alice")
+        for order_id, fields in limits.items():
+            await engine.place("buy", "112", "1", order_id=order_id, **WAITS_AT_105, **fields)
+        before = [await engine.find(order_id) for order_id in limits]
+
+    async with running_engine(settings) as engine:
+        after = [await engine.find(order_id) for order_id in limits]
+
+    assert [found.has_limit for found in before] == [True, False, True]
+    assert [found.type for found in before] == [pb.IOC, pb.IOC, pb.GTC]
+    assert after == before
+
+
 async def test_the_answer_to_the_order_that_fires_a_stop_is_about_that_order_alone(engine: EngineClient) -> None:
     await engine.fund("alice")
     await engine.fund("bob")
@@ -121,6 +137,35 @@ async def test_the_answer_to_a_trailing_order_that_gets_less_says_where_its_limi
     assert (answer.price, answer.quantity, answer.trigger_price) == (100_00, SCALE, 101_00)
     (reduced,) = await engine.events(answer.sequence, answer.sequence)
     assert (reduced["type"], reduced["price"], reduced["remaining"]) == ("reduce", "100", "1")
+
+
+async def test_the_answer_to_an_amendment_says_nothing_of_what_came_after_it_in_the_same_commit(
+    engine: EngineClient,
+) -> None:
+    await engine.fund("alice")
+    await engine.orders.SetMarkPrice(pb.SetMarkPriceRequest(symbol="BTC-USD", price=100_00))
+    terms = {"trigger_source": pb.TRIGGER_MARK_PRICE, "trigger_direction": pb.TRIGGER_AT_OR_BELOW}
+    await engine.place("sell", "96", "3", order_id=7, **terms, trigger=pb.TRIGGER_TRAILING_DISTANCE, trigger_value=3_00)
+    await engine.place("sell", "90", "3", order_id=8, **terms, trigger=pb.TRIGGER_FIXED, trigger_value=94_00)
+    await engine.orders.SetMarkPrice(pb.SetMarkPriceRequest(symbol="BTC-USD", price=104_00))
+
+    wanted = [
+        {"order_id": 7, "quantity": 2 * SCALE},
+        {"order_id": 7, "price": 98_00},
+        {"order_id": 7, "price": 97_00, "quantity": SCALE},
+        {"order_id": 8, "trigger_price": 93_00},
+        {"order_id": 8, "trigger_price": 92_00},
+    ]
+    requests = [pb.AmendOrderRequest(participant_id="alice", **each) for each in wanted]
+    answers = (await engine.orders.AmendOrders(pb.AmendOrdersRequest(orders=requests))).orders
+
+    assert [(answer.price, answer.quantity, answer.trigger_price) for answer in answers] == [
+        (100_00, 2 * SCALE, 101_00),
+        (98_00, 2 * SCALE, 101_00),
+        (97_00, SCALE, 101_00),
+        (90_00, 3 * SCALE, 93_00),
+        (90_00, 3 * SCALE, 92_00),
+    ]
 
 
 async def test_an_order_ends_when_its_time_is_over(engine: EngineClient) -> None:

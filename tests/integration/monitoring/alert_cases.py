@@ -39,6 +39,14 @@ def _first_event(metric: str, label: str, value: str) -> Case:
     return Case({series: "_x40 1x60"}, {series: "4x100"}, 80, {label: value})
 
 
+def _interruption(cause: str) -> Case:
+    """A market's first interruption of this cause beside many of the other, and one that is an old story."""
+    series = 'openspot_engine_volatility_interruptions_total{{symbol="BTC-USD",cause="{}"}}'
+    other = next(each for each in ("volatility", "volatility-extension") if each != cause)
+    return Case({series.format(cause): "0x40 1x60"}, {series.format(cause): "1x100", series.format(other): "0+1x100"},
+                80, {"symbol": "BTC-USD"})  # fmt: skip
+
+
 _ANSWERED = 'openspot_http_seconds_count{service="rest-edge",outcome="answered"}'
 _FAULTS = 'openspot_http_seconds_count{service="rest-edge",outcome="fault"}'
 _QUICK = 'openspot_http_seconds_bucket{service="rest-edge",outcome="answered",le="0.5"}'
@@ -128,6 +136,8 @@ CASES: dict[str, Case] = _budgets() | {
                                   {'openspot_market_data_fair_price_state{symbol="BTC-USD",state="disputed"}': "0x15",
                                    'openspot_market_data_fair_price_state{symbol="BTC-USD",state="good"}': "1x15"}, 10,
                                   {"symbol": "BTC-USD", "state": "disputed"}),
+    "OpenSpotMarketInterrupted": _interruption("volatility"),
+    "OpenSpotInterruptionExtended": _interruption("volatility-extension"),
     "OpenSpotMarginUnpriced": _over_zero("openspot_margin_unpriced_accounts"),
     "OpenSpotMarginHeldBack": _over_zero("openspot_margin_held_back_accounts"),
     "OpenSpotMarginStopped": _too_few("openspot_margin_leads"),

@@ -6,10 +6,12 @@ from openspot.domain.volatility import VolatilityRules
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import Command, decode_events
 from tests.simulation.engine import Committed
-from tests.simulation.rules.holds import Held, HoldRule
+from tests.simulation.rules.holds import HoldRule, Shown
 from tests.simulation.rules.ids import ClientIdRule, ExpiryRule
 from tests.simulation.rules.lists import ListRule
 from tests.simulation.rules.phases import PhaseRule
+from tests.simulation.rules.queues import QueueRule
+from tests.simulation.rules.replacements import ReplacementRule
 from tests.simulation.rules.story import Story
 from tests.simulation.rules.triggers import TriggerRule
 from tests.simulation.rules.volatility import VolatilityRule
@@ -22,7 +24,7 @@ class RulesAuditor:
         self,
         journal: Sequence[Committed],
         records: bytes,
-        shown: list[Held],
+        shown: list[Shown],
         volatility: VolatilityRules,
         begun_at: Sequence[int],
     ) -> None:
@@ -30,8 +32,10 @@ class RulesAuditor:
         self.triggers, self.phases, self.lists = TriggerRule(story), PhaseRule(story), ListRule(story)
         holds = HoldRule(story, self.lists, shown)
         volatile = VolatilityRule(self.phases, journal, volatility, begun_at)
+        self.queues = QueueRule(story, shown)
         self._rules = (
             self.triggers, self.phases, self.lists, holds, ClientIdRule(story), ExpiryRule(story), volatile,
+            self.queues, ReplacementRule(story),
         )  # fmt: skip
         events = list(decode_events(records))[::-1]
         for number, command in enumerate(story.commands, 1):

@@ -3,26 +3,29 @@
 from collections import Counter
 from typing import NamedTuple
 
-from openspot.engine.core.protocol import CoreBalance
+from openspot.engine.core.protocol import CoreBalance, DepthLevel
 from openspot.engine.core.records import CommandKind, Event, EventType
 from tests.simulation.rules.lists import ListRule
 from tests.simulation.rules.story import LiveOrder, Rule, Story
 
+Levels = list[DepthLevel]
 
-class Held(NamedTuple):
-    """What the engine's balances were after its command with this sequence."""
+
+class Shown(NamedTuple):
+    """What the engine showed after its command with this sequence: balances, and by symbol the (bids, asks)."""
 
     sequence: int
     balances: list[CoreBalance]
+    depths: dict[int, tuple[Levels, Levels]]
 
 
 class HoldRule(Rule):
     """Adds up what orders and withdrawals hold, and compares the sums with the balances that the engine showed."""
 
-    def __init__(self, story: Story, lists: ListRule, shown: list[Held]) -> None:
+    def __init__(self, story: Story, lists: ListRule, shown: list[Shown]) -> None:
         super().__init__(story)
         self._lists = lists
-        self._shown = {held.sequence: held.balances for held in shown}
+        self._shown = {each.sequence: each.balances for each in shown}
         self._reserved: Counter[tuple[int, int]] = Counter()
 
     def take(self, event: Event) -> None:

@@ -34,7 +34,7 @@ class PhaseRule(Rule):
     def begin(self, command: Command) -> None:
         """The core remembers prices from the first command on that needs them."""
         self._command = command
-        kinds = (CommandKind.TERMS, CommandKind.SET_MARK_PRICE, CommandKind.SET_PHASE)
+        kinds = (CommandKind.TERMS, CommandKind.REPLACE, CommandKind.SET_MARK_PRICE, CommandKind.SET_PHASE)
         self._remembers = self._remembers or command.kind in kinds
         if command.kind == CommandKind.SET_MARK_PRICE and command.price > 0:
             self._marks[command.symbol] = command.price

@@ -7,7 +7,7 @@ from tests.simulation.rules.story import Rule, Story, is_change_by_owner, is_lis
 
 _FIXED, _DISTANCE, _BASIS_POINTS = 1, 2, 3
 _BY_MARK, _AT_OR_BELOW = 1, 2
-_FIRST_KINDS = (CommandKind.TERMS, CommandKind.SET_MARK_PRICE, CommandKind.SET_PHASE)
+_FIRST_KINDS = (CommandKind.TERMS, CommandKind.REPLACE, CommandKind.SET_MARK_PRICE, CommandKind.SET_PHASE)
 """The core remembers prices from the first of these on."""
 _CONTINUOUS = 0
 

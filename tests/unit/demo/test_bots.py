@@ -1,6 +1,7 @@
 """Maker and taker against a stand-in for the client: failures, refusals, and the end."""
 
 import asyncio
+import itertools
 import random
 from collections import Counter
 from datetime import UTC, datetime
@@ -47,6 +48,10 @@ class StandIn:
         self.client_order_ids: list[str] = []
         self.history: list[str] = []
         self.funded = True
+        self.refused_markets: dict[str, str] = {}
+        """Market → the code with which it refuses orders."""
+        self.refused: list[float] = []
+        """When it refused each."""
 
     def _called(self, name: str) -> None:
         self.calls[name] += 1
@@ -75,6 +80,9 @@ class StandIn:
 
     async def place_order(self, symbol: str, side: str, **fields: Any) -> Order:
         self._called("place_order")
+        if code := self.refused_markets.get(symbol):
+            self.refused.append(asyncio.get_running_loop().time())
+            raise ApiError(409, code, "refused")
         now, quantity = datetime.now(UTC), fields["quantity"]
         self.client_order_ids.append(fields["client_order_id"])
         order = Order(
@@ -190,6 +198,27 @@ async def test_after_a_failure_it_clears_its_orders_before_it_quotes_again(
     failed = client.history.index(call)
     later = client.history[failed + 1 :]
     assert later.index("cancel_orders") < len(later) - 1 - later[::-1].index("place_order")
+    await ended(bot, stop, running)
+
+
+@pytest.mark.parametrize("code", ["PHASE_HALTED", "PHASE_UNCROSSING"])
+async def test_a_market_whose_phase_refuses_orders_is_left_alone_and_tried_again_with_one_order(
+    monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    monkeypatch.setattr(bot_module, "CLOSED_S", 0.2)
+    client, stop = StandIn(), asyncio.Event()
+    client.refused_markets = {"BTC-USD": code}
+    bot = maker(client, stop)
+    running = asyncio.create_task(bot.run())
+    half = QUOTES // 2
+    await eventually(lambda: len(client.refused) > half)
+    # After the first quotes, one order at a time asks whether the market takes orders again.
+    assert all(later - earlier >= 0.2 for earlier, later in itertools.pairwise(client.refused[half - 1 :]))
+    assert client.calls["login"] == 1, "the bot did not begin again"
+    assert {order.symbol for order in client.open.values()} == {"ETH-USD"}
+
+    client.refused_markets = {}
+    await eventually(lambda: len(client.open) == QUOTES)
     await ended(bot, stop, running)
 
 

@@ -18,7 +18,7 @@ from tests.unit.router.test_order_state_machine import after, only_order
 
 NOTHING = {
     "expires_at_ms": 0, "self_trade_prevention": 0, "trigger": 0, "trigger_source": 0, "trigger_direction": 0,
-    "trigger_value": 0, "display_quantity": 0,
+    "trigger_value": 0, "display_quantity": 0, "has_limit": False,
 }  # fmt: skip
 
 
@@ -46,6 +46,7 @@ def sent(order: OrderDraft, scaled: int = 0, display: int = 0) -> dict[str, int]
 )
 def test_a_stop_is_sent_with_its_direction_and_its_price(order_type: str, side: str, direction: int) -> None:
     fixed = {"trigger": pb.TRIGGER_FIXED, "trigger_value": 10_500, "trigger_direction": direction}
+    fixed["has_limit"] = order_type.endswith("limit")
     order = draft(order_type, side, stop_price="105")
     assert sent(order, 10_500) == NOTHING | fixed | {"trigger_source": pb.TRIGGER_LAST_TRADE}
     by_mark = draft(order_type, side, stop_price="105", trigger_by="mark")
@@ -58,7 +59,7 @@ def test_a_trailing_stop_is_sent_with_its_distance_in_prices_or_in_basis_points(
     distance = {"trigger": pb.TRIGGER_TRAILING_DISTANCE, "trigger_value": 250}
     assert sent(amount, 250) == NOTHING | below | distance
     bps = draft("trailing_stop_limit", "sell", trailing_bps=75)
-    points = {"trigger": pb.TRIGGER_TRAILING_BASIS_POINTS, "trigger_value": 75}
+    points = {"trigger": pb.TRIGGER_TRAILING_BASIS_POINTS, "trigger_value": 75, "has_limit": True}
     assert sent(bps, 0) == NOTHING | below | points
 
 

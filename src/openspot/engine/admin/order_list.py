@@ -20,9 +20,9 @@ from openspot.engine.state.order_memory import (
     REJECTED,
     SIDE,
     SYMBOL,
-    WAITS,
     Entry,
     RememberedOrder,
+    engine_type,
     is_open,
 )
 from openspot.kit.clock import NANOSECONDS_PER_MS
@@ -82,7 +82,7 @@ class OrderList:
             participant_id=self._machine.directory.participant(order.account),
             symbol=name,
             side=_SIDES.get(order.side, ""),
-            type=_TYPES.get(order.order_type & ~WAITS, ""),
+            type=_TYPES.get(engine_type(order.order_type), ""),
             price=scaled_to_text(order.price, price_scale),
             quantity=scaled_to_text(order.quantity, quantity_scale),
             filled_quantity=scaled_to_text(order.quantity - remaining, quantity_scale),

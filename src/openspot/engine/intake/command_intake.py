@@ -40,11 +40,11 @@ from openspot.engine.intake.order_requests import (
 from openspot.engine.intake.owner_links import LinkRequest, checked_owners, owner_changes
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
-from openspot.engine.intake.terms import TERMS_COMMAND, terms_of
+from openspot.engine.intake.terms import TERMS_COMMAND, kept_bits, note_of, terms_of
 from openspot.engine.intake.transfers import MovementRequest, checked_transfer
 from openspot.engine.intake.volatility import VolatilityGuard
 from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
-from openspot.engine.state.order_memory import ORDER_ID, SYMBOL, WAITS, OpenOrders, add_open, may_stay
+from openspot.engine.state.order_memory import ORDER_ID, SYMBOL, OpenOrders, add_open, may_stay
 from openspot.engine.state.state_machine import StateMachine
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
@@ -180,9 +180,9 @@ class CommandIntake:
                 submitted_ids.append(TERMS_COMMAND)
             if order.trigger or order.expires_at_ms or order.self_trade_prevention or order.display_quantity:
                 commands.append(terms_of(order, engine_order_id, time_ns).encode())
-                notes.insert(-1, ())
+                notes.insert(-1, note_of(order))
                 submitted_ids.append(TERMS_COMMAND)
-                kept_type |= WAITS if order.trigger else 0
+                kept_type |= kept_bits(order)
             amount, flags = 0, _FOK_STEPS
             if is_sized:
                 amount, flags = _budget(order.budget), _FOK_STEPS | FLAG_BUDGET

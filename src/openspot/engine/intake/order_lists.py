@@ -25,9 +25,9 @@ from openspot.engine.intake.order_limits import OrderLimits
 from openspot.engine.intake.order_requests import PlacementRequest
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
-from openspot.engine.intake.terms import terms_of
+from openspot.engine.intake.terms import kept_bits, note_of, terms_of
 from openspot.engine.state.directory import UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
-from openspot.engine.state.order_memory import WAITS, add_open, may_stay
+from openspot.engine.state.order_memory import add_open, may_stay
 from openspot.engine.state.state_machine import StateMachine
 
 _TAKING_TYPES = frozenset({EngineOrderType.GTC, EngineOrderType.IOC, EngineOrderType.FOK})
@@ -83,7 +83,8 @@ class ListIntake:
         for order in orders:
             commands.append(terms_of(order, order.order_id, time_ns))
             commands.append(_list_order(order, account, symbol, time_ns))
-            notes += ((), (order.external_id, "", *((order.client_order_id,) if order.client_order_id else ())))
+            client_note = (order.client_order_id,) if order.client_order_id else ()
+            notes += (note_of(order), (order.external_id, "", *client_note))
             described += (order.external_id, order.metadata)
             self._remember(order, commands[-1])
         commands.append(Command(CommandKind.PLACE_LIST, timestamp=time_ns, order_id=list_id, order_type=list_type))
@@ -145,7 +146,7 @@ class ListIntake:
 
     def _remember(self, order: PlacementRequest, command: Command) -> None:
         memory = self._machine.orders
-        kept_type = command.order_type | (WAITS if order.trigger else 0)
+        kept_type = command.order_type | kept_bits(order)
         memory.entries[order.order_id] = (
             order.external_id,
             command.account,

@@ -4,6 +4,8 @@ from typing import Protocol
 
 from openspot.domain.order import TriggerKind
 from openspot.engine.core.records import TERMS_AT_OR_BELOW, TERMS_BY_MARK, Command, CommandKind
+from openspot.engine.state.directory import Note
+from openspot.engine.state.order_memory import HAS_LIMIT, HAS_LIMIT_NOTE, WAITS
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
 TERMS_COMMAND = 0
@@ -36,6 +38,9 @@ class OrderTerms(Protocol):
     @property
     def display_quantity(self) -> int: ...
 
+    @property
+    def has_limit(self) -> bool: ...
+
 
 def terms_of(order: OrderTerms, engine_order_id: int, time_ns: int) -> Command:
     """The TERMS of an order. Numbers that its fields cannot hold become some that the core refuses."""
@@ -53,3 +58,15 @@ def terms_of(order: OrderTerms, engine_order_id: int, time_ns: int) -> Command:
         quantity=order.display_quantity,
         amount=order.expires_at_ms * NANOSECONDS_PER_MS,
     )
+
+
+def kept_bits(order: OrderTerms) -> int:
+    """The bits that the order memory keeps beside an order's type."""
+    if not order.trigger:
+        return 0
+    return WAITS | HAS_LIMIT if order.has_limit else WAITS
+
+
+def note_of(order: OrderTerms) -> Note:
+    """The note of the order's TERMS, from which a replay learns the same bits."""
+    return HAS_LIMIT_NOTE if kept_bits(order) & HAS_LIMIT else ()

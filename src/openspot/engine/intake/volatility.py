@@ -44,6 +44,9 @@ class VolatilityGuard:
         window = self._windows.get(symbol)
         if window is None:
             window = self._windows[symbol] = PriceWindow(self._rules.window_ns)
+            # A counter that begins with its first event would show no increase then.
+            for cause in PhaseCause:
+                metrics.INTERRUPTIONS.labels(spec.symbol, cause.value)
         window.add(price, now, None if gap_ms is None else gap_ms * NANOSECONDS_PER_MS)
         if not window.has_moved(price, self._rules.move_bps) or not self._may_interrupt(symbol, now):
             return None

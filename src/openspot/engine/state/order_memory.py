@@ -24,14 +24,18 @@ REJECTED = 3
 
 WAITS = 64
 """Bit of an order's type here: it came with a trigger, so it is open until it ends, whatever its type."""
+HAS_LIMIT = 128
+"""Bit of an order's type here: it came with a trigger and with a limit that its owner chose."""
+HAS_LIMIT_NOTE = ("limit",)
+"""The note of the TERMS of such an order. The cores need not know it."""
 
 
 class RememberedOrder(NamedTuple):
     """A remembered order.
 
     `price` is its current limit, `quantity` the ordered quantity, as amended and less later reductions, `time_ns` its
-    arrival in nanoseconds since 1970, `order_type` has the bit WAITS if it came with a trigger, and `status` is OPEN,
-    FILLED, CANCELLED or REJECTED of this module. `remaining` is the unfilled quantity of an ended order; only the core
+    arrival in nanoseconds since 1970, `order_type` has the bits WAITS and HAS_LIMIT, and `status` is OPEN, FILLED,
+    CANCELLED or REJECTED of this module. `remaining` is the unfilled quantity of an ended order; only the core
     knows that of an open one.
     """
 
@@ -60,6 +64,11 @@ OpenOrders = tuple[dict[int, None], dict[int, None]]
 """One account's open orders on one symbol: the ids of its sells and of its buys, oldest first."""
 
 _BUY = int(Side.BUY)
+
+
+def engine_type(order_type: int) -> int:
+    """The EngineOrderType of an order's type here."""
+    return order_type & ~(WAITS | HAS_LIMIT)
 
 
 def may_stay(order_type: int) -> bool:

@@ -45,7 +45,17 @@ from openspot.engine.state.directory import (
 )
 from openspot.engine.state.event_batch import EventBatch
 from openspot.engine.state.interruptions import PHASE_KINDS, Interruption, Interruptions
-from openspot.engine.state.order_memory import CANCELLED, FILLED_END, ORDER_ID, PRICE, REJECTED, WAITS, OrderMemory
+from openspot.engine.state.order_memory import (
+    CANCELLED,
+    FILLED_END,
+    HAS_LIMIT,
+    HAS_LIMIT_NOTE,
+    ORDER_ID,
+    PRICE,
+    REJECTED,
+    WAITS,
+    OrderMemory,
+)
 from openspot.engine.state.participants import FOLLOWED_KINDS, Participants
 from openspot.engine.state.totals import Totals
 
@@ -117,14 +127,14 @@ class StateMachine:
         """Add the names and the ids of orders of journalled commands, as the command intake did when they arrived."""
         register, orders, entries = self.directory.register, self.orders, self.orders.entries
         orders.drop_index()
-        before, trigger = 0, 0
+        waits = 0
         for (kind, side, order_type, symbol, time_ns, engine_order_id, account, price, quantity), note in zip(
             _COMMAND_HEAD.iter_unpack(commands), notes, strict=True
         ):
             if kind in _PLACING:
                 if engine_order_id in entries:
                     orders.make_room(engine_order_id)
-                kept_type = order_type | WAITS if before == _TERMS and trigger else order_type
+                kept_type = order_type | waits
                 entries[engine_order_id] = (note[0], account, symbol, side, kept_type, price, quantity, time_ns)
                 client_order_id = client_order_id_of(note)
                 if client_order_id:
@@ -132,7 +142,9 @@ class StateMachine:
             elif kind in PARTICIPANT_KINDS:
                 number = register(note[0], account)
                 assert number == account, "a replay gives every participant the same account number"
-            before, trigger = kind, side
+            waits = 0
+            if kind == _TERMS and side:
+                waits = WAITS | HAS_LIMIT if note == HAS_LIMIT_NOTE else WAITS
 
     def apply(self, commands: bytes, notes: Sequence[Note], known_events: int = 0) -> AppliedBatch:
         """Apply durable commands whose names and ids are already registered.

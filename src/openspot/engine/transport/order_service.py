@@ -17,6 +17,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import WaitingOrder
 from openspot.engine.core.records import (
     EVENT_SIZE,
+    EVENT_WAITS,
     RESULT_SIZE,
     TERMS_AT_OR_BELOW,
     TERMS_BY_MARK,
@@ -32,7 +33,7 @@ from openspot.engine.intake.order_requests import PlacedOrders
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError, NotStoredError
 from openspot.engine.intake.terms import TERMS_COMMAND
-from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, ORDER_ID, REJECTED, WAITS
+from openspot.engine.state.order_memory import CANCELLED, FILLED, HAS_LIMIT, OPEN, ORDER_ID, REJECTED, engine_type
 from openspot.kit import tracing
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
@@ -306,24 +307,22 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         except EngineStoppedError as error:
             await abort_stopped(context, error)
         results = iter(() if outcome is None else decode_results(outcome.results))
-        sequence = 0 if outcome is None else outcome.events_before
+        records = b"" if outcome is None else outcome.applied.events.records[outcome.event_index * EVENT_SIZE :]
+        sequence = first = 0 if outcome is None else outcome.events_before
         timestamp = _timestamp_ms(outcome)
         response = pb.AmendOrdersResponse()
         for index, wanted in enumerate(requests):
             code = amended.refusals.get(index)
             result = _refusal_result(code) if code is not None else next(results)
+            own_records = records[(sequence - first) * EVENT_SIZE :] if result.events else b""
             sequence += result.events
-            is_taken = result.code == ResultCode.SUCCESS
-            present = self._machine.core.order(wanted.order_id) or self._machine.orders.find(wanted.order_id)
-            waiting = self._machine.core.waiting_order(wanted.order_id) if is_taken else None
-            # A trailing order's limit has moved since the price that its order keeps.
-            limit = waiting.limit if waiting else present.price if present else 0
+            price, quantity, trigger_price = self._amended(wanted, result, own_records)
             response.orders.add(
                 order_id=wanted.order_id,
                 status=_status(result),
-                price=wanted.price or limit if is_taken else 0,
-                quantity=wanted.quantity or present.quantity if is_taken and present else 0,
-                trigger_price=waiting.trigger_price if waiting else 0,
+                price=price,
+                quantity=quantity,
+                trigger_price=trigger_price,
                 result_code=CODE_NAMES[result.code],
                 filled_quantity=result.filled,
                 remaining_quantity=result.remaining,
@@ -331,6 +330,27 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
                 timestamp=timestamp if result.events else 0,
             )
         return response
+
+    def _amended(self, wanted: pb.AmendOrderRequest, result: Result, records: bytes) -> tuple[int, int, int]:
+        """The limit, ordered quantity and trigger of an order after its amendment, whose `records` these are.
+
+        Later commands of the same commit may have changed it again. So what the amendment's own event says counts; the
+        present order is asked for the rest, and if nothing had to be changed.
+        """
+        if result.code != ResultCode.SUCCESS:
+            return 0, 0, 0
+        present = self._machine.core.order(wanted.order_id) or self._machine.orders.find(wanted.order_id)
+        waiting = self._machine.core.waiting_order(wanted.order_id)
+        # A trailing order's limit has moved since the price that its order keeps.
+        price = waiting.limit if waiting else present.price if present else 0
+        quantity, trigger_price = present.quantity if present else 0, waiting.trigger_price if waiting else 0
+        if records:
+            own = next(decode_events(records[:EVENT_SIZE]))
+            price = own.price
+            quantity = own.quantity if own.type == EventType.MOVED else quantity
+            if own.flags & EVENT_WAITS and own.maker_remaining:
+                trigger_price = own.maker_remaining
+        return wanted.price or price, wanted.quantity or quantity, trigger_price
 
     async def ReduceOrder(  # noqa: N802
         self, request: pb.ReduceOrderRequest, context: Context
@@ -417,10 +437,10 @@ def _trace(requests: Sequence[pb.PlaceOrderRequest], began: int, outcome: Comman
 
 def _type_of(kept_type: int) -> dict[str, Any]:
     """The fields of a GetOrderResponse that say with which type an order was placed."""
-    order_type = kept_type & ~WAITS
+    order_type = engine_type(kept_type)
     if order_type == EngineOrderType.POST_ONLY:
         return {"type": pb.GTC, "post_only": pb.REFUSE}
-    return {"type": order_type}
+    return {"type": order_type, "has_limit": bool(kept_type & HAS_LIMIT)}
 
 
 def _trigger_of(waiting: WaitingOrder | None) -> dict[str, Any]:

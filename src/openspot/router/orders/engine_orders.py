@@ -235,7 +235,7 @@ def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: in
 
     The engine's response has no order type of the platform, no time of the order, and no prices and fees of its fills.
     Until the order's row is written, the order is shown as one that was placed just now: as a stop, a take profit or a
-    trailing stop while it waits, else as a limit order.
+    trailing stop, with a limit or without, while it waits; else as a limit order.
     """
     quantity, remaining = quantity_of(found.quantity, spec), quantity_of(found.remaining_quantity, spec)
     status = status_of(found)
@@ -244,7 +244,7 @@ def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: in
         filled = EXACT.subtract(quantity, remaining)
     price = price_of(found.trigger_limit or found.price, spec)
     waits = found.status == "WAITING"
-    is_market = waits and found.type != orders_pb2.GTC
+    is_market = waits and not _has_limit(found)
     return TrackedOrder(
         order_id=found.external_id,
         engine_order_id=found.order_id,
@@ -273,14 +273,19 @@ def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: in
 
 
 def _waiting_type(found: orders_pb2.GetOrderResponse) -> OrderType:
-    """The type of an order that waits: its trigger says which, and its type in the engine whether it has a limit."""
-    is_market = found.type != orders_pb2.GTC
+    """The type of an order that waits: its trigger says which."""
+    is_market = not _has_limit(found)
     if found.trigger != orders_pb2.TRIGGER_FIXED:
         return OrderType.TRAILING_STOP_MARKET if is_market else OrderType.TRAILING_STOP_LIMIT
     is_above = found.trigger_direction == orders_pb2.TRIGGER_AT_OR_ABOVE
     if is_above == (found.side == orders_pb2.BUY):
         return OrderType.STOP_MARKET if is_market else OrderType.STOP_LIMIT
     return OrderType.TAKE_PROFIT_MARKET if is_market else OrderType.TAKE_PROFIT_LIMIT
+
+
+def _has_limit(found: orders_pb2.GetOrderResponse) -> bool:
+    """Whether the owner chose the limit of an order that waits. Of an order of an older journal its type decides."""
+    return found.has_limit or found.type == orders_pb2.GTC
 
 
 def _found_trigger(found: orders_pb2.GetOrderResponse, spec: SymbolSpec) -> dict[str, Any]:

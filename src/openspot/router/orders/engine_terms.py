@@ -36,6 +36,7 @@ def add_terms(
     if not draft.has_trigger:
         return
     request.trigger_source = _SOURCES[terms.trigger_by or TriggerSource.LAST]
+    request.has_limit = not draft.is_market
     is_above = is_trigger_at_or_above(draft.type, is_buy=draft.is_buy)
     request.trigger_direction = orders_pb2.TRIGGER_AT_OR_ABOVE if is_above else orders_pb2.TRIGGER_AT_OR_BELOW
     if terms.trailing_bps is not None:

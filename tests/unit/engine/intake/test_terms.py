@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from openspot.engine.core.records import Command
-from openspot.engine.intake.terms import TERMS_COMMAND, terms_of
+from openspot.engine.intake.terms import TERMS_COMMAND, kept_bits, note_of, terms_of
 
 
 def request(**fields: Any) -> Any:
     nothing = {
         "trigger": 0, "trigger_source": 0, "trigger_direction": 0, "trigger_value": 0, "expires_at_ms": 0,
-        "self_trade_prevention": 0, "display_quantity": 0,
+        "self_trade_prevention": 0, "display_quantity": 0, "has_limit": False,
     }  # fmt: skip
     return SimpleNamespace(**nothing | fields)
 
@@ -28,6 +28,21 @@ def test_each_field_of_a_request_has_its_place() -> None:
     assert terms_of(request(trigger_source=1), 1, 1).flags == 1
     assert terms_of(request(trigger_direction=1), 1, 1).flags == 2
     assert TERMS_COMMAND == 0, "no order has this id"
+
+
+@pytest.mark.parametrize(
+    ("fields", "bits", "note"),
+    [
+        ({}, 0, ()),
+        ({"has_limit": True}, 0, ()),
+        ({"trigger": 1}, 64, ()),
+        ({"trigger": 1, "has_limit": True}, 64 | 128, ("limit",)),
+    ],
+)
+def test_an_order_that_waits_keeps_whether_its_owner_chose_its_limit(
+    fields: dict[str, Any], bits: int, note: tuple[str, ...]
+) -> None:
+    assert (kept_bits(request(**fields)), note_of(request(**fields))) == (bits, note)
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ OTO: OrderListType
 BRACKET: OrderListType
 
 class PlaceOrderRequest(_message.Message):
-    __slots__ = ("order_id", "participant_id", "symbol", "side", "type", "price", "quantity", "reserve_price", "budget", "external_id", "metadata", "post_only", "client_order_id", "with_fills", "trigger", "trigger_source", "trigger_direction", "trigger_value", "expires_at_ms", "self_trade_prevention", "display_quantity")
+    __slots__ = ("order_id", "participant_id", "symbol", "side", "type", "price", "quantity", "reserve_price", "budget", "external_id", "metadata", "post_only", "client_order_id", "with_fills", "trigger", "trigger_source", "trigger_direction", "trigger_value", "expires_at_ms", "self_trade_prevention", "display_quantity", "has_limit")
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
     SYMBOL_FIELD_NUMBER: _ClassVar[int]
@@ -123,6 +123,7 @@ class PlaceOrderRequest(_message.Message):
     EXPIRES_AT_MS_FIELD_NUMBER: _ClassVar[int]
     SELF_TRADE_PREVENTION_FIELD_NUMBER: _ClassVar[int]
     DISPLAY_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    HAS_LIMIT_FIELD_NUMBER: _ClassVar[int]
     order_id: int
     participant_id: str
     symbol: str
@@ -144,7 +145,8 @@ class PlaceOrderRequest(_message.Message):
     expires_at_ms: int
     self_trade_prevention: SelfTradePrevention
     display_quantity: int
-    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., type: _Optional[_Union[OrderType, str]] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., reserve_price: _Optional[int] = ..., budget: _Optional[str] = ..., external_id: _Optional[str] = ..., metadata: _Optional[str] = ..., post_only: _Optional[_Union[PostOnly, str]] = ..., client_order_id: _Optional[str] = ..., with_fills: _Optional[bool] = ..., trigger: _Optional[_Union[Trigger, str]] = ..., trigger_source: _Optional[_Union[TriggerSource, str]] = ..., trigger_direction: _Optional[_Union[TriggerDirection, str]] = ..., trigger_value: _Optional[int] = ..., expires_at_ms: _Optional[int] = ..., self_trade_prevention: _Optional[_Union[SelfTradePrevention, str]] = ..., display_quantity: _Optional[int] = ...) -> None: ...
+    has_limit: bool
+    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., type: _Optional[_Union[OrderType, str]] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., reserve_price: _Optional[int] = ..., budget: _Optional[str] = ..., external_id: _Optional[str] = ..., metadata: _Optional[str] = ..., post_only: _Optional[_Union[PostOnly, str]] = ..., client_order_id: _Optional[str] = ..., with_fills: _Optional[bool] = ..., trigger: _Optional[_Union[Trigger, str]] = ..., trigger_source: _Optional[_Union[TriggerSource, str]] = ..., trigger_direction: _Optional[_Union[TriggerDirection, str]] = ..., trigger_value: _Optional[int] = ..., expires_at_ms: _Optional[int] = ..., self_trade_prevention: _Optional[_Union[SelfTradePrevention, str]] = ..., display_quantity: _Optional[int] = ..., has_limit: _Optional[bool] = ...) -> None: ...
 
 class PlacementFill(_message.Message):
     __slots__ = ("trade_id", "price", "quantity", "fee")
@@ -473,7 +475,7 @@ class GetOrderRequest(_message.Message):
     def __init__(self, order_id: _Optional[int] = ..., external_id: _Optional[str] = ...) -> None: ...
 
 class GetOrderResponse(_message.Message):
-    __slots__ = ("found", "order_id", "external_id", "participant_id", "symbol", "side", "status", "price", "quantity", "remaining_quantity", "trigger_price", "trigger_limit", "type", "post_only", "trigger", "trigger_source", "trigger_direction", "trigger_value", "display_quantity")
+    __slots__ = ("found", "order_id", "external_id", "participant_id", "symbol", "side", "status", "price", "quantity", "remaining_quantity", "trigger_price", "trigger_limit", "type", "post_only", "trigger", "trigger_source", "trigger_direction", "trigger_value", "display_quantity", "has_limit")
     FOUND_FIELD_NUMBER: _ClassVar[int]
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     EXTERNAL_ID_FIELD_NUMBER: _ClassVar[int]
@@ -493,6 +495,7 @@ class GetOrderResponse(_message.Message):
     TRIGGER_DIRECTION_FIELD_NUMBER: _ClassVar[int]
     TRIGGER_VALUE_FIELD_NUMBER: _ClassVar[int]
     DISPLAY_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    HAS_LIMIT_FIELD_NUMBER: _ClassVar[int]
     found: bool
     order_id: int
     external_id: str
@@ -512,4 +515,5 @@ class GetOrderResponse(_message.Message):
     trigger_direction: TriggerDirection
     trigger_value: int
     display_quantity: int
-    def __init__(self, found: _Optional[bool] = ..., order_id: _Optional[int] = ..., external_id: _Optional[str] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., status: _Optional[str] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., trigger_price: _Optional[int] = ..., trigger_limit: _Optional[int] = ..., type: _Optional[_Union[OrderType, str]] = ..., post_only: _Optional[_Union[PostOnly, str]] = ..., trigger: _Optional[_Union[Trigger, str]] = ..., trigger_source: _Optional[_Union[TriggerSource, str]] = ..., trigger_direction: _Optional[_Union[TriggerDirection, str]] = ..., trigger_value: _Optional[int] = ..., display_quantity: _Optional[int] = ...) -> None: ...
+    has_limit: bool
+    def __init__(self, found: _Optional[bool] = ..., order_id: _Optional[int] = ..., external_id: _Optional[str] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., status: _Optional[str] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., trigger_price: _Optional[int] = ..., trigger_limit: _Optional[int] = ..., type: _Optional[_Union[OrderType, str]] = ..., post_only: _Optional[_Union[PostOnly, str]] = ..., trigger: _Optional[_Union[Trigger, str]] = ..., trigger_source: _Optional[_Union[TriggerSource, str]] = ..., trigger_direction: _Optional[_Union[TriggerDirection, str]] = ..., trigger_value: _Optional[int] = ..., display_quantity: _Optional[int] = ..., has_limit: _Optional[bool] = ...) -> None: ...
