@@ -18,6 +18,7 @@ export default function FormSheet({ children, onClose }: { children: ReactNode; 
         inner: classes.inner,
         content: classes.content,
         header: classes.header,
+        title: classes.title,
         body: classes.body,
       }}
     >
