@@ -55,6 +55,9 @@ RECORDS = {
     "Drawing": "Drawing",
     "Drawings": "Drawings",
     "DrawnMarket": "DrawnMarket",
+    "LayoutChart": "LayoutChart",
+    "LayoutPanel": "LayoutPanel",
+    "ScreenLayout": "ScreenLayout",
     # Fees
     "EstimateResponse": "OrderEstimate",
     "TierResponse": "FeeTier",

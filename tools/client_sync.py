@@ -15,7 +15,7 @@ CLIENT = ROOT / "src/openspot/client"
 TARGET = CLIENT / "gen/sync_calls.py"
 GROUPS = (
     "calls", "market_calls", "order_calls", "account_calls", "funds_calls", "margin_calls", "alert_calls",
-    "watchlist_calls", "drawing_calls", "push_calls", "user_calls",
+    "watchlist_calls", "drawing_calls", "layout_calls", "push_calls", "user_calls",
 )  # fmt: skip
 LEFT_OUT = {"close"}
 

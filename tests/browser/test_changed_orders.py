@@ -85,6 +85,36 @@ def test_price_and_amount_are_changed_in_the_row_by_keyboard(
     assert open_order(exchange, trader) == ("248.5", "3")
 
 
+def test_the_distance_of_a_trailing_stop_is_changed_in_the_row(
+    new_window: NewWindow, exchange: Exchange, trader: Trader
+) -> None:
+    token = trader.tokens["accessToken"]
+    exchange.call("DELETE", "orders", token=token)
+    stop = {"symbol": SYMBOL, "side": "sell", "type": "trailing_stop_market", "quantity": "1", "trailingBps": 150}
+    exchange.call("POST", "orders", stop, token)
+    screen = new_window(trader)
+    page = screen.page
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    page.get_by_role("button", name=re.compile("^Change sell 1 ")).click()
+    distance = page.get_by_role("textbox", name=re.compile("^Follows by of sell 1 "))
+    expect(distance).to_be_focused()
+    expect(distance).to_have_value("1.5")
+    distance.fill("100")
+    expect(page.get_by_text("From 0.01 % to 99.99 %, in steps of 0.01 %.")).to_be_visible()
+    distance.fill("2.25")
+    distance.press("Enter")
+    dialog = screen.dialog("Change the order to sell")
+    expect(dialog.get_by_role("row", name="Follows by 1.5 % 2.25 %")).to_be_visible()
+    expect(dialog).to_contain_text("A new order takes its place, and follows the price from now on.")
+    screen.assert_accessible("the review of a distance")
+    dialog.get_by_role("button", name="Change the order").click()
+    expect(screen.toast("Order changed")).to_be_visible()
+    expect(screen.row("Open orders", "Sell", "follows by 2.25 %")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^Cancel sell 1 "))).to_have_count(1)
+    (order,) = exchange.call("GET", "orders?status=open", token=token)
+    assert (order["trailingBps"], order["quantity"]) == (225, "1")
+
+
 def with_mouse(screen: TradingScreen, handle: Locator, by: int) -> None:
     """Move a line by pixels with the mouse."""
     box = handle.bounding_box()

@@ -3,6 +3,7 @@
 import re
 import secrets
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -67,15 +68,20 @@ def kept(exchange: Exchange, trader: Trader, market: str) -> list[dict[str, Any]
     return drawings
 
 
-def becomes(exchange: Exchange, trader: Trader, market: str, kinds: list[str]) -> list[dict[str, Any]]:
-    """Wait until the account keeps drawings of these kinds; returns them."""
+def becomes(
+    exchange: Exchange, trader: Trader, market: str, holds: Callable[[list[dict[str, Any]]], bool]
+) -> list[dict[str, Any]]:
+    """Wait until something holds of the drawings that the account keeps; returns them."""
     deadline = time.monotonic() + WAIT_MS / 1000
-    found = kept(exchange, trader, market)
-    while [drawing["kind"] for drawing in found] != kinds:
+    while not holds(found := kept(exchange, trader, market)):
         assert time.monotonic() < deadline, found
         time.sleep(0.1)
-        found = kept(exchange, trader, market)
     return found
+
+
+def of_kinds(*kinds: str) -> Callable[[list[dict[str, Any]]], bool]:
+    """Whether drawings are of these kinds, in their order."""
+    return lambda found: [drawing["kind"] for drawing in found] == list(kinds)
 
 
 def test_a_line_is_drawn_moved_undone_and_seen_on_another_device(
@@ -88,7 +94,7 @@ def test_a_line_is_drawn_moved_undone_and_seen_on_another_device(
     page.mouse.move(*spot(page, 0.5, 0.4))
     page.mouse.click(*spot(page, 0.6, 0.3))
     expect(chart(page, r"Your 1 drawing\.")).to_be_visible()
-    [line] = becomes(exchange, trader, traded, ["trend_line"])
+    [line] = becomes(exchange, trader, traded, of_kinds("trend_line"))
     first, second = line["points"]
     assert first["time"] < second["time"] and float(first["price"]) < float(second["price"])
 
@@ -113,7 +119,7 @@ def test_a_line_is_drawn_moved_undone_and_seen_on_another_device(
 
     for _ in range(3):
         tool(page, "Undo").click()
-    assert_same(exchange, trader, traded, line)
+    becomes(exchange, trader, traded, lambda found: found == [line])
     tool(page, "Undo").click()
     expect(chart(page, "drawing")).to_have_count(0)
     tool(page, "Redo").click()
@@ -123,14 +129,7 @@ def test_a_line_is_drawn_moved_undone_and_seen_on_another_device(
     expect(chart(page, r"Your 1 drawing\.")).to_be_visible()
     page.get_by_role("button", name="Delete all drawings").click()
     page.get_by_role("button", name="Delete all", exact=True).click()
-    becomes(exchange, trader, traded, [])
-
-
-def assert_same(exchange: Exchange, trader: Trader, market: str, line: dict[str, Any]) -> None:
-    deadline = time.monotonic() + WAIT_MS / 1000
-    while (found := kept(exchange, trader, market)) != [line]:
-        assert time.monotonic() < deadline, found
-        time.sleep(0.1)
+    becomes(exchange, trader, traded, of_kinds())
 
 
 def test_a_visitor_draws_with_keys_alone_and_the_drawings_go_to_the_account(
@@ -189,7 +188,7 @@ def test_a_visitor_draws_with_keys_alone_and_the_drawings_go_to_the_account(
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     expect(chart(page, r"Your 2 drawings\.")).to_be_visible()
-    found = becomes(exchange, trader, traded, ["text", "rectangle"])
+    found = becomes(exchange, trader, traded, of_kinds("text", "rectangle"))
     assert [drawing["text"] for drawing in found] == ["Here", "Box"]
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('drawings.'))") == []
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import secrets
 import time
 from collections.abc import Callable
 
@@ -9,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, WebSocket, expect
 
 from tests.support.console import DESK, WAIT_MS, Look
-from tests.support.trading_screen import NewWindow, TradingScreen
+from tests.support.trading_screen import Exchange, NewWindow, TradingScreen
 
 pytestmark = pytest.mark.proof
 
@@ -170,8 +171,16 @@ def test_charts_are_added_with_a_market_of_their_own_and_ask_for_nothing_once_th
     screen.look_over("further panels", TABLET_AND_DESK)
 
     asked.clear()
+    # Each has a scale of its own, and keeps it.
+    scale = panel(screen, f"{OTHER} 4h").get_by_role("button", name="Logarithmic scale")
+    scale.click()
+    expect(scale).to_have_attribute("aria-pressed", "true")
+    expect(panel(screen, "Chart").get_by_role("button", name="Logarithmic scale")).to_have_attribute(
+        "aria-pressed", "false"
+    )
     page.reload()
     expect(page.get_by_role("group", name=re.compile(f"^Candles of 4h for {OTHER}"))).to_be_visible()
+    expect(scale).to_have_attribute("aria-pressed", "true")
     # The other market is one click away, and the chart stays with its own.
     panel(screen, "Markets").get_by_role("link", name=re.compile(f"^{OTHER} ")).click()
     expect(screen.heading(OTHER)).to_be_visible()
@@ -192,6 +201,54 @@ def followed(asked: list[tuple[str, str]]) -> set[str]:
     """The channels that are still wanted after what the page has asked."""
     last = {channel: action for action, channel in asked}
     return {channel for channel, action in last.items() if action == "subscribe"}
+
+
+def test_a_layout_is_the_accounts_and_no_device_replaces_that_of_another_unseen(
+    new_window: NewWindow, exchange: Exchange
+) -> None:
+    trader = exchange.register(f"layout-{secrets.token_hex(6)}@example.com")
+
+    def kept() -> list[tuple[int, list[str]]]:
+        layouts = exchange.call("GET", "layouts", token=trader.tokens["accessToken"])
+        return [(layout["version"], [panel["id"] for panel in layout["panels"]]) for layout in layouts]
+
+    # What a visitor has made goes to the account with the login, and is another device's, too.
+    desk = new_window()
+    page = desk.page
+    desk.go(f"/{SYMBOL}", SYMBOL)
+    bar = edit(desk)
+    bar.get_by_role("button", name="Trades", exact=True).click()
+    bar.get_by_role("button", name="Keep the layout").click()
+    expect(panel(desk, "Trades")).to_have_count(0)
+    desk.bring_trader(trader)
+    page.reload()
+    expect(panel(desk, "Chart")).to_be_visible()
+    until(desk, lambda: kept() != [], "the layout does not come to the account")
+    assert kept() == [(1, ["chart", "book", "form", "orders"])]
+    own = "localStorage.getItem('openspot.trade.layout.laptop')"
+    until(desk, lambda: page.evaluate(own) is None, "the browser keeps it, too")
+    expect(panel(desk, "Trades")).to_have_count(0)
+    road = new_window(trader)
+    road.go(f"/{SYMBOL}", SYMBOL)
+    expect(panel(road, "Trades")).to_have_count(0)
+
+    # Both edit the same layout. The second hears of the first, and replaces it when it says so once more.
+    bars = [edit(screen) for screen in (desk, road)]
+    bars[0].get_by_role("button", name="Depth", exact=True).click()
+    bars[1].get_by_role("button", name="Markets", exact=True).click()
+    bars[0].get_by_role("button", name="Keep the layout").click()
+    expect(bars[0]).to_have_count(0)
+    road.expect_complaint("status of 409")
+    bars[1].get_by_role("button", name="Keep the layout").click()
+    expect(road.toast("Another device has changed the layout")).to_be_visible()
+    assert kept() == [(2, ["chart", "book", "form", "orders", "depth"])]
+    bars[1].get_by_role("button", name="Keep the layout").click()
+    expect(bars[1]).to_have_count(0)
+    assert kept() == [(3, ["chart", "book", "form", "orders", "markets"])]
+    edit(road).get_by_role("button", name="Standard layout").click()
+    until(road, lambda: kept() == [(4, [])], "the standard is not kept")
+    page.reload()
+    expect(panel(desk, "Trades")).to_be_visible()
 
 
 @pytest.mark.parametrize("kept", ["[{", '[{"id":"news","x":0,"w":12,"h":10}]'])

@@ -182,8 +182,6 @@ def test_a_long_is_opened_and_half_closed_on_the_page_of_its_market(
     for text in ("Long", "0.8 BTC", "4 ×", "1,000", "200.00 USD"):
         expect(position).to_contain_text(text)
     screen.look_over("a position on the page of its market", ALL_WIDTHS)
-    # A phone has tabs of its own, which begin anew.
-    screen.tab("Positions")
     place(exchange, maker, "buy", "0.4", "1000")
     screen.act(f"the long of {SYMBOL}", "Close the position…")
     dialog = screen.dialog(f"Close the long of {SYMBOL}?")

@@ -31,6 +31,18 @@ SHOWN = """async () => {
     const registration = await navigator.serviceWorker.ready;
     return (await registration.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }));
 }"""
+PUSH = "https://updates.push.services.mozilla.com/wpush/v2/"
+RENEW = """async ([old, renewed]) => {
+    // No browser of a test reaches a push service, and none ends a subscription when it is asked to.
+    const device = await caches.open("device");
+    await device.put("/trade/subscription.json", Response.json({ ...old, applicationKey: [4] }));
+    const work = [];
+    const event = new Event("pushsubscriptionchange");
+    event.newSubscription = { toJSON: () => renewed };
+    event.waitUntil = (promise) => work.push(promise);
+    self.dispatchEvent(event);
+    await Promise.all(work);
+}"""
 CLICK = """async () => {
     const [notification] = await self.registration.getNotifications();
     self.dispatchEvent(new NotificationEvent("notificationclick", { notification }));
@@ -116,8 +128,8 @@ def test_a_browser_that_forbids_notifications_is_told_where_to_allow_them(
     )
 
 
-def test_the_worker_shows_a_message_once_and_a_click_leads_an_open_page_to_it(
-    new_window: NewWindow, trader: Trader
+def test_the_worker_shows_a_message_once_leads_to_it_and_renews_its_subscription(
+    new_window: NewWindow, exchange: Exchange, trader: Trader
 ) -> None:
     screen = new_window(trader, service_workers="allow", permissions=["notifications"])
     page = screen.page
@@ -132,6 +144,13 @@ def test_the_worker_shows_a_message_once_and_a_click_leads_an_open_page_to_it(
     worker.evaluate(CLICK)
     expect(screen.heading("Price alerts")).to_be_visible()
     expect_shown(screen, [])
+    # The push service has ended the subscription: the worker brings the exchange another one, without the session.
+    old, renewed = new_device(f"{PUSH}old"), new_device(f"{PUSH}renewed")
+    token = trader.tokens["accessToken"]
+    exchange.call("POST", "push-subscriptions", old, token)
+    worker.evaluate(RENEW, [old, renewed])
+    [device] = exchange.call("GET", "push-subscriptions", token=token)
+    assert device["endpoint"] == renewed["endpoint"]
     # A message that cannot be read is shown without its text: a browser takes the right away from who shows nothing.
     push(screen, "no JSON")
     expect_shown(screen, [{"title": "OpenSpot", "body": "", "tag": "unread"}])

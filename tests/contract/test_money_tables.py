@@ -38,6 +38,7 @@ WITHOUT_MONEY = {
     "push_subscriptions": PEOPLE,
     "push_messages": PEOPLE,
     "chart_drawings": PEOPLE,
+    "screen_layouts": PEOPLE,
     "price_alert_markets": "up to which trade alerts are judged: no money",
     "notifications": NEWS,
     "withdrawal_addresses": PEOPLE,

@@ -144,7 +144,7 @@ def edge_with(settings: Any) -> Any:
     services = EdgeServices(
         users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), notifications=groups, products=groups,
         orders=nothing, cancel_timers=nothing, order_lists=nothing, markets=nothing, margin=nothing, alerts=nothing,
-        watchlists=nothing, drawings=nothing, devices=nothing,
+        watchlists=nothing, drawings=nothing, layouts=nothing, devices=nothing,
         system=nothing, trading=nothing, people=groups, operators=without_operators(nothing),
         health=Health(), funds=funds,
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=nothing,

@@ -116,7 +116,7 @@ class EdgeProducts:
         services = EdgeServices(
             users=absent, keys=KeyServices(nothing, ApiKeys(nothing)), funds=funds, orders=nothing,
             cancel_timers=nothing, order_lists=nothing, alerts=nothing, watchlists=nothing,
-            drawings=nothing, devices=nothing,
+            drawings=nothing, layouts=nothing, devices=nothing,
             notifications=NotificationServices(nothing, NotificationPreferenceService(self.pool)),
             markets=nothing, margin=MarginClient(bus), health=Health(), people=absent,
             operators=without_operators(),

@@ -7,6 +7,7 @@ from openspot.client.calls import DEFAULT_RETRY
 from openspot.client.drawing_calls import DrawingCalls
 from openspot.client.errors import ApiError
 from openspot.client.funds_calls import FundsCalls
+from openspot.client.layout_calls import LayoutCalls
 from openspot.client.margin_calls import MarginCalls
 from openspot.client.market_calls import MarketCalls
 from openspot.client.order_calls import OrderCalls
@@ -31,6 +32,7 @@ class OpenSpotClient(
     AlertCalls,
     WatchlistCalls,
     DrawingCalls,
+    LayoutCalls,
     PushCalls,
     UserCalls,
 ):

@@ -1,5 +1,7 @@
 """The calls about the devices that the user is notified on."""
 
+from collections.abc import Mapping
+
 from openspot.client.calls import Calls, Done, segment
 from openspot.client.gen.records import PushKey, PushSubscription
 
@@ -22,6 +24,15 @@ class PushCalls(Calls):
         """
         body = {"endpoint": endpoint, "keys": {"p256dh": p256dh, "auth": auth}}
         return await self._call("POST", "/push-subscriptions", PushSubscription, body=body)
+
+    async def renew_push_subscription(self, old: Mapping[str, str], *, endpoint: str, p256dh: str, auth: str) -> None:
+        """Replace a subscription by a renewed one; it stays with its session. `old`: its endpoint, p256dh and auth.
+
+        It needs no session. Raises ApiError 404 if no device has the old one.
+        """
+        before = {"endpoint": old["endpoint"], "keys": {"p256dh": old["p256dh"], "auth": old["auth"]}}
+        renewed = {"endpoint": endpoint, "keys": {"p256dh": p256dh, "auth": auth}}
+        await self._call("POST", "/push-subscriptions/renewal", Done, body={"old": before, "renewed": renewed})
 
     async def send_test_push(self, subscription_id: str) -> None:
         """Send a test message to a device. Raises ApiError 404 for a device that the user does not have."""

@@ -25,6 +25,8 @@ from openspot.rest_edge.funds.routes import fund_routes
 from openspot.rest_edge.funds.service import FundServices
 from openspot.rest_edge.identity.routes import identity_routes
 from openspot.rest_edge.identity.service import KeyServices, UserServices
+from openspot.rest_edge.layouts.routes import layout_routes
+from openspot.rest_edge.layouts.service import LayoutService
 from openspot.rest_edge.margin.routes import margin_routes
 from openspot.rest_edge.margin.service import MarginClient
 from openspot.rest_edge.markets.routes import market_routes
@@ -88,6 +90,7 @@ class EdgeServices:
     alerts: AlertService
     watchlists: WatchlistService
     drawings: DrawingService
+    layouts: LayoutService
     people: PeopleServices
     operators: OperatorServices
     system: SystemSettings
@@ -135,6 +138,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
         alert_routes(PREFIX, services.alerts),
         watchlist_routes(PREFIX, services.watchlists),
         drawing_routes(PREFIX, services.drawings),
+        layout_routes(PREFIX, services.layouts),
         *operator_routes(PREFIX, services.operators),
         *people_routes(PREFIX, services.people),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),

@@ -106,6 +106,7 @@ DESCRIPTOR = Descriptor(
             "price_alert_markets",
             "watchlists",
             "chart_drawings",
+            "screen_layouts",
             "user_locks",
             "user_notes",
             "user_limits",

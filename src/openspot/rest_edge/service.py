@@ -35,6 +35,8 @@ from openspot.rest_edge.drawings.store import DrawingStore
 from openspot.rest_edge.funds.accounts.service import AccountService
 from openspot.rest_edge.funds.service import make_fund_services
 from openspot.rest_edge.identity.service import make_key_services, make_user_services
+from openspot.rest_edge.layouts.service import LayoutService
+from openspot.rest_edge.layouts.store import LayoutStore
 from openspot.rest_edge.mail.service import make_mail_services
 from openspot.rest_edge.margin.service import MarginClient
 from openspot.rest_edge.markets.service import MarketService
@@ -191,6 +193,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         ),
         watchlists=WatchlistService(WatchlistStore(pool), markets.market),
         drawings=DrawingService(DrawingStore(pool), markets.market),
+        layouts=LayoutService(LayoutStore(pool)),
         people=make_people_services(
             settings,
             pool,

@@ -11,6 +11,7 @@ from openspot.web_server.files import PageFile, plain_file
 
 STYLES = "brand.css"
 LOGO = "brand/logo.svg"
+WORKER = "worker.js"
 LEGAL = "legal"
 _OWN_NAME = "OpenSpot"
 _HTML = "text/html; charset=utf-8"
@@ -55,6 +56,7 @@ def branded(files: Mapping[str, PageFile], brand: Brand) -> dict[str, PageFile]:
     """`files` with what the brand changes and adds."""
     changed = {name: _page(file, brand) for name, file in files.items() if name.endswith(".html")}
     changed |= {name: _manifest(file, brand) for name, file in files.items() if name.endswith(".webmanifest")}
+    changed |= {name: _worker(file, brand) for name, file in files.items() if name.endswith(f"/{WORKER}")}
     added = {f"{LEGAL}/{text.name}": _legal_page(text, brand) for text in brand.legal}
     if brand.colours:
         added[STYLES] = plain_file("text/css; charset=utf-8", styles(brand).encode())
@@ -84,6 +86,12 @@ def _manifest(file: PageFile, brand: Brand) -> PageFile:
     content |= {"name": brand.name, "short_name": brand.name}
     content["description"] = content["description"].replace(f"an {_OWN_NAME} exchange", brand.name)
     return plain_file(file.content_type, json.dumps(content).encode())
+
+
+def _worker(file: PageFile, brand: Brand) -> PageFile:
+    # Quoted as JSON: a name may hold signs that would end a text of a script.
+    text = file.variants[-1].body.decode().replace(f'"{_OWN_NAME}"', json.dumps(brand.name), 1)
+    return plain_file(file.content_type, text.encode())
 
 
 def _legal_page(text: LegalText, brand: Brand) -> PageFile:

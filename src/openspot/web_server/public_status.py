@@ -4,6 +4,7 @@ Services and their checks have no names here. A function is down if a service th
 respond, and degraded if a check of such a service is.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -23,6 +24,8 @@ FUNCTIONS = {
 }
 """The services that each function needs, by their titles in OPENSPOT_WATCHED_SERVICES."""
 WORKS, DEGRADED, DOWN = "works", "degraded", "down"
+WATCHED_S = 15.0
+"""How often the states are looked at while nobody asks for them."""
 _SEVERITY = (WORKS, DEGRADED, DOWN)
 
 
@@ -41,6 +44,12 @@ class PublicStatus:
         """`services` returns what the services say of themselves now."""
         self._services = services
         self._known: dict[str, FunctionState] = {}
+
+    async def watch(self) -> None:
+        """Look at the states again and again, so that it is known since when they are what they are."""
+        while True:
+            await self.report()
+            await asyncio.sleep(WATCHED_S)
 
     async def report(self) -> bytes:
         """The functions as JSON. A function none of whose services is watched is left out."""

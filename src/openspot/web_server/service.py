@@ -49,6 +49,8 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
         reporter = HealthReporter(
             client, settings.watched, settings.data_dir, settings.readiness_timeout_s, reconciliation
         )
+        status = PublicStatus(lambda: reporter.services(STATUS_REUSED_S))
+        frame.start("watch the services", status.watch(), is_essential=False)
         console = console_routes(
             reporter,
             Operators(
@@ -58,7 +60,7 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
             ),
             reconciliation,
             CustodyGateway(client, settings.custody_url, wait_s),
-            PublicStatus(lambda: reporter.services(STATUS_REUSED_S)),
+            status,
             otherwise=pages,
             deposits=SimulatedDeposits(client, settings.rest_url, settings.data_dir, wait_s)
             if settings.simulates_deposits

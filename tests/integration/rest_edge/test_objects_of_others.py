@@ -232,8 +232,9 @@ OF_THE_CALLER = {
     "DELETE /watchlists/{watchlistName}",
     "GET /drawings/{symbol}",
     "PATCH /drawings/{symbol}",
+    "PUT /layouts/{width}",
 }
-"""The path names an asset, an event, a list or a market, and the caller's own entry for it is read or changed."""
+"""The path names an asset, an event, a list, a market or a width, and the caller's own entry is read or changed."""
 PUBLIC = {
     "GET /markets/{symbol}",
     "GET /markets/{symbol}/ticker",

@@ -357,6 +357,30 @@ async def test_a_user_manages_devices_and_they_end_with_the_session(edge: RestCl
     assert await pool.fetchval(f"SELECT count(*) {devices}") == 0
 
 
+async def test_a_browser_renews_its_subscription_without_a_session_but_with_its_secret(edge: RestClient) -> None:
+    await register(edge, "ada@example.org")
+    host = "https://updates.push.services.mozilla.com/wpush/v2/"
+    token, old, renewed = edge.token, new_device(host + "old"), new_device(host + "renewed")
+    added = (await edge("POST", "/push-subscriptions", old)).body
+    edge.token = None
+    other_secret = old | {"keys": old["keys"] | {"auth": new_device()["keys"]["auth"]}}
+    for wrong in (other_secret, new_device()):
+        refused = await edge("POST", "/push-subscriptions/renewal", {"old": wrong, "renewed": renewed})
+        assert (refused.status, refused.code) == (404, "PUSH_SUBSCRIPTION_NOT_FOUND")
+    inside = {"old": old, "renewed": renewed | {"endpoint": "https://127.0.0.1/x"}}
+    assert (await edge("POST", "/push-subscriptions/renewal", inside)).message[0].startswith("renewed.endpoint ")
+    # The second time is a repetition whose first reply was lost.
+    for _ in range(2):
+        assert (await edge("POST", "/push-subscriptions/renewal", {"old": old, "renewed": renewed})).status == 200
+    edge.token = token
+    [device] = (await edge("GET", "/push-subscriptions")).body
+    assert device == added | {"endpoint": renewed["endpoint"]}
+    # With the session the right to renew ends, too.
+    assert (await edge("POST", "/auth/logout")).status == 200
+    again = {"old": renewed, "renewed": new_device()}
+    assert (await edge("POST", "/push-subscriptions/renewal", again)).status == 404
+
+
 async def test_a_test_message_goes_to_one_device(pool: asyncpg.Pool) -> None:
     exchange = Exchange(pool, Scripted())
     await exchange.add("ada", await exchange.user("ada"), "https://push.example/1", Device(), 1)

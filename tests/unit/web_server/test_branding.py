@@ -22,7 +22,7 @@ PAGE = '<html><head><meta name="application-name" content="OpenSpot" /><title>Op
 
 def pages(folder: Path, brand: Brand) -> WebPages:
     """The web server's pages for a small build."""
-    (folder / "trade").mkdir()
+    (folder / "trade").mkdir(exist_ok=True)
     (folder / "trade/index.html").write_text(PAGE)
     manifest = {"name": "OpenSpot", "short_name": "OpenSpot", "description": "Trade on an OpenSpot exchange: orders."}
     (folder / "trade/manifest.webmanifest").write_text(json.dumps(manifest))
@@ -41,6 +41,16 @@ async def test_every_page_has_the_name_and_the_colours(tmp_path: Path) -> None:
     assert manifest == {"name": "Bob & Co", "short_name": "Bob & Co", "description": "Trade on Bob & Co: orders."}
     logo = await ask(served, "GET", "/brand/logo.svg")
     assert (logo.header("content-type"), logo.body.decode()) == ("image/svg+xml", "<svg/>")
+
+
+async def test_the_worker_has_the_name_for_messages_without_a_title(tmp_path: Path) -> None:
+    worker = Path(__file__).resolve().parents[3] / "web/public/trade/worker.js"
+    (tmp_path / "trade").mkdir()
+    (tmp_path / "trade/worker.js").write_text(worker.read_text())
+    served = pages(tmp_path, BRAND._replace(name='Bob "B" \\ Co'))
+    text = (await ask(served, "GET", "/trade/worker.js")).body.decode()
+    assert 'const BRAND = "Bob \\"B\\" \\\\ Co";' in text
+    assert "OpenSpot" not in text
 
 
 async def test_a_legal_text_is_a_page_without_markup_of_its_own(tmp_path: Path) -> None:

@@ -1,10 +1,13 @@
 """What anybody may know of the exchange's state: functions, not services, and no reason that helps an attacker."""
 
+import asyncio
 import json
+import time
 
 from openspot.up.services import SERVICES
 from openspot.web_server.health_report import Check, ServiceHealth
 from openspot.web_server.public_status import FUNCTIONS, PublicStatus
+from tests.support.waiting import eventually
 
 READY = {title: ServiceHealth(title, "READY", [Check("bus", "")]) for titles in FUNCTIONS.values() for title in titles}
 
@@ -14,8 +17,10 @@ class Services:
 
     def __init__(self) -> None:
         self.states = dict(READY)
+        self.asked = 0
 
     async def __call__(self) -> list[ServiceHealth]:
+        self.asked += 1
         return list(self.states.values())
 
 
@@ -45,6 +50,16 @@ async def test_a_state_keeps_its_beginning_until_it_changes() -> None:
     assert during["prices"][1] >= before["prices"][1]
     assert await functions(status) == during
     assert during["trading"] == before["trading"]
+
+
+async def test_states_are_looked_at_before_anybody_asks() -> None:
+    services = Services()
+    status = PublicStatus(services)
+    watching = asyncio.create_task(status.watch())
+    await eventually(lambda: services.asked > 0)
+    seen = time.time_ns() // 1_000_000
+    assert {since <= seen for _, since in (await functions(status)).values()} == {True}
+    watching.cancel()
 
 
 async def test_nothing_tells_what_runs_behind_the_functions() -> None:

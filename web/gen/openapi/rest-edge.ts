@@ -668,6 +668,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/push-subscriptions/renewal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a subscription by the one that the browser has renewed it with
+         * @description Anybody may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        post: operations["renew_push_subscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/push-subscriptions/{subscriptionId}/test": {
         parameters: {
             query?: never;
@@ -2374,6 +2394,46 @@ export interface paths {
          * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record.
          */
         patch: operations["change_drawings"];
+        trace?: never;
+    };
+    "/api/v1/layouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Your layouts of the trading screen, by width class
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request.
+         */
+        get: operations["list_layouts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/layouts/{width}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Keep a layout of the trading screen
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        put: operations["put_layout"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/operator/session": {
@@ -4526,6 +4586,51 @@ export interface components {
             updatedAt: string | null;
         };
         /**
+         * LayoutChart
+         * @description What a further chart shows, and how. `symbol` is a market, or null for the market of the page.
+         */
+        LayoutChart: {
+            symbol: string | null;
+            /** @enum {string} */
+            interval: "1m" | "5m" | "15m" | "30m" | "1h" | "4h" | "1d" | "1w";
+            logarithmic: boolean;
+        };
+        /**
+         * LayoutChartBody
+         * @description What a further chart shows, and how. `symbol` is a market, or null for the market of the page.
+         */
+        LayoutChartBody: {
+            symbol: string | null;
+            interval: components["schemas"]["Interval"];
+            /** @default false */
+            logarithmic?: boolean;
+        };
+        /**
+         * LayoutPanel
+         * @description A panel of the trading screen: first column, columns and rows. `chart` is null but of further charts.
+         */
+        LayoutPanel: {
+            /** @enum {string} */
+            id: "chart" | "book" | "trades" | "form" | "orders" | "depth" | "markets" | "chart-2" | "chart-3" | "chart-4";
+            x: number;
+            w: number;
+            h: number;
+            chart: components["schemas"]["LayoutChart"] | null;
+        };
+        /**
+         * LayoutPanelBody
+         * @description A panel: its first column `x` from 0, its columns `w` (24 in all) and its rows `h`.
+         *
+         *     It falls upwards until it meets a panel that is before it in the list. `chart` says what a further chart shows.
+         */
+        LayoutPanelBody: {
+            id: components["schemas"]["PanelId"];
+            x: number;
+            w: number;
+            h: number;
+            chart?: components["schemas"]["LayoutChartBody"] | null;
+        };
+        /**
          * LedgerHistoryEntry
          * @description One ledger entry. `balance` is the running balance after it, `createdAt` is in UTC.
          */
@@ -5668,6 +5773,12 @@ export interface components {
             maximum: string;
         };
         /**
+         * PanelId
+         * @description The panels of the trading screen.
+         * @enum {string}
+         */
+        PanelId: "chart" | "book" | "trades" | "form" | "orders" | "depth" | "markets" | "chart-2" | "chart-3" | "chart-4";
+        /**
          * PasswordBody
          * @description The current password, the new one, and with MFA a TOTP or recovery code.
          * @example {
@@ -6017,6 +6128,30 @@ export interface components {
         PushKeysBody: {
             p256dh: string;
             auth: string;
+        };
+        /**
+         * PushRenewalBody
+         * @description A subscription that the browser has replaced by another one. Whoever names all of the old one may replace it.
+         * @example {
+         *       "old": {
+         *         "endpoint": "https://updates.push.services.mozilla.com/wpush/v2/gAAAAABk",
+         *         "keys": {
+         *           "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+         *           "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+         *         }
+         *       },
+         *       "renewed": {
+         *         "endpoint": "https://updates.push.services.mozilla.com/wpush/v2/gAAAAABm",
+         *         "keys": {
+         *           "auth": "k8JV6sjdbhAi1n3_LDBLvA",
+         *           "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+         *         }
+         *       }
+         *     }
+         */
+        PushRenewalBody: {
+            old: components["schemas"]["PushSubscriptionBody"];
+            renewed: components["schemas"]["PushSubscriptionBody"];
         };
         /**
          * PushSubscription
@@ -6370,6 +6505,55 @@ export interface components {
          * @enum {string}
          */
         Scope: "read" | "trade" | "cancel" | "withdraw";
+        /**
+         * ScreenLayout
+         * @description A layout that you keep. Without panels the screen has its standard. Each change makes `version` one more.
+         */
+        ScreenLayout: {
+            /** @enum {string} */
+            width: "tablet" | "laptop" | "wide";
+            version: number;
+            panels: components["schemas"]["LayoutPanel"][];
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        /**
+         * ScreenLayoutBody
+         * @description The layout to keep. Without panels the screen has its standard.
+         *
+         *     `version` is the one that you have read, 0 if there was none: another one refuses it.
+         * @example {
+         *       "panels": [
+         *         {
+         *           "h": 20,
+         *           "id": "chart",
+         *           "w": 14,
+         *           "x": 0
+         *         },
+         *         {
+         *           "h": 20,
+         *           "id": "form",
+         *           "w": 10,
+         *           "x": 14
+         *         },
+         *         {
+         *           "chart": {
+         *             "interval": "1h",
+         *             "symbol": "ETH-USD"
+         *           },
+         *           "h": 12,
+         *           "id": "chart-2",
+         *           "w": 24,
+         *           "x": 0
+         *         }
+         *       ],
+         *       "version": 0
+         *     }
+         */
+        ScreenLayoutBody: {
+            version: number;
+            panels: components["schemas"]["LayoutPanelBody"][];
+        };
         /**
          * SelfTradePrevention
          * @description The mode that an order may choose for itself under the complete rules. Without one its account's mode applies.
@@ -6882,6 +7066,12 @@ export interface components {
             add?: string[];
             remove?: string[];
         };
+        /**
+         * WidthClass
+         * @description The windows that share a layout: each class has its own.
+         * @enum {string}
+         */
+        WidthClass: "tablet" | "laptop" | "wide";
         /**
          * WithdrawalAddressBody
          * @description An address to save. `tag` is the memo of networks that have one; `isOwn` says that it is the caller's.
@@ -10213,6 +10403,102 @@ export interface operations {
             };
             /** @description the credential does not open this route */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    renew_push_subscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PushRenewalBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushDone"];
+                };
+            };
+            /** @description the body is not valid, or the endpoint is of no push service that this exchange sends to */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description nobody is notified by the old subscription, or its keys are others, or its session has ended */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description this exchange notifies no devices: PUSH_OFF */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18523,6 +18809,179 @@ export interface operations {
                 };
             };
             /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_layouts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScreenLayout"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    put_layout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The windows that share the layout */
+                width: components["schemas"]["WidthClass"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScreenLayoutBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScreenLayout"];
+                };
+            };
+            /** @description width or body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the layout was changed since you have read it: LAYOUT_CHANGED, with its `version` in `details` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
                     [name: string]: unknown;

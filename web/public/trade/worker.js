@@ -5,6 +5,11 @@
 const OFFLINE_PAGE = "/trade/offline.html";
 /** A new name when the page changes: the old one is then deleted. */
 const KEPT = "offline-2";
+/** Holds the subscription that the exchange knows: of one that has ended the browser may tell nothing. */
+const DEVICE = "device";
+const SUBSCRIPTION = "/trade/subscription.json";
+/** The name of the exchange. The web server puts that of the operator's brand in its place. */
+const BRAND = "OpenSpot";
 
 self.addEventListener("install", (event) => {
   event.waitUntil(
@@ -19,7 +24,11 @@ self.addEventListener("activate", (event) => {
   event.waitUntil(
     caches
       .keys()
-      .then((names) => Promise.all(names.filter((name) => name !== KEPT).map((name) => caches.delete(name)))),
+      .then((names) =>
+        Promise.all(
+          names.filter((name) => name !== KEPT && name !== DEVICE).map((name) => caches.delete(name)),
+        ),
+      ),
   );
 });
 
@@ -50,6 +59,44 @@ self.addEventListener("notificationclick", (event) => {
   event.waitUntil(openPageOf(String(event.notification.data)));
 });
 
+/** The push service has ended a subscription: another one takes its place, without a page and without a click. */
+self.addEventListener("pushsubscriptionchange", (event) => {
+  event.waitUntil(renew(event));
+});
+
+async function renew({ oldSubscription, newSubscription }) {
+  const device = await caches.open(DEVICE);
+  const kept = await device.match(SUBSCRIPTION);
+  const old = kept ? await kept.json() : oldSubscription && bodyOf(oldSubscription);
+  // A browser that is not notified any more, or whose session has ended, has nothing to renew.
+  if (!old) return;
+  const renewed = newSubscription ?? (await subscribedAgain(oldSubscription, old));
+  const { restUrl } = await (await fetch("/config.json")).json();
+  const body = { old: { endpoint: old.endpoint, keys: old.keys }, renewed: bodyOf(renewed) };
+  const response = await fetch(`${restUrl}/api/v1/push-subscriptions/renewal`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (response.ok)
+    await device.put(SUBSCRIPTION, Response.json({ ...body.renewed, applicationKey: old.applicationKey }));
+  else if (response.status === 404) {
+    // The exchange notifies this browser no more, so it must not count itself as notified.
+    await device.delete(SUBSCRIPTION);
+    await renewed.unsubscribe();
+  }
+}
+
+async function subscribedAgain(ended, { applicationKey }) {
+  const applicationServerKey = ended?.options.applicationServerKey ?? Uint8Array.from(applicationKey ?? []);
+  return self.registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
+}
+
+function bodyOf(subscription) {
+  const { endpoint, keys } = subscription.toJSON();
+  return { endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth } };
+}
+
 function readMessage(data) {
   let read;
   try {
@@ -61,7 +108,7 @@ function readMessage(data) {
   return {
     id: text("id", "unread"),
     kind: text("kind", ""),
-    title: text("title", "OpenSpot"),
+    title: text("title", BRAND),
     text: text("text", ""),
     createdAt: Number.isFinite(read?.createdAt) ? read.createdAt : Date.now(),
   };

@@ -565,6 +565,33 @@ class DrawnMarket(Record, frozen=True):
     updated_at: datetime
 
 
+class LayoutChart(Record, frozen=True):
+    """What a further chart shows, and how. `symbol` is a market, or None for the market of the page."""
+
+    symbol: str | None
+    interval: str
+    logarithmic: bool
+
+
+class LayoutPanel(Record, frozen=True):
+    """A panel of the trading screen: first column, columns and rows. `chart` is None but of further charts."""
+
+    id: str
+    x: int
+    w: int
+    h: int
+    chart: LayoutChart | None
+
+
+class ScreenLayout(Record, frozen=True):
+    """A layout that you keep. Without panels the screen has its standard. Each change makes `version` one more."""
+
+    width: str
+    version: int
+    panels: list[LayoutPanel]
+    updated_at: datetime
+
+
 class OrderEstimate(Record, frozen=True):
     """The estimated result of an order, in the quote asset.
 

@@ -59,6 +59,7 @@ from openspot.client.gen.records import (
     PushKey,
     PushSubscription,
     Replacement,
+    ScreenLayout,
     Session,
     SignInProviders,
     Stake,
@@ -881,6 +882,19 @@ class SyncCalls:
         """
         return self._loop.run(self._client.change_drawings(symbol, put=put, remove=remove))
 
+    def layouts(self) -> list[ScreenLayout]:
+        """The user's layouts, by width class."""
+        return self._loop.run(self._client.layouts())
+
+    def put_layout(self, width: str, panels: Sequence[Mapping[str, Any]], *, version: int) -> ScreenLayout:
+        """Keep the layout of a width class (`tablet`, `laptop` or `wide`). Without panels the screen has its standard.
+
+        A panel: `id`, `x` (its first column from 0), `w` (its columns of 24), `h` (its rows), and of a further chart
+        `chart` (`symbol`, or None for the page's market, `interval` and `logarithmic`). `version` is the one that was
+        read, 0 if there was none. Raises ApiError 409 LAYOUT_CHANGED if there is another one by now.
+        """
+        return self._loop.run(self._client.put_layout(width, panels, version=version))
+
     def push_subscriptions(self) -> list[PushSubscription]:
         """The user's devices, newest first."""
         return self._loop.run(self._client.push_subscriptions())
@@ -895,6 +909,13 @@ class SyncCalls:
         Raises ApiError 400 for an endpoint of a push service that the exchange does not send to, 409 at the bound.
         """
         return self._loop.run(self._client.add_push_subscription(endpoint, p256dh=p256dh, auth=auth))
+
+    def renew_push_subscription(self, old: Mapping[str, str], *, endpoint: str, p256dh: str, auth: str) -> None:
+        """Replace a subscription by a renewed one; it stays with its session. `old`: its endpoint, p256dh and auth.
+
+        It needs no session. Raises ApiError 404 if no device has the old one.
+        """
+        return self._loop.run(self._client.renew_push_subscription(old, endpoint=endpoint, p256dh=p256dh, auth=auth))
 
     def send_test_push(self, subscription_id: str) -> None:
         """Send a test message to a device. Raises ApiError 404 for a device that the user does not have."""

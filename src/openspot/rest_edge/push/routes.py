@@ -14,6 +14,7 @@ from openspot.rest_edge.push.schemas import (
     SUBSCRIPTION_ID_PATTERN,
     PushDone,
     PushKey,
+    PushRenewalBody,
     PushSubscription,
     PushSubscriptionBody,
 )
@@ -26,6 +27,8 @@ SubscriptionPath = Annotated[
 _READ = Policy(Access.USER)
 _CHANGE = Policy(Access.USER, audit=True)
 """There is no scope: a device belongs to a session, and an API key has none."""
+_RENEW = Policy(Access.PUBLIC, audit=True)
+"""A browser renews a subscription while no page is open. Its worker has no session, but the subscription's secret."""
 
 
 def push_routes(prefix: str, devices: DeviceService) -> Router:
@@ -50,6 +53,19 @@ def push_routes(prefix: str, devices: DeviceService) -> Router:
     )  # fmt: skip
     async def add_push_subscription(request: Request, body: PushSubscriptionBody) -> Response:
         return json_response(await devices.add(caller(request), body), 201)
+
+    @router.post(
+        "/renewal", _RENEW, response=PushDone,
+        refusals={
+            400: "the body is not valid, or the endpoint is of no push service that this exchange sends to",
+            404: "nobody is notified by the old subscription, or its keys are others, or its session has ended",
+            409: "this exchange notifies no devices: PUSH_OFF",
+        },
+        summary="Replace a subscription by the one that the browser has renewed it with",
+    )  # fmt: skip
+    async def renew_push_subscription(body: PushRenewalBody) -> Response:
+        await devices.renew(body)
+        return json_response(PushDone(True))
 
     @router.post(
         "/{subscriptionId}/test", _CHANGE, status=202, response=PushDone,

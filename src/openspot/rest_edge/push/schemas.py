@@ -39,6 +39,36 @@ class PushSubscriptionBody(Body):
     keys: PushKeysBody
 
 
+class PushRenewalBody(Body):
+    """A subscription that the browser has replaced by another one. Whoever names all of the old one may replace it."""
+
+    model_config = example(
+        {
+            "old": {
+                "endpoint": "https://updates.push.services.mozilla.com/wpush/v2/gAAAAABk",
+                "keys": {
+                    "p256dh": (
+                        "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+                    ),
+                    "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+                },
+            },
+            "renewed": {
+                "endpoint": "https://updates.push.services.mozilla.com/wpush/v2/gAAAAABm",
+                "keys": {
+                    "p256dh": (
+                        "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+                    ),
+                    "auth": "k8JV6sjdbhAi1n3_LDBLvA",
+                },
+            },
+        }
+    )
+
+    old: PushSubscriptionBody
+    renewed: PushSubscriptionBody
+
+
 class PushSubscription(Message, frozen=True):
     """A device that you are notified on. `reached_at` is when its push service last took a message, null if never.
 

@@ -16,7 +16,7 @@ from openspot.rest_edge.languages.catalogue import language_of, translated
 from openspot.rest_edge.push.encryption import BadDeviceKeyError, DeviceKeys
 from openspot.rest_edge.push.endpoints import endpoint_fault
 from openspot.rest_edge.push.queue import PushMessage, PushQueue
-from openspot.rest_edge.push.schemas import PushSubscription, PushSubscriptionBody
+from openspot.rest_edge.push.schemas import PushRenewalBody, PushSubscription, PushSubscriptionBody
 from openspot.rest_edge.push.sender import USEFUL, PushSender
 from openspot.rest_edge.push.settings import PushSettings
 from openspot.rest_edge.push.subscriptions import (
@@ -60,18 +60,7 @@ class DeviceService:
 
     async def add(self, identity: Identity, body: PushSubscriptionBody) -> PushSubscription:
         """Notify the caller on this device while the session lasts."""
-        if self.public_key is None:
-            raise HttpError(409, "this exchange notifies no devices", "PUSH_OFF")
-        fault = self._endpoint_fault(body.endpoint)
-        if fault is not None:
-            raise validation_error([f"endpoint {fault}"])
-        try:
-            keys = DeviceKeys(read_without_padding(body.keys.p256dh), read_without_padding(body.keys.auth))
-            keys.point()
-        except BadDeviceKeyError as error:
-            raise validation_error([f"keys: {error}"]) from error
-        except ValueError as error:
-            raise validation_error([f"keys {error}"]) from error
+        keys = self._checked(body)
         new_id = short_id(os.urandom(SUBSCRIPTION_ID_LENGTH), SUBSCRIPTION_ID_LENGTH)
         try:
             device = await self._subscriptions.add(new_id, identity.user_id, identity.session_id, body.endpoint, keys)
@@ -81,6 +70,22 @@ class DeviceService:
         except SessionOverError:
             raise HttpError(409, "your session has ended: log in again", "SESSION_OVER") from None
         return _shown(device, identity)
+
+    async def renew(self, body: PushRenewalBody) -> None:
+        """Replace a subscription by the one that the browser has renewed it with. It stays with its session."""
+        keys = self._checked(body.renewed, "renewed.")
+        old = _keys_of(body.old, "old.")
+        if not await self._subscriptions.renew(body.old.endpoint, old, body.renewed.endpoint, keys):
+            raise _unknown()
+
+    def _checked(self, body: PushSubscriptionBody, place: str = "") -> DeviceKeys:
+        """The keys of a subscription that can be sent to. `place` is where the body stands in the request."""
+        if self.public_key is None:
+            raise HttpError(409, "this exchange notifies no devices", "PUSH_OFF")
+        fault = self._endpoint_fault(body.endpoint)
+        if fault is not None:
+            raise validation_error([f"{place}endpoint {fault}"])
+        return _keys_of(body, place)
 
     async def delete(self, user_id: str, subscription_id: str) -> None:
         """Notify the user on this device no more."""
@@ -124,6 +129,17 @@ def make_push_services(settings: PushSettings, mail_from: str, pool: Pool, frame
         return endpoint_fault(endpoint, settings.push_hosts, allows_private=settings.push_private_addresses)
 
     return PushServices(queue, DeviceService(pool, subscriptions, queue, fault, public_key))
+
+
+def _keys_of(body: PushSubscriptionBody, place: str) -> DeviceKeys:
+    try:
+        keys = DeviceKeys(read_without_padding(body.keys.p256dh), read_without_padding(body.keys.auth))
+        keys.point()
+    except BadDeviceKeyError as error:
+        raise validation_error([f"{place}keys: {error}"]) from error
+    except ValueError as error:
+        raise validation_error([f"{place}keys {error}"]) from error
+    return keys
 
 
 def _unknown() -> HttpError:

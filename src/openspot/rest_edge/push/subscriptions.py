@@ -103,6 +103,41 @@ class PushSubscriptions:
                 raise SessionOverError
         return added
 
+    async def renew(self, endpoint: str, keys: DeviceKeys, new_endpoint: str, new_keys: DeviceKeys) -> bool:
+        """Give the devices with this endpoint and these keys others. False if none with a living session has them.
+
+        Endpoint and keys together are a secret of the browser. A request may be repeated: a device that has the new
+        ones already stays as it is.
+        """
+        # The new one is looked for first: of one that is there already nothing of the old one is left.
+        query = f"""
+            WITH known AS (
+                SELECT user_id FROM push_subscriptions AS device
+                WHERE endpoint = $5 AND public_key = $6 AND secret = $7 AND {IS_ALIVE}
+            ), renewed AS (
+                UPDATE push_subscriptions AS device
+                SET endpoint = $5, public_key = $6, secret = $7, refusals = 0, paused_until = $1
+                WHERE endpoint = $2 AND public_key = $3 AND secret = $4 AND {IS_ALIVE} AND NOT EXISTS (
+                    SELECT FROM push_subscriptions AS other
+                    WHERE other.user_id = device.user_id AND other.endpoint = $5
+                        AND other.subscription_id <> device.subscription_id
+                ) RETURNING user_id
+            )
+            SELECT EXISTS (SELECT FROM known) OR EXISTS (SELECT FROM renewed)
+        """  # noqa: S608
+        return bool(
+            await self._pool.fetchval(
+                query,
+                self._now(),
+                endpoint,
+                keys.public_key,
+                keys.secret,
+                new_endpoint,
+                new_keys.public_key,
+                new_keys.secret,
+            )
+        )
+
     async def delete(self, user_id: str, subscription_id: str) -> bool:
         """Delete a device with what waits for it. False if the user has none with this id."""
         query = "DELETE FROM push_subscriptions WHERE user_id = $1 AND subscription_id = $2 RETURNING true"

@@ -16,6 +16,7 @@ import {
   deviceSubscription,
   forgetDevice,
   permitNotifications,
+  rememberDevice,
   subscribeDevice,
 } from "./devices.ts";
 import { tellFailure } from "./failures.ts";
@@ -66,6 +67,7 @@ export function DeviceNotifications() {
         await subscription.unsubscribe().catch(() => false);
         throw error;
       });
+      await rememberDevice(body, applicationKey);
       return true;
     },
     onSuccess: (isOn) => {

@@ -1,6 +1,11 @@
 /** This browser as a device that shows notifications while no page is open (Web Push). */
 
+import type { Schemas } from "../api/client.ts";
+
 const WORKER = "/trade/worker.js";
+/** Where the worker looks for the subscription that the exchange knows. */
+const DEVICE = "device";
+const SUBSCRIPTION = "/trade/subscription.json";
 
 /** `denied`: the user, or whoever set the browser up, forbids notifications, and only its settings change that. */
 export type Ability = "able" | "denied" | "unable" | "needs-install";
@@ -35,8 +40,18 @@ export async function subscribeDevice(publicKey: string): Promise<PushSubscripti
   return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
 }
 
+/** Keep the subscription that the exchange now knows: the worker renews it by it when the push service ends it. */
+export async function rememberDevice(
+  body: Schemas["PushSubscriptionBody"],
+  publicKey: string,
+): Promise<void> {
+  const kept = await caches.open(DEVICE);
+  await kept.put(SUBSCRIPTION, Response.json({ ...body, applicationKey: [...bytesOf(publicKey)] }));
+}
+
 /** End the subscription of this browser, if there is one: what is still on its way is not shown any more. */
 export async function forgetDevice(): Promise<void> {
+  if ("caches" in window) await caches.delete(DEVICE);
   await (await deviceSubscription())?.unsubscribe();
 }
 

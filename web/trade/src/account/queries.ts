@@ -60,13 +60,15 @@ export function useActivity() {
   });
 }
 
-/** The stored notices of a user, the newest first. */
-export function useTold(userId: string) {
+/** The stored notices of a user, the newest first; asked for once `isWanted`. */
+export function useTold(userId: string, isWanted: boolean) {
   const { rest } = useExchange();
   const params = { query: { limit: NOTICES_MAX } };
-  return useOwn([...TOLD, userId], (signal) =>
-    returned(rest.GET("/api/v1/users/me/notifications", { params, signal })),
-  );
+  return useQuery({
+    queryKey: [...TOLD, userId],
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/users/me/notifications", { params, signal })),
+    enabled: isWanted,
+  });
 }
 
 export function useApiKeys() {

@@ -15,12 +15,19 @@ import classes from "./Notices.module.css";
 const AlertDialog = lazy(() => import("../alerts/AlertDialog.tsx"));
 
 const SHOWN_MAX = 9;
+/** By then a page has asked for what it shows: an edge takes ten requests a second of a user. */
+const SETTLED_MS = 1_500;
 const SYMBOL = /^\/([A-Z0-9]+-[A-Z0-9]+)$/;
 
 /** How many notices are unread, and the list of them. To open it is to read it. */
 export default function Notices({ userId }: { userId: string }) {
   const notices = useNotices(userId);
-  const { data: told } = useTold(userId);
+  const [isSettled, setSettled] = useState(false);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSettled(true), SETTLED_MS);
+    return () => window.clearTimeout(timer);
+  }, []);
+  const { data: told } = useTold(userId, isSettled);
   useEffect(() => {
     if (told) learn(userId, told);
   }, [userId, told]);

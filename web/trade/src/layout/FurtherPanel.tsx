@@ -1,7 +1,9 @@
-import { lazy, Suspense } from "react";
+import { useFullscreenElement, useMergedRef } from "@mantine/hooks";
+import { lazy, Suspense, useState } from "react";
 import { t } from "#lib/language.ts";
 import type { Schemas } from "../api/client.ts";
 import { type Market, useMarkets } from "../api/queries.ts";
+import { ChartTools } from "../market/ChartTools.tsx";
 import { MarketList } from "../market/MarketList.tsx";
 import { NOTHING, type Own } from "../market/own.ts";
 import { Panel as PanelBox } from "../market/Panel.tsx";
@@ -73,8 +75,12 @@ function FurtherChart({
   // One that is not listed any more: the chart is that of the page until another is chosen.
   const shown = chosen ?? market;
   const orders = open.filter(({ symbol }) => symbol === shown.symbol);
+  const { ref, toggle, fullscreen } = useFullscreenElement<HTMLElement>();
+  const [panel, setPanel] = useState<HTMLElement | null>(null);
+  const held = useMergedRef(ref, setPanel);
   return (
     <PanelBox
+      ref={held}
       title={`${shown.symbol} ${choice.interval}`}
       tools={
         <div className={classes.tools}>
@@ -100,6 +106,15 @@ function FurtherChart({
               if (interval) onChoice({ ...choice, interval });
             }}
           />
+          <ChartTools
+            symbol={shown.symbol}
+            hasCandles
+            isLogarithmic={choice.logarithmic}
+            onScale={(logarithmic) => onChoice({ ...choice, logarithmic })}
+            isFull={fullscreen}
+            panel={panel}
+            onFull={() => void toggle()}
+          />
         </div>
       }
     >
@@ -109,7 +124,7 @@ function FurtherChart({
           market={shown}
           interval={choice.interval}
           last={undefined}
-          isLogarithmic={false}
+          isLogarithmic={choice.logarithmic}
           own={shown.symbol === market.symbol ? own : { ...NOTHING, orders }}
         />
       </Suspense>

@@ -71,7 +71,7 @@ it("three charts can be added, each with the page's market until another is chos
   for (const id of ["chart-2", "chart-3", "chart-4"] as const) {
     expect(nextChart(layout)).toBe(id);
     layout = shownAgain(layout, "laptop", id);
-    expect(layout.at(-1)?.chart).toEqual({ symbol: null, interval: "1h" });
+    expect(layout.at(-1)?.chart).toEqual({ symbol: null, interval: "1h", logarithmic: false });
   }
   expect(nextChart(layout)).toBeNull();
   // Two side by side, and the third below.

@@ -152,7 +152,7 @@ export function shownAgain(layout: Layout, width: WidthClass, id: PanelId): Layo
   const sides = [0, half].map((x) => ({ id, x, w: half, h: 12 }));
   const rowOf = (panel: Panel) => placed([...layout, panel]).at(-1)?.y ?? 0;
   const size = standard ?? sides.reduce((best, side) => (rowOf(side) < rowOf(best) ? side : best));
-  const chart: ChartChoice = { symbol: null, interval: "1h" };
+  const chart: ChartChoice = { symbol: null, interval: "1h", logarithmic: false };
   return [...layout, { id, x: size.x, w: size.w, h: size.h, ...(isOwnChart(id) ? { chart } : {}) }];
 }
 

@@ -28,8 +28,8 @@ it.each(["tablet", "laptop", "wide"] as const)(
 it("reads what it has written, with the further charts", () => {
   const layout: Layout = [
     panel("chart", 0, 14, 20),
-    { ...panel("chart-2", 14, 10, 6), chart: { symbol: "ETH-USD", interval: "4h" } },
-    { ...panel("chart-3", 14, 10, 60), chart: { symbol: null, interval: "1m" } },
+    { ...panel("chart-2", 14, 10, 6), chart: { symbol: "ETH-USD", interval: "4h", logarithmic: false } },
+    { ...panel("chart-3", 14, 10, 60), chart: { symbol: null, interval: "1m", logarithmic: false } },
   ];
   expect(readLayout(JSON.stringify(layout), "laptop")).toEqual(layout);
 });
@@ -50,7 +50,10 @@ it.each([
   ["a text as a number", [{ id: "chart", x: "0", w: 12, h: 10 }]],
   ["a further chart without a choice", [panel("chart-2", 0, 12, 10)]],
   ["a chart of no interval", [{ ...panel("chart-2", 0, 12, 10), chart: { symbol: null, interval: "2m" } }]],
-  ["a chart of no market", [{ ...panel("chart-2", 0, 12, 10), chart: { symbol: "<b>", interval: "1m" } }]],
+  [
+    "a chart of no market",
+    [{ ...panel("chart-2", 0, 12, 10), chart: { symbol: "<b>", interval: "1m", logarithmic: false } }],
+  ],
   ["more than a layout can be", JSON.stringify([panel("chart", 0, 12, 10)]).padEnd(5000)],
 ])("a kept layout with %s is none", (_, kept) => {
   const text = kept === null || typeof kept === "string" ? kept : JSON.stringify(kept);

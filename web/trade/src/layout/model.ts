@@ -18,10 +18,11 @@ export const PANELS = [...FIXED_PANELS, ...OWN_CHARTS] as const;
 
 export type PanelId = (typeof PANELS)[number];
 
-/** What a further chart shows: a market, or null for that of the page. */
+/** What a further chart shows: a market, or null for that of the page; and its scale. */
 export interface ChartChoice {
   symbol: string | null;
   interval: Interval;
+  logarithmic: boolean;
 }
 
 export interface Panel {
@@ -92,12 +93,15 @@ export function template(layout: Layout): string {
 /** The layout that a browser keeps for a width class, or null if it is damaged or not known. */
 export function readLayout(text: string | null, width: WidthClass): Layout | null {
   if (text === null || text.length > TEXT_MAX) return null;
-  let found: unknown;
   try {
-    found = JSON.parse(text);
+    return layoutOf(JSON.parse(text), width);
   } catch {
     return null;
   }
+}
+
+/** The layout that these panels are, or null if they are not one: then the screen has its standard. */
+export function layoutOf(found: unknown, width: WidthClass): Layout | null {
   if (!Array.isArray(found) || found.length === 0) return null;
   const panels = found.map((one: unknown) => readPanel(one, WIDTH_MIN[width]));
   const layout = panels.filter((panel) => panel !== null);
@@ -118,11 +122,12 @@ function readPanel(found: unknown, widthMin: number): Panel | null {
 
 function readChoice(found: unknown): ChartChoice | null {
   if (typeof found !== "object" || found === null) return null;
-  const { symbol, interval: name } = found as Record<string, unknown>;
+  const { symbol, interval: name, logarithmic: scale = false } = found as Record<string, unknown>;
   const interval = INTERVALS.find((known) => known === name);
-  if (interval === undefined) return null;
-  if (symbol === null) return { symbol, interval };
-  return typeof symbol === "string" && SYMBOL.test(symbol) ? { symbol, interval } : null;
+  if (interval === undefined || typeof scale !== "boolean") return null;
+  const rest = { interval, logarithmic: scale };
+  if (symbol === null) return { symbol, ...rest };
+  return typeof symbol === "string" && SYMBOL.test(symbol) ? { symbol, ...rest } : null;
 }
 
 function within(value: unknown, least: number, most: number): value is number {

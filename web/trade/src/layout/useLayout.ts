@@ -1,14 +1,19 @@
 /** The layout of the trading screen, and its editing. */
-import { useCallback, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useState } from "react";
 import { toastFailed } from "#lib/components/toasts.tsx";
+import { useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
-import { keepLayout, useKeptLayout, useWidthClass } from "./kept.ts";
+import { useSession } from "../api/session.ts";
+import { hasKeptHere, keepLayout, useKeptLayout, useWidthClass } from "./kept.ts";
 import type { Layout, WidthClass } from "./model.ts";
 
 /** What is being edited: nothing of it is kept before the reader says so. */
 export interface Edited {
   width: WidthClass;
   layout: Layout;
+  /** Of what was kept when editing began: if there is another one by the end, it is not replaced unseen. */
+  version: number;
 }
 
 export interface ScreenLayout {
@@ -31,38 +36,58 @@ export interface ScreenLayout {
 }
 
 export function useLayout(): ScreenLayout {
+  const { rest } = useExchange();
+  const client = useQueryClient();
+  const { session } = useSession();
+  const userId = session?.userId;
   const width = useWidthClass();
-  const kept = useKeptLayout(width);
+  const { layout: kept, version } = useKeptLayout(width);
   const [edited, setEdited] = useState<Edited | null>(null);
   // A window that gets another class has another layout: what was edited stays with its own.
   const current = edited?.width === width ? edited : null;
+  useEffect(() => {
+    if (userId !== undefined && hasKeptHere())
+      void import("./account.ts").then(
+        ({ bringToAccount }) => bringToAccount(rest, client),
+        // The next visit tries again.
+        () => undefined,
+      );
+  }, [userId, rest, client]);
   const begin = useCallback(
     () =>
       void import("./changes.ts").then(
-        ({ STANDARD }) => setEdited({ width, layout: kept ?? STANDARD[width] }),
+        ({ STANDARD }) => setEdited({ width, layout: kept ?? STANDARD[width], version }),
         (error: unknown) => {
           const { title, detail, advice } = explain(error);
           toastFailed(title, `${detail} ${advice}`);
         },
       ),
-    [width, kept],
+    [width, kept, version],
+  );
+  /** Keep it, and end editing then, unless the reader has gone on. */
+  const keepEdited = useCallback(
+    (next: Layout | null) =>
+      current &&
+      void keepLayout(rest, client, width, next, current.version).then((outcome) =>
+        setEdited((now) => {
+          if (outcome.isKept) return now === current ? null : now;
+          return now?.width === width ? { ...now, version: outcome.version } : now;
+        }),
+      ),
+    [rest, client, width, current],
   );
   const finish = useCallback(() => {
-    if (current) keepLayout(width, current.layout);
-    setEdited(null);
-  }, [width, current]);
+    if (current) keepEdited(current.layout);
+  }, [current, keepEdited]);
   return {
     layout: current?.layout ?? kept,
     width,
     isEditing: current !== null,
     begin,
-    change: (layout) => setEdited({ width, layout }),
-    set: (layout) => keepLayout(width, layout),
+    change: (layout) => setEdited({ width, layout, version: current?.version ?? version }),
+    set: (layout) => void keepLayout(rest, client, width, layout, null),
     finish,
     cancel: () => setEdited(null),
-    reset: () => {
-      keepLayout(width, null);
-      setEdited(null);
-    },
+    reset: () => keepEdited(null),
   };
 }

@@ -5,6 +5,7 @@ import { Link } from "wouter";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { t } from "#lib/language.ts";
 import { Loading } from "../parts/Loading.tsx";
+import { ScreenHoldings } from "../positions/ScreenHoldings.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 import { Balances } from "./Balances.tsx";
 import { CollateralDialog, type Move } from "./CollateralDialog.tsx";
@@ -31,6 +32,18 @@ export function MarginPositions({ only }: { only: string | undefined }) {
       state={query}
       problem={query.error ? explainMargin(query.error) : null}
     />
+  );
+}
+
+/** What the user holds, and the margin positions if there are any: they are not forgotten in spot mode. */
+export function AllPositions({ only }: { only: string | undefined }) {
+  const { data: account } = useMarginAccount();
+  const hasPositions = account?.positions.some(({ status }) => status === "open") ?? false;
+  return (
+    <>
+      {hasPositions && <MarginPositions only={only} />}
+      <ScreenHoldings only={only} />
+    </>
   );
 }
 

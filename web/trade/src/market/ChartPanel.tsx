@@ -1,18 +1,14 @@
-import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
+import { SegmentedControl } from "@mantine/core";
 import { useFullscreenElement, useMergedRef } from "@mantine/hooks";
-import { PencilIcon, ScreenFullIcon, ScreenNormalIcon } from "@primer/octicons-react";
-import { lazy, memo, Suspense, useCallback, useState } from "react";
+import { type ComponentProps, lazy, memo, Suspense, useCallback, useState } from "react";
 import { t } from "#lib/language.ts";
-import { keep, readKept, useStore } from "#lib/store.ts";
-import { areToolsOpen, openTools } from "../drawings/kept.ts";
-import { IndicatorMenu } from "../indicators/IndicatorMenu.tsx";
+import { keep, readKept } from "#lib/store.ts";
 import type { Schemas } from "../api/client.ts";
 import type { Market } from "../api/queries.ts";
 import { Loading } from "../parts/Loading.tsx";
 import type { BookState } from "../stream/feeds.ts";
 import classes from "./ChartPanel.module.css";
-import { CompareMenu } from "./CompareMenu.tsx";
-import { useCompared } from "./compared.ts";
+import { ChartTools } from "./ChartTools.tsx";
 import type { LastTrade } from "./lastPrice.ts";
 import type { Own } from "./own.ts";
 
@@ -51,14 +47,18 @@ export const ChartPanel = memo(function ChartPanel({
   book,
   last,
   own,
+  view,
+  onView,
 }: {
   market: Market;
   book: BookState;
   last: LastTrade | undefined;
   /** What the reader has in the market. */
   own: Own;
+  /** Candles, depth or figures. */
+  view: string;
+  onView: (view: string) => void;
 }) {
-  const [view, setView] = useState("candles");
   const [interval, setInterval] = useState<Interval>(
     () => INTERVALS.find((known) => known === readKept(() => localStorage, KEY)) ?? "15m",
   );
@@ -82,7 +82,7 @@ export const ChartPanel = memo(function ChartPanel({
       <Head
         symbol={market.symbol}
         view={view}
-        onView={setView}
+        onView={onView}
         interval={interval}
         onInterval={choose}
         isLogarithmic={isLogarithmic}
@@ -120,26 +120,13 @@ const Head = memo(function Head({
   onView,
   interval,
   onInterval,
-  isLogarithmic,
-  onScale,
-  isFull,
-  panel,
-  onFull,
+  ...tools
 }: {
-  symbol: string;
   view: string;
   onView: (view: string) => void;
   interval: Interval;
   onInterval: (interval: string) => void;
-  isLogarithmic: boolean;
-  onScale: (isLogarithmic: boolean) => void;
-  isFull: boolean;
-  /** What fills the screen. */
-  panel: HTMLElement | null;
-  onFull: () => void;
-}) {
-  const hasTools = useStore(areToolsOpen);
-  const isCompared = useCompared(symbol).length > 0;
+} & Omit<ComponentProps<typeof ChartTools>, "hasCandles">) {
   return (
     <div className={classes.head}>
       <SegmentedControl size="xs" aria-label={t("Chart")} data={VIEWS} value={view} onChange={onView} />
@@ -153,44 +140,7 @@ const Head = memo(function Head({
           onChange={onInterval}
         />
       )}
-      <div className={classes.tools}>
-        {view === "candles" && (
-          <>
-            <IndicatorMenu within={isFull ? panel : null} />
-            <CompareMenu symbol={symbol} within={isFull ? panel : null} />
-            <ActionIcon
-              variant={hasTools ? "light" : "subtle"}
-              color={hasTools ? "accent" : "gray"}
-              aria-label={t("Draw on the chart")}
-              aria-pressed={hasTools}
-              title={t("Draw on the chart")}
-              onClick={() => openTools(!hasTools)}
-            >
-              <PencilIcon />
-            </ActionIcon>
-            <Button
-              size="compact-xs"
-              variant={isLogarithmic ? "light" : "default"}
-              aria-pressed={isLogarithmic}
-              aria-label={t("Logarithmic scale")}
-              disabled={isCompared}
-              {...(isCompared ? { title: t("While markets are compared the scale is in percent.") } : {})}
-              onClick={() => onScale(!isLogarithmic)}
-            >
-              {t("Log")}
-            </Button>
-          </>
-        )}
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={isFull ? t("Leave full screen") : t("Full screen")}
-          aria-pressed={isFull}
-          onClick={onFull}
-        >
-          {isFull ? <ScreenNormalIcon /> : <ScreenFullIcon />}
-        </ActionIcon>
-      </div>
+      <ChartTools symbol={symbol} hasCandles={view === "candles"} {...tools} />
     </div>
   );
 });

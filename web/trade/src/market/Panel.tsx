@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import type { ReactNode, Ref } from "react";
 import classes from "./Panel.module.css";
 
 /** A part of the trading screen with a small heading. */
@@ -7,14 +7,16 @@ export function Panel({
   tools,
   children,
   className = "",
+  ref,
 }: {
   title: string;
   tools?: ReactNode;
   children: ReactNode;
   className?: string | undefined;
+  ref?: Ref<HTMLElement>;
 }) {
   return (
-    <section className={`${classes.panel ?? ""} ${className}`} aria-label={title}>
+    <section className={`${classes.panel ?? ""} ${className}`} aria-label={title} ref={ref}>
       <div className={classes.head}>
         <h2 className={classes.title}>{title}</h2>
         {tools}

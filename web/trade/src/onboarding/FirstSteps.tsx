@@ -36,8 +36,8 @@ export default function FirstSteps({
           count: steps.length,
         })}
         actions={
-          <Button variant="subtle" size="compact-sm" onClick={hide}>
-            {t("Hide first steps")}
+          <Button variant="subtle" size="compact-sm" aria-label={t("Hide first steps")} onClick={hide}>
+            {t("Hide|panel")}
           </Button>
         }
       >
@@ -53,7 +53,7 @@ export default function FirstSteps({
                   {t("Done")}
                 </Badge>
               ) : (
-                way && <PageLink href={way.href}>{way.label}</PageLink>
+                <PageLink href={way.href}>{way.label}</PageLink>
               )}
             </li>
           ))}

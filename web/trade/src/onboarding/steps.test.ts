@@ -16,9 +16,9 @@ describe("the first steps", () => {
     expect(done({ ...NOTHING, hasOrdered: true })).toEqual(["order"]);
   });
 
-  it("lead to where each is done, but for the mail, whose link leads", () => {
-    expect(firstSteps(NOTHING, "SOL-BRL").map(({ way }) => way?.href ?? null)).toEqual([
-      null,
+  it("lead to where each is done", () => {
+    expect(firstSteps(NOTHING, "SOL-BRL").map(({ way }) => way.href)).toEqual([
+      "/account/security",
       "/account/security",
       "/wallet?deposit=any",
       "/SOL-BRL",

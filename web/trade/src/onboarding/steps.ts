@@ -7,8 +7,8 @@ export interface Step {
   /** Why, in a sentence. */
   reason: string;
   isDone: boolean;
-  /** Where it is done, and what the link says; null where a mail leads on. */
-  way: { href: string; label: string } | null;
+  /** Where it is done, and what the link says. */
+  way: { href: string; label: string };
 }
 
 export interface Progress {
@@ -31,7 +31,7 @@ export function firstSteps(
         "Follow the link in the mail that came after your registration. Security mails go to this address.",
       ),
       isDone: emailVerified,
-      way: null,
+      way: { href: "/account/security", label: t("Send it again") },
     },
     {
       id: "factor",

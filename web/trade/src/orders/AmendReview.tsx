@@ -4,8 +4,10 @@ import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
-import { amendmentOf, isFar, type Wanted, wantedOf } from "./amending.ts";
+import { isFar, type Wanted, wantedOf } from "./amending.ts";
 import { explainOrder } from "./refusals.ts";
+import { changeOf, followsInPercent } from "./replacing.ts";
+import { EMPTY_DRAFT } from "./review.ts";
 import { termsOf, triggerSentence } from "./trigger.ts";
 
 /** The last question before an order is changed: what it has, and what it shall have. */
@@ -30,15 +32,17 @@ export default function AmendReview({
   onClose: () => void;
 }) {
   const { baseAsset, quoteAsset } = market;
-  const { body, keepsPlace, faults } = amendmentOf(order, wanted, market);
+  const { body, keepsPlace, faults, replacement } = changeOf(order, wanted, market);
   const price = (text: string) => `${formatDecimal(text, placesOf(market.tickSize))} ${quoteAsset}`;
   const amount = (text: string) => `${formatDecimal(text)} ${baseAsset}`;
-  const terms = isWaiting(order)
+  const distance = (text: string) => `${formatDecimal(text)} ${followsInPercent(order) ? "%" : quoteAsset}`;
+  const waits = isWaiting(order)
     ? termsOf(body?.stopPrice ? { ...order, stopPrice: body.stopPrice } : order)
     : null;
+  const terms = waits && replacement ? { ...waits, distance: distance(wanted.trailing.trim()) } : waits;
   const far = body?.price !== undefined && isFar(order, wanted.price, lastPrice);
   const before = wantedOf(order);
-  const fault = faults.price ?? faults.stopPrice ?? faults.quantity;
+  const fault = faults.price ?? faults.stopPrice ?? faults.trailing ?? faults.quantity;
   return (
     <ConfirmDialog
       title={
@@ -67,6 +71,15 @@ export default function AmendReview({
                 after: price(wanted.stopPrice.trim()),
               },
             ]),
+        ...(before.trailing === ""
+          ? []
+          : [
+              {
+                name: t("Follows by"),
+                before: distance(before.trailing),
+                after: distance(wanted.trailing.trim()),
+              },
+            ]),
         { name: t("Amount"), before: amount(order.quantity), after: amount(wanted.quantity.trim()) },
       ]}
       onConfirm={onConfirm}
@@ -83,6 +96,15 @@ export default function AmendReview({
                 price: price(lastPrice ?? "0"),
               })}
         </WarningNote>
+      )}
+      {replacement && (
+        <p>
+          {t("A new order takes its place, and follows the price from now on.")}{" "}
+          {replacement.maxSlippageBps !== undefined &&
+            t("It matches at most {slippage} % from the price that fires it.", {
+              slippage: EMPTY_DRAFT.slippage,
+            })}
+        </p>
       )}
       {terms ? (
         <p>{triggerSentence(terms, quoteAsset)}</p>

@@ -9,15 +9,7 @@ import { explain, explainIfAny } from "../api/messages.ts";
 import { isBound, type Order } from "../api/orderKinds.ts";
 import { useMarkets, useOpenOrders, useTickers, useTradingRules } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
-import {
-  amendmentOf,
-  isAmendable,
-  isFar,
-  refusedFields,
-  type Wanted,
-  type WantedFaults,
-  wantedOf,
-} from "./amending.ts";
+import { isFar, refusedFields, type Wanted, type WantedFaults, wantedOf } from "./amending.ts";
 import { CancelListed } from "./CancelListed.tsx";
 import { orderActions, orderColumns, usePlaces } from "./columns.tsx";
 import { useOneClick } from "./habits.ts";
@@ -25,6 +17,7 @@ import classes from "./OrdersPanel.module.css";
 import { orderName } from "./orderName.ts";
 import { useCancelAll, useCancelOrder } from "./cancelling.ts";
 import { tellRefused, useAmendOrder } from "./placing.ts";
+import { changeOf, followsInPercent, isChangeable } from "./replacing.ts";
 
 const AmendReview = lazy(() => import("./AmendReview.tsx"));
 
@@ -38,9 +31,13 @@ interface Editing {
   asks: boolean;
 }
 
+/** The field in which a change most likely begins. */
+const firstOf = ({ stopPrice, trailing }: Wanted): keyof Wanted =>
+  trailing !== "" ? "trailing" : stopPrice !== "" ? "stopPrice" : "price";
+
 const buttonId = (orderId: string) => `amend-${orderId}`;
 
-/** Open orders, of one market or of all. Price and amount are changed in their row. */
+/** Open orders, of one market or of all. Price, amount and what an order waits for are changed in their row. */
 export function OpenOrders({ only }: { only: string | undefined }) {
   const query = useOpenOrders();
   const { data: markets = [] } = useMarkets();
@@ -72,7 +69,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
   // An order that has ended meanwhile has no row.
   const edited = rows?.find(({ orderId }) => orderId === editing?.orderId);
   const market = markets.find(({ symbol }) => symbol === edited?.symbol);
-  const amendment = edited && editing && market ? amendmentOf(edited, editing.wanted, market) : null;
+  const amendment = edited && editing && market ? changeOf(edited, editing.wanted, market) : null;
 
   const lastPrice = tickers.find(({ symbol }) => symbol === edited?.symbol)?.lastPrice ?? null;
 
@@ -81,7 +78,8 @@ export function OpenOrders({ only }: { only: string | undefined }) {
     setEditing({ orderId: order.orderId, wanted: wantedOf(order), refused: {}, asks: false });
   };
   const send = () => {
-    if (edited && amendment?.body && !amend.isPending) amend.mutate({ order: edited, body: amendment.body });
+    if (edited && amendment?.body && !amend.isPending)
+      amend.mutate({ order: edited, body: amendment.body, replacement: amendment.replacement });
   };
   const submit = () => {
     if (!amendment || !edited || Object.keys(amendment.faults).length > 0) return;
@@ -98,7 +96,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
     else leave();
   };
 
-  const fieldOf = (order: Order, name: keyof Wanted, label: string) =>
+  const fieldOf = (order: Order, name: keyof Wanted, label: string, unit?: string) =>
     editing?.orderId === order.orderId && wantedOf(order)[name] !== "" ? (
       <DecimalField
         size="xs"
@@ -106,7 +104,8 @@ export function OpenOrders({ only }: { only: string | undefined }) {
         aria-label={t("{label} of {orderName}", { label, orderName: orderName(order) })}
         value={editing.wanted[name]}
         error={editing.refused[name] ?? amendment?.faults[name]}
-        autoFocus={name === (wantedOf(order).stopPrice === "" ? "price" : "stopPrice")}
+        autoFocus={name === firstOf(wantedOf(order))}
+        {...(unit === undefined ? {} : { rightSection: <span className={classes.unit}>{unit}</span> })}
         onValue={(text) => change({ [name]: text })}
         onKeyDown={keys}
       />
@@ -126,6 +125,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
             <>
               {column.cell(order)}
               {fieldOf(order, "stopPrice", t("Stop price"))}
+              {fieldOf(order, "trailing", t("Follows by"), followsInPercent(order) ? "%" : undefined)}
             </>
           ),
         };
@@ -148,7 +148,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
           </span>
         ) : (
           <span className={classes.buttons}>
-            {rules?.rules === "complete" && isAmendable(order) && (
+            {rules?.rules === "complete" && isChangeable(order) && (
               <Button
                 id={buttonId(order.orderId)}
                 size="compact-xs"
@@ -166,7 +166,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
               loading={cancel.isPending && cancel.variables.orderId === order.orderId}
               onClick={() => (isBound(order) ? setEnding(order) : cancel.mutate(order))}
             >
-              {t("Cancel")}
+              {t("Cancel|order")}
             </Button>
           </span>
         ),

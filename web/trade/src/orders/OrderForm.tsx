@@ -59,6 +59,8 @@ interface OrderFormProps {
   onDraft: (changes: Partial<Draft>) => void;
   /** What stands beside the title. */
   tools?: ReactNode;
+  /** An order was placed. */
+  onPlaced?: () => void;
 }
 
 /** Buys or sells. Everything that the order would do is said before it is sent, and why it cannot be. */
@@ -70,6 +72,7 @@ export const OrderForm = memo(function OrderForm({
   draft,
   onDraft,
   tools,
+  onPlaced,
 }: OrderFormProps) {
   const { session } = useSession();
   const { data: rules } = useTradingRules();
@@ -93,6 +96,10 @@ export const OrderForm = memo(function OrderForm({
   const { type } = draft;
   const waiting = isConditional(type) ? { ...draft, type } : null;
   const isPlain = waiting === null && !isList(draft);
+  // The draft outlives this form: another window width, or a look at margin, mounts it anew.
+  useEffect(() => {
+    if (!isPlain && conditional === null) void loadConditional();
+  }, [isPlain, conditional, loadConditional]);
   const found: Review = isPlain
     ? review(draft, facts)
     : ((waiting ? conditional?.reviewConditional(waiting, facts) : conditional?.reviewList(draft, facts)) ??
@@ -105,6 +112,7 @@ export const OrderForm = memo(function OrderForm({
   const place = usePlaceOrder(() => {
     setAsks(false);
     onDraft({ amount: "" });
+    onPlaced?.();
   });
   const faults = useSame(found.faults);
   const isBuy = draft.side === "buy";

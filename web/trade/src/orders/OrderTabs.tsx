@@ -1,5 +1,5 @@
 import { SegmentedControl, Tabs } from "@mantine/core";
-import { type ComponentType, Suspense, useState } from "react";
+import { type ComponentType, Suspense } from "react";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
@@ -23,22 +23,30 @@ import classes from "./OrdersPanel.module.css";
 import { OpenOrders } from "./OpenOrders.tsx";
 import { orderName } from "./orderName.ts";
 
+/** What the panel shows. */
+export interface ShownOrders {
+  tab: string | null;
+  scope: string;
+}
+
 interface OrderTabsProps {
   symbol: string;
-  /** The list of margin positions. It is loaded when its tab is opened. */
-  MarginPositions: ComponentType<{ only: string | undefined }>;
+  /** It is kept above: a window that becomes a phone's has another panel. */
+  shown: ShownOrders;
+  onShown: (shown: ShownOrders) => void;
+  /** What is held, or in margin mode the margin positions. It is loaded when its tab is opened. */
+  Positions: ComponentType<{ only: string | undefined }>;
   /** The balances that count in margin mode; undefined in the other. */
   MarginBalances: ComponentType | undefined;
 }
 
 /** The user's orders, fills and balances, of one market or of all. A page without a session does not load it. */
-export default function OrderTabs({ symbol, MarginPositions, MarginBalances }: OrderTabsProps) {
-  const [tab, setTab] = useState<string | null>("open");
-  const [scope, setScope] = useState("all");
+export default function OrderTabs({ symbol, shown, onShown, Positions, MarginBalances }: OrderTabsProps) {
+  const { tab, scope } = shown;
   const open = useOpenOrders();
   const only = scope === "all" ? undefined : symbol;
   return (
-    <Tabs value={tab} onChange={setTab} keepMounted={false}>
+    <Tabs value={tab} onChange={(next) => onShown({ ...shown, tab: next })} keepMounted={false}>
       <div className={classes.head}>
         <Tabs.List className={classes.tabs}>
           <Tabs.Tab value="open">
@@ -58,7 +66,7 @@ export default function OrderTabs({ symbol, MarginPositions, MarginBalances }: O
               { value: "one", label: symbol },
             ]}
             value={scope}
-            onChange={setScope}
+            onChange={(next) => onShown({ ...shown, scope: next })}
           />
         )}
       </div>
@@ -67,7 +75,7 @@ export default function OrderTabs({ symbol, MarginPositions, MarginBalances }: O
       </Tabs.Panel>
       <Tabs.Panel value="positions">
         <Suspense fallback={<Loading what={t("your positions")} />}>
-          <MarginPositions only={only} />
+          <Positions only={only} />
         </Suspense>
       </Tabs.Panel>
       <Tabs.Panel value="history">

@@ -26,7 +26,7 @@ const order = {
 
 it("asks for what differs alone, and keeps the place of an order that only gets smaller", () => {
   const of = (price: string, quantity: string) =>
-    amendmentOf(order, { price, quantity, stopPrice: "" }, market);
+    amendmentOf(order, { price, quantity, stopPrice: "", trailing: "" }, market);
   expect(of("100.0", "2.00")).toEqual({ faults: {}, body: null, keepsPlace: false });
   expect(of("100", "1")).toEqual({ faults: {}, body: { quantity: "1" }, keepsPlace: true });
   expect(of("100", "3")).toEqual({ faults: {}, body: { quantity: "3" }, keepsPlace: false });
@@ -94,13 +94,15 @@ it.each([
 it("gives an order that waits another trigger, and one without a limit no price", () => {
   const stop = { ...waiting, type: "stop_market", price: null, stopPrice: "90" } as const;
   const of = (changes: object) => amendmentOf(stop, { ...wantedOf(stop), ...changes }, market);
-  expect(wantedOf(stop)).toEqual({ price: "", quantity: "2", stopPrice: "90" });
+  expect(wantedOf(stop)).toEqual({ price: "", quantity: "2", stopPrice: "90", trailing: "" });
   expect(of({}).body).toBeNull();
   expect(of({ stopPrice: "91" }).body).toEqual({ stopPrice: "91" });
   expect(of({ stopPrice: "91.2" }).faults).toEqual({ stopPrice: "Prices go in steps of 0.5 USD." });
   expect(of({ stopPrice: "" }).faults).toEqual({ stopPrice: "Enter a stop price." });
   const both = { ...stop, type: "stop_limit", price: "89" } as const;
-  expect(amendmentOf(both, { price: "88", quantity: "1", stopPrice: "91" }, market).body).toEqual({
+  expect(
+    amendmentOf(both, { price: "88", quantity: "1", stopPrice: "91", trailing: "" }, market).body,
+  ).toEqual({
     price: "88",
     quantity: "1",
     stopPrice: "91",

@@ -1,7 +1,7 @@
 /** What a changed order shall have: the faults of its fields, and the request for it. Pure. */
 import { compareDecimals } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
-import { readScaled, toScaled } from "#lib/scaled.ts";
+import { ONE, readScaled, scaledText, toScaled } from "#lib/scaled.ts";
 import { RefusedError } from "../api/errors.ts";
 import { hasLimit, isBound, isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
@@ -12,6 +12,8 @@ export interface Wanted {
   price: string;
   quantity: string;
   stopPrice: string;
+  /** How far it follows: money, or percent. */
+  trailing: string;
 }
 
 export type WantedFaults = Partial<Record<keyof Wanted, string>>;
@@ -33,16 +35,25 @@ const hasPrice = ({ type, price }: Order) => hasLimit(type) && price !== null;
 
 /** Whether the exchange can change an order: it has a price or a trigger that follows nothing, and is bound to no other. */
 export function isAmendable(order: Order): boolean {
-  if (isBound(order) || (order.type.startsWith("trailing") && isWaiting(order))) return false;
+  if (isBound(order) || isFollowing(order)) return false;
   return hasPrice(order) || hasStopPrice(order);
 }
+
+/** Whether an order waits at a distance from the best price. */
+export const isFollowing = (order: Order) => order.type.startsWith("trailing") && isWaiting(order);
 
 /** What an order has now, to be changed. */
 export const wantedOf = (order: Order): Wanted => ({
   price: hasPrice(order) ? (order.price ?? "") : "",
   quantity: order.quantity,
   stopPrice: hasStopPrice(order) ? (order.stopPrice ?? "") : "",
+  trailing: isFollowing(order) ? distanceOf(order) : "",
 });
+
+function distanceOf({ trailingBps, trailingAmount }: Order): string {
+  if (trailingBps === null || trailingBps === undefined) return trailingAmount ?? "";
+  return scaledText((BigInt(trailingBps) * ONE) / 100n);
+}
 
 /** What has to be asked for, for `order` to become as `wanted`. */
 export function amendmentOf(order: Order, wanted: Wanted, market: Market): Amendment {

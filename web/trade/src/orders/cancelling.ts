@@ -25,7 +25,7 @@ export function useCancelOrder(onDone?: () => void) {
         t("{symbol}, {quantity} at {price}", {
           symbol: order.symbol,
           quantity: formatDecimal(order.quantity),
-          price: order.price === null ? t("market") : formatDecimal(order.price),
+          price: order.price === null ? t("market|price") : formatDecimal(order.price),
         }),
       );
       onDone?.();

@@ -51,7 +51,7 @@ export function orderColumns(places: Places): Column<Order>[] {
       title: t("Price"),
       align: "right",
       cell: ({ price, symbol }) =>
-        price ? <Amount value={price} places={places(symbol).price} /> : t("market"),
+        price ? <Amount value={price} places={places(symbol).price} /> : t("market|price"),
     },
     {
       id: "quantity",

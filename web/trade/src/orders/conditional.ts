@@ -3,6 +3,7 @@ import { formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { divideScaled, floorTo, multiplyScaled, ONE, readScaled, scaledText, toScaled } from "#lib/scaled.ts";
 import { type ConditionalType, firesAbove, hasLimit } from "../api/orderKinds.ts";
+import type { Market } from "../api/queries.ts";
 import {
   commonFaults,
   type Draft,
@@ -31,17 +32,21 @@ const BPS_MAX = 9_999n;
 export const isTrailing = (type: ConditionalType) => type.startsWith("trailing");
 
 /** The basis points of a percentage of the form, or null where it has none between 0.01 % and 99.99 %. */
-function trailingBps(text: string): bigint | null {
+export function trailingBps(text: string): bigint | null {
   const percent = readScaled(text.trim());
   if (percent === null || (percent * 100n) % ONE !== 0n) return null;
   const bps = (percent * 100n) / ONE;
   return bps >= 1n && bps <= BPS_MAX ? bps : null;
 }
 
-function trailingFault(draft: ConditionalDraft, { market }: Facts): string | null {
-  if (draft.trailing.trim() === "") return null;
-  if (draft.trailingUnit === "quote") return priceFault(draft.trailing, market);
-  return trailingBps(draft.trailing) === null ? t("From 0.01 % to 99.99 %, in steps of 0.01 %.") : null;
+/** Why an order cannot follow by that much; null also while nothing is entered. */
+export function trailingFault(
+  { trailing, trailingUnit }: Pick<Draft, "trailing" | "trailingUnit">,
+  market: Market,
+): string | null {
+  if (trailing.trim() === "") return null;
+  if (trailingUnit === "quote") return priceFault(trailing, market);
+  return trailingBps(trailing) === null ? t("From 0.01 % to 99.99 %, in steps of 0.01 %.") : null;
 }
 
 function stopFault(draft: ConditionalDraft, facts: Facts): string | null {
@@ -96,7 +101,7 @@ export function reviewConditional(draft: ConditionalDraft, facts: Facts): Review
   const { market } = facts;
   const faults = commonFaults(draft, market);
   const stop = isTrailing(draft.type) ? null : stopFault(draft, facts);
-  const trailing = isTrailing(draft.type) ? trailingFault(draft, facts) : null;
+  const trailing = isTrailing(draft.type) ? trailingFault(draft, market) : null;
   if (stop) faults.stopPrice = stop;
   if (trailing) faults.trailing = trailing;
   const lack = lacking(draft, market, faults) ?? lackingTrigger(draft);

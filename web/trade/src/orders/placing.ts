@@ -5,7 +5,7 @@ import type { Problem } from "#lib/components/states.tsx";
 import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
-import { attemptKey, returned, useExchange } from "../api/client.ts";
+import { attemptKey, returned, type Schemas, useExchange } from "../api/client.ts";
 import { isOutcomeUnknown } from "../api/errors.ts";
 import { BALANCES, noteOrder } from "../api/live.ts";
 import type { Order } from "../api/orderKinds.ts";
@@ -96,9 +96,14 @@ export function usePlaceOrder(onPlaced: () => void) {
 export interface Change {
   order: Order;
   body: Partial<Wanted>;
+  /** Another order in its place, where the order itself cannot get what it shall have. */
+  replacement?: Schemas["ReplacementBody"] | null;
 }
 
-/** Changes an open order. The request says what the order shall have, so a repetition changes nothing. */
+/**
+ * Changes an open order. The request says what the order shall have, so a repetition changes nothing; and nothing is
+ * placed in the place of an order that is not cancelled by the same request.
+ */
 export function useAmendOrder({
   onDone,
   onRefused = () => undefined,
@@ -109,13 +114,19 @@ export function useAmendOrder({
   const { rest } = useExchange();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ order: { orderId }, body }: Change) => {
+    mutationFn: async ({ order: { orderId }, body, replacement }: Change) => {
       const header = { "Idempotency-Key": attemptKey() };
       const params = { path: { orderId }, header };
-      return returned(rest.PATCH("/api/v1/orders/{orderId}", { body, params }));
+      if (!replacement) return [await returned(rest.PATCH("/api/v1/orders/{orderId}", { body, params }))];
+      const { order, cancelled } = await returned(
+        rest.POST("/api/v1/orders/{orderId}/replace", { body: replacement, params }),
+      );
+      return [order, ...(cancelled ? [cancelled] : [])];
     },
-    onSuccess: (order) => {
-      noteOrder(client, order);
+    onSuccess: (orders) => {
+      for (const changed of orders) noteOrder(client, changed);
+      const [order] = orders;
+      if (!order) return;
       void client.invalidateQueries({ queryKey: BALANCES });
       toastDone(t("Order changed"), outcomeOf(order));
       onDone();

@@ -21,7 +21,7 @@ import { EditButton } from "../layout/EditButton.tsx";
 import { template } from "../layout/model.ts";
 import { Places } from "../layout/Places.tsx";
 import { useLayout } from "../layout/useLayout.ts";
-import { MarginBalances, MarginPositions } from "../margin/lateLists.ts";
+import { AllPositions, MarginBalances, MarginPositions } from "../margin/lateLists.ts";
 import { useMode } from "../margin/mode.ts";
 import { TradeForm } from "../margin/TradeForm.tsx";
 import { ChartPanel } from "../market/ChartPanel.tsx";
@@ -35,6 +35,7 @@ import { keepSymbol } from "../market/preferences.ts";
 import { Trades } from "../market/Trades.tsx";
 import { explain } from "../api/messages.ts";
 import { OrdersPanel } from "../orders/OrdersPanel.tsx";
+import type { ShownOrders } from "../orders/OrderTabs.tsx";
 import { isFar, wantedOf } from "../orders/amending.ts";
 import { useOneClick } from "../orders/habits.ts";
 import { tellRefused, useAmendOrder } from "../orders/placing.ts";
@@ -43,6 +44,7 @@ import { useAverageEntry } from "../positions/entry.ts";
 import { followBook, followTrades, TRADES_SHOWN } from "../stream/feeds.ts";
 import classes from "./TradePage.module.css";
 
+const FormSheet = lazy(() => import("./FormSheet.tsx"));
 const MarketState = lazy(() => import("../market/MarketState.tsx"));
 const AmendReview = lazy(() => import("../orders/AmendReview.tsx"));
 const EditBar = lazy(() => import("../layout/EditBar.tsx"));
@@ -105,6 +107,9 @@ function Screen({ symbol }: { symbol: string }) {
     [isEditing, begin, finish],
   );
   const [view, setView] = useState("chart");
+  // What a window shows stays when it gets the width of a phone, or loses it.
+  const [chartView, setChartView] = useState("candles");
+  const [shownOrders, setShownOrders] = useState<ShownOrders>({ tab: "open", scope: "all" });
   const [listIsOpen, setListOpen] = useState(false);
   const [attempt, setAttempt] = useState(0);
   const [draft, setDraft] = useState<Draft>(EMPTY_DRAFT);
@@ -140,11 +145,12 @@ function Screen({ symbol }: { symbol: string }) {
       setDraft((before) => ({ ...before, price, type: hasLimit(before.type) ? before.type : "limit" })),
     [],
   );
-  const form = useRef<HTMLDivElement>(null);
+  /** Whether a phone shows the order form. */
+  const [hasSheet, setSheet] = useState(false);
+  const closeSheet = useCallback(() => setSheet(false), []);
   const openForm = (side: Draft["side"]) => {
     change({ side });
-    form.current?.scrollIntoView({ block: "start" });
-    form.current?.querySelector<HTMLElement>("input[inputmode]")?.focus({ preventScroll: true });
+    setSheet(true);
   };
   useShortcuts([
     { keys: "/", title: t("Choose a market"), run: () => setListOpen(true) },
@@ -210,7 +216,9 @@ function Screen({ symbol }: { symbol: string }) {
     </Suspense>
   );
   const parts = {
-    chart: <ChartPanel market={market} book={book} last={last} own={own} />,
+    chart: (
+      <ChartPanel market={market} book={book} last={last} own={own} view={chartView} onView={setChartView} />
+    ),
     book: (
       <OrderBook
         market={market}
@@ -232,12 +240,15 @@ function Screen({ symbol }: { symbol: string }) {
         draft={draft}
         onDraft={change}
         onLevels={setLevels}
+        onPlaced={closeSheet}
       />
     ),
     orders: (
       <OrdersPanel
         symbol={symbol}
-        MarginPositions={MarginPositions}
+        shown={shownOrders}
+        onShown={setShownOrders}
+        Positions={mode === "margin" ? MarginPositions : AllPositions}
         MarginBalances={mode === "margin" ? MarginBalances : undefined}
       />
     ),
@@ -276,9 +287,12 @@ function Screen({ symbol }: { symbol: string }) {
             />
             <div className={classes.view}>{parts[view as keyof typeof parts]}</div>
           </div>
-          <div className={classes.form} ref={form}>
-            {parts.form}
-          </div>
+          {closed && parts.form}
+          {hasSheet && !closed && (
+            <Suspense>
+              <FormSheet onClose={closeSheet}>{parts.form}</FormSheet>
+            </Suspense>
+          )}
           <div className={classes.orders}>{parts.orders}</div>
         </>
       ) : (

@@ -116,14 +116,24 @@ function columnsOf(currency: string, period: Period): Column<SpotHolding>[] {
 }
 
 /** What the user holds on the exchange, with cost, value and result of each asset and of all. */
-export function HoldingList({ owner }: { owner: Owner }) {
+export function HoldingList({
+  owner,
+  only,
+  link,
+}: {
+  owner: Owner;
+  /** The asset that is shown alone. */
+  only?: string | undefined;
+  /** Where there is more of it. */
+  link?: ReactNode;
+}) {
   const query = useSpotResults(owner);
   const { sort, toggleSort } = useUrlState();
   const [period, setPeriod] = useState<Period>("all");
   const [asset, setAsset] = useState<string | null>(null);
   const { data } = query;
   const columns = columnsOf(data?.currency ?? "", period);
-  const rows = data?.holdings ?? [];
+  const rows = data?.holdings.filter((row) => only === undefined || row.asset === only) ?? [];
   const compare = columns.find(({ id }) => id === sort?.column)?.compare;
   const all = { index: 0, size: rows.length };
   return (
@@ -140,6 +150,7 @@ export function HoldingList({ owner }: { owner: Owner }) {
               value={period}
               onChange={(value) => setPeriod(value)}
             />
+            {link}
           </div>
         }
         columns={columns}
@@ -156,7 +167,7 @@ export function HoldingList({ owner }: { owner: Owner }) {
             {t("What you deposit or buy on this exchange appears here, with its cost and its result.")}
           </EmptyState>
         }
-        footer={data && data.holdings.length > 0 && <Notes results={data} />}
+        footer={data && rows.length > 0 && <Notes results={data} />}
       />
       {asset !== null && <AssetDetails owner={owner} asset={asset} onClose={() => setAsset(null)} />}
     </>

@@ -66,7 +66,7 @@ export function WithdrawalList() {
                   </div>
                   {withdrawal.status === CANCELLABLE && (
                     <Button variant="default" onClick={() => setCancelling(withdrawal)}>
-                      {t("Cancel")}
+                      {t("Cancel|order")}
                     </Button>
                   )}
                 </div>

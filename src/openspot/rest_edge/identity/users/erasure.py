@@ -18,6 +18,7 @@ PERSONAL_TABLES = (
     "price_alerts",
     "watchlists",
     "chart_drawings",
+    "screen_layouts",
 )
 """Tables of the REST edge with personal data only. They name the user in `user_id` without a foreign key."""
 

@@ -1,0 +1,1 @@
+"""Layouts of the trading screen: where a user has put its panels."""
