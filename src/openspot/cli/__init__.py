@@ -19,6 +19,7 @@ from openspot.cli import (
     platform,
     providers,
     repairs,
+    reports,
     reserves,
     users,
 )
@@ -52,6 +53,7 @@ app.add_typer(providers.payments_app, name="payments")
 app.add_typer(users.users_app, name="users")
 app.add_typer(operators.operators_app, name="operators")
 app.add_typer(audit.audit_app, name="audit")
+app.add_typer(reports.reports_app, name="reports")
 app.add_typer(reserves.reserves_app, name="reserves")
 app.add_typer(venue_simulator_app, name="venue-simulator")
 price_app, owners_app = price_commands(running_settings, fail)

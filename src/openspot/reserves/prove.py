@@ -78,7 +78,7 @@ async def prove(settings: ReservesSettings, wait_s: float, clock: Clock = system
                 if not await store.lock():
                     raise ReservesError("another proof is being made now")
                 async with connection.transaction(isolation="repeatable_read"):
-                    maker = _Maker(connection, store, mark.epoch, mark.last_seq, utc_datetime(clock))
+                    maker = ProofMaker(connection, store, mark.epoch, mark.last_seq, utc_datetime(clock))
                     proof = await maker.make(await gather(connection, engine, mark.last_seq), held)
                     return Made(proof, await store.delete_all_but(settings.reserves_kept))
             finally:
@@ -110,7 +110,7 @@ async def custody_reserves(settings: ReservesSettings) -> dict[str, Decimal]:
     return held
 
 
-class _Maker:
+class ProofMaker:
     """Makes one proof in the transaction of a connection."""
 
     def __init__(

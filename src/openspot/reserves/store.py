@@ -18,7 +18,7 @@ ROWS_AT_A_TIME = 4096
 
 _ADD_PROOF = """
     INSERT INTO reserve_proofs (proof_id, taken_at, statement, digest, depth, width, users)
-    VALUES ($1, $2, $3::json, $4, $5, $6, $7)
+    VALUES ($1, $2, $3::jsonb, $4, $5, $6, $7)
 """
 _PROOF = "SELECT statement::text AS statement, digest, users FROM reserve_proofs"
 _TOO_OLD = "SELECT proof_id FROM reserve_proofs ORDER BY taken_at DESC, proof_id DESC OFFSET $1"

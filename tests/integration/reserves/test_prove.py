@@ -173,7 +173,7 @@ async def test_a_proof_that_is_killed_half_way_leaves_nothing_and_the_next_one_w
         await asyncio.Event().wait()
 
     with monkeypatch.context() as patched:
-        patched.setattr(making._Maker, "_write_nodes", stop_here)
+        patched.setattr(making.ProofMaker, "_write_nodes", stop_here)
         task = asyncio.create_task(prove(market.settings, WAIT_S))
         await reached.wait()
         with pytest.raises(ReservesError, match="another proof is being made now"):

@@ -15,19 +15,19 @@ depends_on = None
 
 STATEMENTS = (
     # What the accounts of a class moved on a day (UTC), and what they held at its end. A class is `users`, `margin`, or
-    # the id of an account of the house.
+    # the id of an account of the house. `fees`, `rebates` and `other` are sums of entries, together the day's movement.
     """
     CREATE TABLE IF NOT EXISTS report_movements (
         day date NOT NULL,
         account_class text NOT NULL,
         asset text NOT NULL,
-        received numeric NOT NULL,
-        paid numeric NOT NULL,
+        fees numeric NOT NULL,
+        rebates numeric NOT NULL,
+        other numeric NOT NULL,
         balance numeric NOT NULL,
-        PRIMARY KEY (account_class, asset, day)
+        PRIMARY KEY (day, account_class, asset)
     )
     """,
-    "CREATE INDEX IF NOT EXISTS report_movements_day ON report_movements (day)",
     """
     CREATE TABLE IF NOT EXISTS report_volumes (
         day date NOT NULL,
@@ -38,7 +38,8 @@ STATEMENTS = (
         PRIMARY KEY (day, symbol)
     )
     """,
-    # `verified` is how many users were verified at the end of the day, null if nobody counted them then.
+    # One row for each day that is closed. `verified` is how many users were verified when the day was closed, null if
+    # it was closed later than that.
     """
     CREATE TABLE IF NOT EXISTS report_users (
         day date PRIMARY KEY,
@@ -46,6 +47,15 @@ STATEMENTS = (
         active bigint NOT NULL,
         total bigint NOT NULL,
         verified bigint
+    )
+    """,
+    # What custody held when a day was closed. A day without rows is one for which custody was not asked.
+    """
+    CREATE TABLE IF NOT EXISTS report_reserves (
+        day date NOT NULL,
+        asset text NOT NULL,
+        held numeric NOT NULL,
+        PRIMARY KEY (day, asset)
     )
     """,
 )

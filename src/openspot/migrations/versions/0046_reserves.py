@@ -13,7 +13,7 @@ STATEMENTS = (
     CREATE TABLE IF NOT EXISTS reserve_proofs (
         proof_id text PRIMARY KEY,
         taken_at timestamptz NOT NULL,
-        statement json NOT NULL,
+        statement jsonb NOT NULL,
         digest text NOT NULL UNIQUE,
         depth integer NOT NULL,
         width integer NOT NULL,
