@@ -17,10 +17,10 @@ MAKING_LOCK = 0x0905_5052
 ROWS_AT_A_TIME = 4096
 
 _ADD_PROOF = """
-    INSERT INTO reserve_proofs (proof_id, taken_at, statement, digest, depth, width, users)
+    INSERT INTO reserve_proofs (proof_id, taken_at, statement, digest, depth, width, user_count)
     VALUES ($1, $2, $3::jsonb, $4, $5, $6, $7)
 """
-_PROOF = "SELECT statement::text AS statement, digest, users FROM reserve_proofs"
+_PROOF = "SELECT statement::text AS statement, digest, user_count FROM reserve_proofs"
 _TOO_OLD = "SELECT proof_id FROM reserve_proofs ORDER BY taken_at DESC, proof_id DESC OFFSET $1"
 
 
@@ -115,4 +115,4 @@ class ReserveStore:
 
 
 def _proof_of(row: asyncpg.Record) -> StoredProof:
-    return StoredProof(statement_of(json.loads(row["statement"])), row["digest"], row["users"])
+    return StoredProof(statement_of(json.loads(row["statement"])), row["digest"], row["user_count"])

@@ -250,3 +250,8 @@ def test_the_statement_reads_back_as_it_was_written() -> None:
     statement = TREE.statement()
     assert statement_json(statement_of(statement), statement["digest"]) == statement
     assert node_json(TREE.nodes[0], 2)["sums"] == ["3", "0.000000000000000005"]
+
+
+def test_the_browser_is_tested_with_the_same_proof() -> None:
+    example = Path(__file__).parents[3] / "web/trade/src/reserves/example.json"
+    assert json.loads(example.read_text()) == TREE.proof("alice")

@@ -17,7 +17,7 @@ STATEMENTS = (
         digest text NOT NULL UNIQUE,
         depth integer NOT NULL,
         width integer NOT NULL,
-        users bigint NOT NULL
+        user_count bigint NOT NULL
     )
     """,
     "CREATE INDEX IF NOT EXISTS reserve_proofs_newest ON reserve_proofs (taken_at DESC, proof_id DESC)",
