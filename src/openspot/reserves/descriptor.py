@@ -15,8 +15,6 @@ DESCRIPTOR = Descriptor(
         reads=(
             "ledger_accounts",
             "ledger_entries",
-            "engine_cursors",
-            "router_held_events",
             "staking_balances",
             "staking_unstakes",
             "edge_transfers",
