@@ -66,6 +66,12 @@ RECORDS = {
     "NetworkFeeResponse": "NetworkFee",
     "NetworkFeeQuoteResponse": "NetworkFeeQuote",
     "PaymentFeeResponse": "PaymentFee",
+    # Proofs of reserves
+    "ReserveAssetResponse": "ReserveAsset",
+    "ReserveStatementResponse": "ReserveStatement",
+    "ReserveNodeResponse": "ReserveNode",
+    "ReserveLeafResponse": "ReserveLeaf",
+    "ReserveProofResponse": "ReserveProof",
     # Conversions
     "PairResponse": "ConversionPair",
     "QuoteResponse": "ConversionQuote",

@@ -35,6 +35,7 @@ MARKETS = "/"
 """Of the trading screen: leads on to a market."""
 WITHOUT_SESSION = (
     LOGIN, "/register", "/verify-email", "/forgot-password", "/reset-password", "/fees", "/status", "/markets",
+    "/reserves",
 )  # fmt: skip
 SHOWN = {
     "/participants/:participantId": "/participants/demo-maker",

@@ -23,6 +23,7 @@ LOGGED_OUT_PAGES = (
     ("/fees", "Fees"),
     ("/status", "Status"),
     ("/markets", "Markets"),
+    ("/reserves", "Proof of reserves"),
     ("/", "BTC-USD"),
 )
 PAGES = (

@@ -22,6 +22,7 @@ PAGES = (
     ("/deposits", "Deposits"),
     ("/all-withdrawals", "All withdrawals"),
     ("/payments", "Payments"),
+    ("/reports", "Reports"),
 )
 USER_PAGE = "/users/:userId"
 """The page of one user, which the journeys below visit."""

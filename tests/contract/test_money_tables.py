@@ -14,6 +14,8 @@ HISTORY = "who did or saw what, of amounts that other tables hold"
 PROGRESS = "how far a reader has come"
 OWN = "what somebody entered here: there is nothing to compare it with"
 PRICES = "prices: what moves by them is compared"
+REPORT = "sums of ledger entries and trades; `openspot reports rebuild` makes each again"
+PROOF = "balances of the ledger at one event; its users check them, an auditor the whole"
 WITHOUT_MONEY = {
     "audit_records": HISTORY,
     "api_keys": PEOPLE,
@@ -59,6 +61,13 @@ WITHOUT_MONEY = {
     "custody_signatures": HISTORY,
     "custody_audit": "a chain of hashes that custody checks itself",
     "custody_chain_transactions": "the simulated chains themselves: the world outside",
+    "report_movements": REPORT,
+    "report_volumes": REPORT,
+    "report_users": PEOPLE,
+    "report_reserves": "what custody said at the end of a day",
+    "reserve_proofs": PROOF,
+    "reserve_leaves": PROOF,
+    "reserve_nodes": PROOF,
     "ledger_outbox": NEWS,
     "archive_batches": "files and their checksums; `openspot archive verify` compares what is in them",
     "margin_accounts": "states; what an account holds is with the engine, what it owes in margin_loans",

@@ -23,6 +23,7 @@ export const LAYERS = {
     "withdrawals",
     "conversions",
     "staking",
+    "reserves",
     "history",
     "indicators",
     "drawings",

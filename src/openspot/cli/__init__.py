@@ -20,6 +20,8 @@ from openspot.cli import (
     providers,
     repairs,
     trace,
+    reports,
+    reserves,
     users,
 )
 from openspot.cli.common import fail, running_settings
@@ -53,6 +55,8 @@ app.add_typer(providers.payments_app, name="payments")
 app.add_typer(users.users_app, name="users")
 app.add_typer(operators.operators_app, name="operators")
 app.add_typer(audit.audit_app, name="audit")
+app.add_typer(reports.reports_app, name="reports")
+app.add_typer(reserves.reserves_app, name="reserves")
 app.add_typer(venue_simulator_app, name="venue-simulator")
 price_app, owners_app = price_commands(running_settings, fail)
 app.add_typer(price_app, name="price")

@@ -1,4 +1,4 @@
-"""The calls about conversions, staking, payments and fees."""
+"""The calls about conversions, staking, payments, fees and proofs of reserves."""
 
 from openspot.client.calls import Calls, Number, exact, given, segment
 from openspot.client.gen.records import (
@@ -11,6 +11,8 @@ from openspot.client.gen.records import (
     PaymentFee,
     PaymentRoute,
     PaymentSession,
+    ReserveProof,
+    ReserveStatement,
     Stake,
     StakingEvent,
     StakingProduct,
@@ -154,3 +156,13 @@ class FundsCalls(Calls):
     async def payment_fees(self) -> list[PaymentFee]:
         """The fees of payments."""
         return await self._call("GET", "/fees/payment", list[PaymentFee])
+
+    # Proofs of reserves
+
+    async def reserve_statements(self) -> list[ReserveStatement]:
+        """What the exchange has proved that it owes, newest first."""
+        return await self._call("GET", "/reserves", list[ReserveStatement])
+
+    async def own_reserve_proof(self, proof_id: str) -> ReserveProof:
+        """The user's leaves of a proof, and their ways to its root."""
+        return await self._call("GET", f"/reserves/{segment(proof_id)}/own", ReserveProof)

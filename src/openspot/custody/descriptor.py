@@ -28,6 +28,7 @@ DESCRIPTOR = Descriptor(
                     subjects.CUSTODY_ADDRESS_GET,
                     subjects.CUSTODY_WITHDRAWALS_CREATE,
                     subjects.CUSTODY_WITHDRAWALS_CANCEL,
+                    subjects.CUSTODY_RESERVES_GET,
                 ),
                 requests=(subjects.MARKETDATA_FAIR_PRICES_GET,),
                 subscribes=(f"{subjects.MARKETDATA_FAIR_PRICE}.*",),

@@ -12,6 +12,8 @@ from openspot.contracts.messages import (
     CreateWithdrawal,
     GetAddress,
     GetAddressReply,
+    GetReserves,
+    GetReservesReply,
     GetUserAddresses,
     GetUserAddressesReply,
     WithdrawalReply,
@@ -21,6 +23,7 @@ from openspot.custody import withdrawal_store as store
 from openspot.custody.address_book import DepositAddressBook
 from openspot.custody.addresses import AddressError, checked_tag, normalised
 from openspot.custody.progress import WithdrawalProgress
+from openspot.custody.reserves import reserves_of
 from openspot.custody.withdrawal_states import WITHDRAWAL_ID_LENGTH_MAX, WITHDRAWAL_ID_TEXT, Funds, Status
 from openspot.custody.withdrawal_store import Withdrawal
 from openspot.custody.withdrawals import WithdrawalError, Withdrawals
@@ -81,6 +84,7 @@ class RequestHandlers:
         await bus.serve(
             subjects.CUSTODY_WITHDRAWALS_CANCEL, queue, CancelWithdrawal, self.cancel, WithdrawalReply.refused
         )
+        await bus.serve(subjects.CUSTODY_RESERVES_GET, queue, GetReserves, self.reserves, GetReservesReply.refused)
 
     async def assign(self, request: AssignAddress) -> AssignAddressReply:
         """Return the user's deposit address; the first request makes it."""
@@ -145,6 +149,13 @@ class RequestHandlers:
         except TRANSIENT_ERRORS as error:
             log.warning("a cancel's outcome is unknown", withdrawal_id=request.withdrawal_id, error=repr(error))
             return WithdrawalReply.refused(Refusal(RefusalCode.STATUS_UNKNOWN, "the withdrawal may be cancelled"))
+
+    async def reserves(self, _: GetReserves) -> GetReservesReply:
+        """Return what custody holds, by asset and network."""
+        try:
+            return GetReservesReply(await reserves_of(self._pool))
+        except TRANSIENT_ERRORS as error:
+            return GetReservesReply.refused(_unavailable(error))
 
     def _checked_withdrawal(self, request: CreateWithdrawal) -> tuple[Decimal, Decimal]:
         """Return amount and fee, exact. Raises InvalidRequestError if any field breaks its rule."""

@@ -79,6 +79,7 @@ _COMPLIANCE = _EVERYBODY | {
     Permission.CASES_READ,
     Permission.CASES_CLOSE,
     Permission.REPORTS_REGULATORY,
+    Permission.REPORTS_READ,
     Permission.ORDERS_READ_ALL,
     Permission.TRADES_READ_ALL,
     Permission.TRADES_EXPORT,
@@ -124,6 +125,9 @@ _TREASURY = _EVERYBODY | {
     Permission.PAYMENTS_EXPORT,
     Permission.PLANS_READ,
     Permission.RECONCILE_READ,
+    Permission.REPORTS_READ,
+    Permission.REPORTS_EXPORT,
+    Permission.RESERVES_PROVE,
 }
 _MARKET_OPERATIONS = _EVERYBODY | {
     Permission.MARKETS_ANNOUNCE,
@@ -148,6 +152,7 @@ _MARKET_OPERATIONS = _EVERYBODY | {
     Permission.MARGIN_LIQUIDATE,
     Permission.RECONCILE_RUN,
     Permission.RECONCILE_READ,
+    Permission.REPORTS_READ,
 }
 _AUDITOR = _EVERYBODY | {
     Permission.ORDERS_READ_ALL,
@@ -175,6 +180,8 @@ _AUDITOR = _EVERYBODY | {
     Permission.JOURNAL_VERIFY,
     Permission.JOURNAL_EXPORT,
     Permission.RECONCILE_READ,
+    Permission.REPORTS_READ,
+    Permission.REPORTS_EXPORT,
     Permission.OPERATORS_READ,
     Permission.AUDIT_READ,
     Permission.AUDIT_EXPORT,

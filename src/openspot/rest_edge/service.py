@@ -209,7 +209,9 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
             prices=fair_prices,
             assets=configuration.assets,
         ),
-        operators=await make_operator_services(settings, pool, frame, tokens=tokens, ended=users.ended),
+        operators=await make_operator_services(
+            settings, pool, frame, tokens=tokens, ended=users.ended, custody_reserves=funds.custody.reserves
+        ),
         system=SystemSettings(settings, THROTTLE_TIERS[ThrottleClass.STANDARD], system_clock),
         trading=trading_rules(settings),
         health=frame.health,

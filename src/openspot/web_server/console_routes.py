@@ -1,4 +1,5 @@
-"""The web server's own routes: health, the button that reconciles, and withdrawals for the console; two for traders.
+"""The web server's own routes: health, the buttons that reconcile and prove, and withdrawals for the console; two
+for traders.
 
 The console's require the token of an operator's session, and a permission. Anybody may read the status. Traders can
 play a deposit, on platforms that have it.
@@ -18,6 +19,7 @@ from openspot.web_server.health_report import HealthReporter
 from openspot.web_server.operators import Operators, Refused, SilentError
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
+from openspot.web_server.reserves import Proving
 from openspot.web_server.simulated_deposits import SimulatedDeposits
 
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
@@ -30,6 +32,7 @@ def console_routes(
     reporter: HealthReporter,
     operators: Operators,
     reconciliation: Reconciliation,
+    proving: Proving,
     custody: CustodyGateway,
     status: PublicStatus,
     otherwise: ASGIApp,
@@ -57,6 +60,23 @@ def console_routes(
             return refusal(HTTPStatus.CONFLICT, "a comparison runs already")
         return Response(b"{}", HTTPStatus.ACCEPTED, media_type="application/json")
 
+    async def prove(request: Request) -> Response:
+        try:
+            operator = await operators.acting(request, Permission.RESERVES_PROVE)
+        except SilentError as error:
+            return refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}, and without it nothing can be proved")
+        if isinstance(operator, Refused):
+            return refusal(*operator)
+        if not proving.begin(operator.name.removeprefix("engine:")):
+            return refusal(HTTPStatus.CONFLICT, "a proof is being made already")
+        return Response(b"{}", HTTPStatus.ACCEPTED, media_type="application/json")
+
+    async def proving_state(request: Request) -> Response:
+        refused = await operators.may_look(request, Permission.REPORTS_READ)
+        if refused is None:
+            return Response(proving.state(), media_type="application/json")
+        return refusal(*refused)
+
     async def decide(request: Request) -> Response:
         return await custody.decide(request, request.path_params["id"], request.url.path.rpartition("/")[2])
 
@@ -65,6 +85,8 @@ def console_routes(
         ("GET", "/console/health.json", health),
         ("GET", "/status.json", public_status),
         ("POST", "/console/reconcile", reconcile),
+        ("POST", "/console/reserves", prove),
+        ("GET", "/console/reserves.json", proving_state),
         ("GET", withdrawals, custody.list_open),
         *(("POST", f"{withdrawals}/{{id}}/{decision}", decide) for decision in DECISIONS),
     ]

@@ -9,7 +9,11 @@ import sys
 from collections import deque
 from pathlib import Path
 
+from openspot.kit.log import get_logger
 from openspot.kit.service import SUPERVISED
+from openspot.kit.tasks import end_tasks
+
+log = get_logger("web")
 
 STOP_S_MAX = 5.0
 PROGRAM = (sys.executable, "-m", "openspot.cli")
@@ -44,3 +48,67 @@ async def end(process: asyncio.subprocess.Process) -> None:
     except TimeoutError:
         process.kill()
         await process.wait()
+
+
+class OperatorCommand:
+    """A command that operators start from the console. At most one runs at a time."""
+
+    def __init__(
+        self, title: str, data_dir: Path, command: tuple[str, ...], timeout_s: float, outcomes: tuple[int, ...]
+    ) -> None:
+        """`title` names it to people; an exit code that is not among `outcomes` is a failure."""
+        self._title = title
+        self._data_dir = data_dir
+        self._command = command
+        self._timeout_s = timeout_s
+        self._outcomes = outcomes
+        self._task: asyncio.Task[None] | None = None
+        self.failure = ""
+        """Why the newest run failed; empty if it did not."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it runs."""
+        return self._task is not None and not self._task.done()
+
+    def begin(self, operator: str) -> bool:
+        """Start it for `operator`. False if it runs already."""
+        if self.is_running:
+            return False
+        log.info("a command started", command=self._title, by=operator)
+        self.failure = ""
+        self._task = asyncio.create_task(self._run())
+        return True
+
+    async def stop(self) -> None:
+        """End the run."""
+        if self._task is not None:
+            await end_tasks(self._task)
+
+    async def _run(self) -> None:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command,
+                env=environment_for(self._data_dir),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+            )
+        except OSError as error:
+            self._fail(f"`{self._title}` could not be started: {error}")
+            return
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                said = await last_line(process.stderr)
+                code = await process.wait()
+        except TimeoutError:
+            self._fail(f"`{self._title}` took longer than {self._timeout_s:.0f} s and was ended")
+            return
+        finally:
+            await end(process)
+        if code not in self._outcomes:
+            self._fail(f"`{self._title}` ended with exit code {code}: {said or 'it gave no reason'}")
+
+    def _fail(self, reason: str) -> None:
+        log.warning("a command failed", command=self._title, reason=reason)
+        self.failure = reason

@@ -20,6 +20,7 @@ from openspot.web_server.operators import Operators, UserSessions
 from openspot.web_server.outcomes import show_outcomes
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
+from openspot.web_server.reserves import Proving
 from openspot.web_server.settings import WebServerSettings
 from openspot.web_server.simulated_deposits import SimulatedDeposits
 
@@ -44,6 +45,8 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
         reconciliation = Reconciliation(settings.data_dir)
         show_outcomes(settings.data_dir)
         frame.at_end(reconciliation.stop)
+        proving = Proving(settings.data_dir)
+        frame.at_end(proving.stop)
         # Longer than a service needs that asks another: it replies itself that it waited too long.
         wait_s = settings.request_timeout_s * 3
         reporter = HealthReporter(
@@ -59,6 +62,7 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
                 AllowedNetworks(settings.operator_network_list),
             ),
             reconciliation,
+            proving,
             CustodyGateway(client, settings.custody_url, wait_s),
             status,
             otherwise=pages,

@@ -283,6 +283,7 @@ REQUESTS = {
         lambda answer: answer["withdrawal"]["status"] == "cancelled",
         {("withdrawalId",): WITHDRAWAL_IDS, ("userId",): HOSTILE_IDS},
     ),
+    "custody.reserves.get": Request({}, lambda answer: answer["error"] is None, {}),
 }
 EVERY_REQUEST = pytest.mark.parametrize("subject", REQUESTS)
 

@@ -39,7 +39,7 @@ STAYS = {
     "position_snapshots", "fifo_owners", "fifo_transactions", "fifo_disposals", "fifo_lots", "fifo_checkpoints",
     "fifo_pending_fills", "broker_reports", "broker_exceptions", "margin_accounts", "margin_loans", "margin_interest",
     "margin_positions", "margin_transfers", "margin_liquidations", "owner_links", "ledger_carried",
-    "operator_requests", "adjustments",
+    "operator_requests", "adjustments", "reserve_leaves",
 }  # fmt: skip
 """Money, and what explains it, under the user's id: not a column of any row changes."""
 
@@ -47,7 +47,8 @@ NO_USERS = {
     "engine_cursors", "router_held_events", "ledger_rejected_trades", "custody_chain_transactions",
     "market_trades", "market_candles", "market_data_checkpoints", "position_marks", "position_checkpoints",
     "position_refused_trades", "fair_prices", "fair_price_samples", "operator_prices", "archive_batches",
-    "archive_floors", "price_alert_markets",
+    "archive_floors", "price_alert_markets", "report_movements", "report_volumes", "report_users", "report_reserves",
+    "reserve_proofs", "reserve_nodes",
 }  # fmt: skip
 """Their rows name no user, or are not about users."""
 

@@ -21,6 +21,7 @@ from openspot.web_server.health_report import HealthReporter
 from openspot.web_server.operators import Operators, UserSessions
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
+from openspot.web_server.reserves import Proving
 from tests.support.asgi import ask
 from tests.support.edge_operators import engine_token, participant_in
 from tests.support.waiting import eventually, stretched
@@ -88,6 +89,7 @@ class Console:
     def __init__(self, client: aiohttp.ClientSession, url: str, folder: Path, command: str, timeout_s: float) -> None:
         self.client, self.url, self.folder = client, url, folder
         self.reconciliation = Reconciliation(folder, program(command), timeout_s)
+        self.proving = Proving(folder, program(command), timeout_s)
         self.reporter = HealthReporter(client, {}, folder, stretched(3), self.reconciliation)
         operators = Operators(
             EngineSessions(client, url, stretched(3)), UserSessions(client, url, stretched(3)), self.networks
@@ -96,6 +98,7 @@ class Console:
             self.reporter,
             operators,
             self.reconciliation,
+            self.proving,
             CustodyGateway(client, url, stretched(15)),
             PublicStatus(self.reporter.services),
             otherwise=self._nothing,
@@ -261,3 +264,37 @@ async def test_operators_call_from_the_listed_networks_alone(console: Console, m
     for headers in (OPERATOR, {"authorization": "Bearer auditor"}):
         refused = await ask(elsewhere.application, "GET", "/console/health.json", headers=headers)
         assert (refused.status, refused.json["message"]) == (403, "operators may not call from 127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("console", "failure"),
+    [
+        (("import sys; sys.exit(0)", 60.0), ""),
+        (
+            ("import sys; print('openspot: another proof is being made now', file=sys.stderr); sys.exit(1)", 60.0),
+            "`openspot reserves prove` ended with exit code 1: openspot: another proof is being made now",
+        ),
+    ],
+    indirect=["console"],
+)
+async def test_the_button_makes_a_proof_or_says_why_not(console: Console, failure: str) -> None:
+    assert (await ask(console.application, "POST", "/console/reserves", headers=TRADER)).status == 401
+    assert (await ask(console.application, "POST", "/console/reserves", headers=OPERATOR)).status == 202
+
+    async def state() -> dict[str, Any]:
+        found: dict[str, Any] = (await ask(console.application, "GET", "/console/reserves.json", headers=OPERATOR)).json
+        return found
+
+    async def has_ended() -> bool:
+        return not (await state())["running"]
+
+    await eventually(has_ended)
+    assert await state() == {"running": False, "failure": failure}
+    assert (await ask(console.application, "GET", "/console/reserves.json", headers={})).status == 401
+
+
+@pytest.mark.parametrize("console", [("import time; time.sleep(600)", 600.0)], indirect=True)
+async def test_one_proof_is_made_at_a_time(console: Console) -> None:
+    assert (await ask(console.application, "POST", "/console/reserves", headers=OPERATOR)).status == 202
+    assert (await ask(console.application, "POST", "/console/reserves", headers=OPERATOR)).status == 409
+    await console.proving.stop()

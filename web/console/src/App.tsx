@@ -22,6 +22,7 @@ import { OrdersPage } from "./pages/OrdersPage.tsx";
 import { ParticipantPage } from "./pages/ParticipantPage.tsx";
 import { ParticipantsPage } from "./pages/ParticipantsPage.tsx";
 import { PaymentsPage } from "./pages/PaymentsPage.tsx";
+import { ReportsPage } from "./pages/ReportsPage.tsx";
 import { RequestsPage } from "./pages/RequestsPage.tsx";
 import { RiskPage } from "./pages/RiskPage.tsx";
 import { SymbolsPage } from "./pages/SymbolsPage.tsx";
@@ -79,6 +80,7 @@ function Pages() {
         <Route path="/symbols/new" component={NewSymbolPage} />
         <Route path="/currencies" component={CurrenciesPage} />
         <Route path="/withdrawals" component={WithdrawalsPage} />
+        <Route path="/reports" component={ReportsPage} />
         <Route path="/health" component={HealthPage} />
         <Route path="/operators" component={OperatorsPage} />
         <Route path="/trail" component={TrailPage} />

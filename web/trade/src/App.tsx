@@ -22,6 +22,7 @@ const AccountPages = lazy(() => import("./pages/account/AccountPages.tsx"));
 const PositionsPage = lazy(() => import("./pages/PositionsPage.tsx"));
 const MarginPage = lazy(() => import("./pages/MarginPage.tsx"));
 const FeesPage = lazy(() => import("./pages/FeesPage.tsx"));
+const ReservesPage = lazy(() => import("./pages/ReservesPage.tsx"));
 const StatusPage = lazy(() => import("./pages/StatusPage.tsx"));
 const MarketsPage = lazy(() => import("./pages/MarketsPage.tsx"));
 const AlertsPage = lazy(() => import("./pages/AlertsPage.tsx"));
@@ -107,6 +108,7 @@ export function App() {
                   </Route>
                   <Route path="/markets" component={MarketsPage} />
                   <Route path="/fees" component={FeesPage} />
+                  <Route path="/reserves" component={ReservesPage} />
                   <Route path="/status" component={StatusPage} />
                   <Route path={SYMBOL}>{({ symbol = "" }) => <TradePage symbol={symbol} />}</Route>
                   <Route component={NotFoundPage} />

@@ -685,6 +685,57 @@ class PaymentFee(Record, frozen=True):
     fee_fixed: Decimal
 
 
+class ReserveAsset(Record, frozen=True):
+    """What is owed to all users of an asset, and what custody said that it holds of it."""
+
+    asset: str
+    liabilities: Decimal
+    reserves: Decimal
+
+
+class ReserveStatement(Record, frozen=True):
+    """What a proof states: balances right after event `sequence` of the engine's journal `epoch`.
+
+    `digest` is the SHA-256 of the statement's lines (docs/guides/proof-of-reserves.md); `previous` is that of the proof
+    before it. The tree has 2^`depth` leaves, and its root `root_hash` commits to the liabilities.
+    """
+
+    format: str
+    id: str
+    taken_at: datetime
+    epoch: str
+    sequence: int
+    depth: int
+    root_hash: str
+    previous: str | None
+    assets: list[ReserveAsset]
+    digest: str
+
+
+class ReserveNode(Record, frozen=True):
+    """A node beside the way to the root: its hash, and its sums in the order of the statement's assets."""
+
+    hash: str
+    sums: list[Decimal]
+
+
+class ReserveLeaf(Record, frozen=True):
+    """A leaf of the user. `path` begins beside the leaf; bit 0 of `position` says whether that is on the left."""
+
+    position: int
+    nonce: str
+    balances: list[Decimal]
+    path: list[ReserveNode]
+
+
+class ReserveProof(Record, frozen=True):
+    """A user's own part of a proof. Without `leaves` the user was owed nothing then."""
+
+    statement: ReserveStatement
+    user_id: str
+    leaves: list[ReserveLeaf]
+
+
 class ConversionPair(Record, frozen=True):
     """A possible conversion. `minimum` and `maximum` are bounds of `fromAmount`."""
 

@@ -167,6 +167,30 @@ class WithdrawalRecord(Message, frozen=True, kw_only=True):
     updated_at: TimeText
 
 
+class GetReserves(Message, frozen=True):
+    """Request `custody.reserves.get`: what custody holds."""
+
+
+class CustodyReserve(Message, frozen=True):
+    """What custody holds of an asset on a network. `held` is negative if more was sent than has arrived.
+
+    `leaving` was sent, but is not taken from the users' accounts yet: it is neither held nor repaid.
+    """
+
+    asset: str
+    network: str
+    held: str
+    leaving: str
+
+
+class GetReservesReply(RefusableReply, frozen=True):
+    """Reply of `custody.reserves.get`, by asset and network; a refusal has `error` and `code`."""
+
+    NOTHING = ([],)
+
+    reserves: list[CustodyReserve]
+
+
 class WithdrawalReply(RefusableReply, frozen=True):
     """Reply of `custody.withdrawals.*`: the withdrawal, or `error` and `code`."""
 

@@ -5,12 +5,14 @@ from openspot.rest_edge.funds.accounts.routes import account_routes
 from openspot.rest_edge.funds.addresses.routes import withdrawal_address_routes
 from openspot.rest_edge.funds.fees.routes import fee_routes
 from openspot.rest_edge.funds.kyc.routes import kyc_routes
+from openspot.rest_edge.funds.reserves.routes import reserve_routes
 from openspot.rest_edge.funds.service import FundServices
 from openspot.rest_edge.funds.withdrawals.routes import withdrawal_routes
 
 
 def fund_routes(prefix: str, funds: FundServices, *, fast_paths: bool = True) -> list[Router]:
-    """`/kyc`, `/accounts`, `/users/me/withdrawal-addresses`, `/fees` and `/orders/estimate`, below `prefix`.
+    """`/kyc`, `/accounts`, `/users/me/withdrawal-addresses`, `/fees`, `/orders/estimate`
+    and `/reserves`, below `prefix`.
 
     Without `fast_paths` FastAPI handles every route.
     """
@@ -20,4 +22,5 @@ def fund_routes(prefix: str, funds: FundServices, *, fast_paths: bool = True) ->
         withdrawal_routes(prefix, funds.withdrawals),
         withdrawal_address_routes(prefix, funds.withdrawal_addresses),
         fee_routes(prefix, funds.fees),
+        reserve_routes(prefix, funds.reserves),
     ]

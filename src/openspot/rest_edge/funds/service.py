@@ -27,6 +27,8 @@ from openspot.rest_edge.funds.fees.service import FeeServices, PaymentFee, make_
 from openspot.rest_edge.funds.kyc.provider import DevelopmentProvider
 from openspot.rest_edge.funds.kyc.service import KycService
 from openspot.rest_edge.funds.kyc.store import KycStore
+from openspot.rest_edge.funds.reserves.service import ReserveService
+from openspot.rest_edge.funds.reserves.store import ReserveStore
 from openspot.rest_edge.funds.withdrawals.service import WithdrawalService
 from openspot.rest_edge.funds.withdrawals.store import WithdrawalStore
 from openspot.rest_edge.identity.second_factor.code_check import SecondFactor
@@ -35,7 +37,7 @@ from openspot.rest_edge.settings import RestEdgeSettings
 
 @dataclass(frozen=True, slots=True)
 class FundServices:
-    """The services behind the routes of accounts, withdrawals, saved addresses, KYC and fees."""
+    """The services behind the routes of accounts, withdrawals, saved addresses, KYC, fees and reserves."""
 
     accounts: AccountService
     portfolio: PortfolioService
@@ -44,6 +46,8 @@ class FundServices:
     kyc: KycService
     verifications: KycStore
     fees: FeeServices
+    reserves: ReserveService
+    custody: CustodyClient
 
 
 async def make_fund_services(
@@ -106,4 +110,6 @@ async def make_fund_services(
         kyc=kyc,
         verifications=profiles,
         fees=fees,
+        reserves=ReserveService(ReserveStore(pool)),
+        custody=custody,
     )

@@ -1,4 +1,4 @@
-"""Makes what is behind the routes of operators: their sessions, their roles, and the trail of what they did."""
+"""Makes what is behind the routes of operators: their sessions and roles, the trail of what they did, and reports."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -11,12 +11,14 @@ from openspot.engine_client.operators import OperatorSessions
 from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.authentication import UserTokens
 from openspot.http.operator_store import standing_of
+from openspot.kit.clock import utc_now
 from openspot.kit.database import Pool
 from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.repeated_work import repeat
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 from openspot.rest_edge.operators.operators import Operators
+from openspot.rest_edge.operators.reports.service import CLOSE_INTERVAL_S, CustodyReserves, Reports
 from openspot.rest_edge.operators.sessions import SessionsOfOperators
 from openspot.rest_edge.operators.trail_heads import KEEP_INTERVAL_S, HeadKeeper
 from openspot.rest_edge.operators.trail_pages import Trail
@@ -32,10 +34,17 @@ class OperatorServices:
     markets: OperatorMarkets
     session_list: SessionsOfOperators
     trail: Trail
+    reports: Reports
 
 
 async def make_operator_services(
-    settings: RestEdgeSettings, pool: Pool, frame: ServiceFrame, *, tokens: UserTokens, ended: EndedSessions
+    settings: RestEdgeSettings,
+    pool: Pool,
+    frame: ServiceFrame,
+    *,
+    tokens: UserTokens,
+    ended: EndedSessions,
+    custody_reserves: CustodyReserves,
 ) -> OperatorServices:
     """Make the services; `frame` ends them in reverse order."""
     client = await frame.enter(aiohttp.ClientSession())
@@ -44,6 +53,8 @@ async def make_operator_services(
     service = await frame.enter(aiohttp.ClientSession(headers=settings.service_headers, timeout=timeout))
     heads = HeadKeeper(pool, settings.data_dir)
     repeat(frame, "keep the head of the operators' trail", heads.keep, KEEP_INTERVAL_S)
+    reports = Reports(pool, custody_reserves, utc_now)
+    repeat(frame, "close the days of reports", reports.close, CLOSE_INTERVAL_S)
     networks = AllowedNetworks(settings.operator_network_list)
     return OperatorServices(
         sessions=OperatorSessions(tokens, partial(standing_of, pool), engine, networks),
@@ -51,4 +62,5 @@ async def make_operator_services(
         markets=OperatorMarkets(pool, EngineListings(service, settings.engine_url)),
         session_list=SessionsOfOperators(pool, ended),
         trail=Trail(pool),
+        reports=reports,
     )

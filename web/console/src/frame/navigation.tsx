@@ -14,6 +14,7 @@ import {
   MeterIcon,
   PeopleIcon,
   PulseIcon,
+  ReportIcon,
   StackIcon,
   TagIcon,
   LogIcon,
@@ -86,6 +87,7 @@ export const NAVIGATION: readonly Group[] = [
     title: "Operations",
     entries: [
       { path: "/withdrawals", title: "Withdrawals", icon: UploadIcon, key: "w", needs: "withdrawals.read" },
+      { path: "/reports", title: "Reports", icon: ReportIcon, key: "q", needs: "reports.read" },
       { path: "/health", title: "Health", icon: PulseIcon, key: "h", needs: "health.read" },
     ],
   },

@@ -31,4 +31,10 @@ export const FUNDS_PAGES = [
       return t("History");
     },
   },
+  {
+    path: "/reserves",
+    get title() {
+      return t("Reserves");
+    },
+  },
 ] as const;

@@ -11,8 +11,11 @@ from openspot.contracts.messages import (
     CancelWithdrawal,
     CreateWithdrawal,
     CustodyAddress,
+    CustodyReserve,
     GetAddress,
     GetAddressReply,
+    GetReserves,
+    GetReservesReply,
     WithdrawalRecord,
     WithdrawalReply,
 )
@@ -24,7 +27,7 @@ from openspot.kit.log import get_logger
 log = get_logger("accounts")
 
 
-Reply = TypeVar("Reply", AssignAddressReply, GetAddressReply, WithdrawalReply)
+Reply = TypeVar("Reply", AssignAddressReply, GetAddressReply, GetReservesReply, WithdrawalReply)
 
 _STATUS = {
     RefusalCode.VALIDATION: 400,
@@ -71,6 +74,10 @@ class CustodyClient:
         request = CancelWithdrawal(withdrawal_id, user_id)
         return await self._withdrawal(subjects.CUSTODY_WITHDRAWALS_CANCEL, request, withdrawal_id)
 
+    async def reserves(self) -> list[CustodyReserve]:
+        """What custody holds, by asset and network."""
+        return (await self._ask(subjects.CUSTODY_RESERVES_GET, GetReserves(), GetReservesReply)).reserves
+
     async def _withdrawal(self, subject: str, request: msgspec.Struct, withdrawal_id: str) -> WithdrawalRecord:
         try:
             reply = await self._bus.request(subject, request, WithdrawalReply, self._bus.nested_timeout_s)
@@ -94,7 +101,7 @@ class CustodyClient:
         return reply
 
 
-def _check(reply: AssignAddressReply | GetAddressReply | WithdrawalReply) -> None:
+def _check(reply: AssignAddressReply | GetAddressReply | GetReservesReply | WithdrawalReply) -> None:
     if reply.error is None:
         return
     status = _STATUS.get(reply.code) if reply.code is not None else None

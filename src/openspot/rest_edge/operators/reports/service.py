@@ -1,0 +1,108 @@
+"""Reports for operators: their rows, their files, and the work that closes days."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from openspot.contracts.messages import CustodyReserve
+from openspot.domain.money import EXACT, parse_decimal
+from openspot.http.errors import HttpError
+from openspot.kit.database import Pool
+from openspot.kit.log import get_logger
+from openspot.rest_edge.operators.acting import Acting, record
+from openspot.rest_edge.operators.lists.csv_lines import csv_line
+from openspot.rest_edge.operators.reports.days import close_days, is_due
+from openspot.rest_edge.operators.reports.periods import Span
+from openspot.rest_edge.operators.reports.store import ReportStore
+from openspot.rest_edge.operators.reports.tables import (
+    INCOME,
+    Row,
+    balance_rows,
+    fee_rows,
+    reserve_rows,
+    user_rows,
+    volume_rows,
+)
+
+CLOSE_INTERVAL_S = 300.0
+ROWS_AT_A_TIME = 1000
+log = get_logger("reports")
+
+CustodyReserves = Callable[[], Awaitable[Sequence[CustodyReserve]]]
+
+
+class Reports:
+    """The reports. `custody_reserves` asks custody what it holds, and raises HttpError if it does not answer."""
+
+    def __init__(self, pool: Pool, custody_reserves: CustodyReserves, now: Callable[[], datetime]) -> None:
+        self._pool = pool
+        self._custody_reserves = custody_reserves
+        self._now = now
+        self._store = ReportStore(pool, now)
+
+    async def fees(self, span: Span) -> list[Row]:
+        """What the exchange earned."""
+        return fee_rows(span, await self._store.movements(span, INCOME))
+
+    async def volumes(self, span: Span) -> list[Row]:
+        """What was traded."""
+        return volume_rows(span, await self._store.volumes(span))
+
+    async def users(self, span: Span) -> list[Row]:
+        """How many users there were."""
+        return user_rows(span, await self._store.users(span))
+
+    async def balances(self, span: Span) -> list[Row]:
+        """What was held, by class of accounts."""
+        return balance_rows(span, await self._store.balances(span))
+
+    async def reserves(self, span: Span) -> list[Row]:
+        """What users were owed, and what custody held. Of today it is what custody says now."""
+        days = await self._store.balances(span)
+        held = await self._store.reserves(sorted({row.day for row in days}))
+        known = {day for day, _ in held}
+        today = self._store.today
+        if any(row.day == today for row in days):
+            now = await self._held_now()
+            if now is not None:
+                known.add(today)
+                held |= {(today, asset): amount for asset, amount in now.items()}
+        return reserve_rows(span, days, held, known)
+
+    async def note_export(self, name: str, span: Span, acting: Acting) -> None:
+        """Write into the trail that a report leaves the platform, before it does."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            await record(
+                connection, acting, "reports.exported", "report", name, {},
+                {"from": span.since.isoformat(), "to": span.until.isoformat(), "by": span.by.value},
+            )  # fmt: skip
+
+    async def close(self) -> None:
+        """Close the days that are over. Repeated, it does nothing."""
+        if await is_due(self._pool, self._now()):
+            await close_days(self._pool, self._now(), held=await self._held_now())
+
+    async def _held_now(self) -> dict[str, Decimal] | None:
+        """What custody holds of each asset, what is leaving included; None if it does not answer."""
+        try:
+            return held_by_asset(await self._custody_reserves())
+        except HttpError as error:
+            log.warning("custody does not say what it holds", error=str(error.message))
+            return None
+
+
+def held_by_asset(reserves: Sequence[CustodyReserve]) -> dict[str, Decimal]:
+    """What custody holds of each asset on all networks; what is leaving was not taken from its user yet."""
+    held: dict[str, Decimal] = {}
+    for each in reserves:
+        amount = EXACT.add(parse_decimal(each.held), parse_decimal(each.leaving))
+        held[each.asset] = EXACT.add(held.get(each.asset, Decimal(0)), amount)
+    return held
+
+
+async def lines(fields: Sequence[str], rows: Sequence[dict[str, Any]]) -> AsyncIterator[bytes]:
+    """A report as a CSV file, in pieces."""
+    yield csv_line(fields)
+    for first in range(0, len(rows), ROWS_AT_A_TIME):
+        yield b"".join(csv_line(row[field] for field in fields) for row in rows[first : first + ROWS_AT_A_TIME])

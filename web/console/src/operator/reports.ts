@@ -1,0 +1,129 @@
+/** Reports at the REST edge, and the proofs of reserves that the web server makes. */
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { parseDecimal } from "#lib/decimal.ts";
+import type { Point } from "#lib/series.ts";
+import { returned, type Schemas, useEdge } from "./client.ts";
+import { callWebServer } from "./webServer.ts";
+
+const INTERVAL_MS = 30_000;
+const PROVING_INTERVAL_MS = 2_000;
+const DAY_MS = 86_400_000;
+
+export type FeeRow = Schemas["FeeReportRow"];
+export type VolumeRow = Schemas["VolumeReportRow"];
+export type UserRow = Schemas["UserReportRow"];
+export type BalanceRow = Schemas["BalanceReportRow"];
+export type ReserveRow = Schemas["ReserveReportRow"];
+export type Statement = Schemas["ReserveStatementResponse"];
+
+export type ReportName = "fees" | "volumes" | "users" | "balances" | "reserves";
+export type ReportRow = FeeRow | VolumeRow | UserRow | BalanceRow | ReserveRow;
+
+/** What a report is about: days in UTC, both included. */
+export interface ReportSpan {
+  from: string;
+  to: string;
+  by: "day" | "month";
+}
+
+/** The last thirty days. */
+export function lastDays(now: number, days = 30): ReportSpan {
+  return { from: dayOf(now - (days - 1) * DAY_MS), to: dayOf(now), by: "day" };
+}
+
+function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** The beginning of a period such as 2026-01-31 or 2026-01, in milliseconds since 1970. */
+export function beginOf(period: string): number {
+  return Date.parse(`${period.length === 7 ? `${period}-01` : period}T00:00:00Z`);
+}
+
+/** The sum of a figure in each period, for a picture: a picture needs no exact digits. */
+export function pointsOf<Row extends { period: string }>(
+  rows: readonly Row[],
+  figure: (row: Row) => string | number,
+): Point[] {
+  const sums = new Map<number, number>();
+  for (const row of rows) {
+    const at = beginOf(row.period);
+    const value = figure(row);
+    // eslint-disable-next-line openspot/decimal-text -- the place of a pixel; the table shows the figures
+    const number = typeof value === "number" ? value : parseDecimal(value).toNumber();
+    sums.set(at, (sums.get(at) ?? 0) + number);
+  }
+  return [...sums].map(([at, value]) => ({ at, value })).sort((a, b) => a.at - b.at);
+}
+
+/** The rows of the newest period, in which at least one asset is not covered. */
+export function uncovered(rows: readonly ReserveRow[]): ReserveRow[] {
+  const newest = rows.at(-1)?.period;
+  return rows.filter(({ period, covered }) => period === newest && covered === false);
+}
+
+export function useReport(name: ReportName, span: ReportSpan) {
+  const { rest } = useEdge();
+  return useQuery<ReportRow[]>({
+    queryKey: ["reports", name, span],
+    queryFn: ({ signal }) => {
+      const given = { params: { query: span }, signal };
+      switch (name) {
+        case "fees":
+          return returned(rest.GET("/api/v1/operator/reports/fees", given));
+        case "volumes":
+          return returned(rest.GET("/api/v1/operator/reports/volumes", given));
+        case "users":
+          return returned(rest.GET("/api/v1/operator/reports/users", given));
+        case "balances":
+          return returned(rest.GET("/api/v1/operator/reports/balances", given));
+        case "reserves":
+          return returned(rest.GET("/api/v1/operator/reports/reserves", given));
+      }
+    },
+    refetchInterval: INTERVAL_MS,
+    placeholderData: (before, query) => (query?.queryKey[1] === name ? keepPreviousData(before) : undefined),
+  });
+}
+
+/** What was proved, the newest first. */
+export function useStatements() {
+  const { rest } = useEdge();
+  return useQuery({
+    queryKey: ["reserves", "statements"],
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/reserves", { signal })),
+    refetchInterval: INTERVAL_MS,
+  });
+}
+
+interface ProvingState {
+  running: boolean;
+  failure: string;
+}
+
+/** Whether a proof is being made. Fails with WebServerError. */
+export function useProving() {
+  const edge = useEdge();
+  const client = useQueryClient();
+  return useQuery({
+    queryKey: ["reserves", "proving"],
+    queryFn: async ({ signal }) => {
+      const before = client.getQueryData<ProvingState>(["reserves", "proving"]);
+      const state = (await callWebServer(edge, "GET", "/reserves.json", { signal })) as ProvingState;
+      if (before?.running && !state.running)
+        void client.invalidateQueries({ queryKey: ["reserves", "statements"] });
+      return state;
+    },
+    refetchInterval: (query) => (query.state.data?.running ? PROVING_INTERVAL_MS : INTERVAL_MS),
+  });
+}
+
+/** Start making a proof. Fails with WebServerError. */
+export function useProve() {
+  const client = useQueryClient();
+  const edge = useEdge();
+  return useMutation({
+    mutationFn: () => callWebServer(edge, "POST", "/reserves", { endsSession: true }),
+    onSettled: () => client.invalidateQueries({ queryKey: ["reserves", "proving"] }),
+  });
+}

@@ -1,0 +1,428 @@
+import { Button, Select, Stack, Tabs, TextInput } from "@mantine/core";
+import { DownloadIcon, ShieldCheckIcon } from "@primer/octicons-react";
+import { type ReactNode, useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Badge } from "#lib/components/Badge.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { CopyText } from "#lib/components/CopyText.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { EmptyState, WarningNote } from "#lib/components/states.tsx";
+import { TimeSeries } from "#lib/components/TimeSeries.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { formatCount } from "#lib/counts.ts";
+import { saveFile } from "#lib/saveFile.ts";
+import { useNow } from "#lib/useNow.ts";
+import { useUrlState } from "#lib/urlState.ts";
+import { explainIfAny } from "../engine/messages.ts";
+import { fileOf } from "../operator/client.ts";
+import {
+  type BalanceRow,
+  beginOf,
+  type FeeRow,
+  lastDays,
+  pointsOf,
+  type ReportName,
+  type ReportRow,
+  type ReportSpan,
+  type ReserveRow,
+  type Statement,
+  uncovered,
+  type UserRow,
+  useProve,
+  useProving,
+  useReport,
+  useStatements,
+  type VolumeRow,
+} from "../operator/reports.ts";
+import { useCan } from "../operator/session.ts";
+import { ChoiceFilter, FilterBar } from "../parts/filters.tsx";
+import { ReasonDialog } from "../parts/ReasonDialog.tsx";
+import { isDay } from "../people/queries.ts";
+
+const DAY_MS = 86_400_000;
+
+/** A report: its columns, and the picture of its figures. */
+interface Report {
+  title: string;
+  text: string;
+  columns: readonly Column<ReportRow>[];
+  /** What a row has beside its period that tells it from the others. */
+  rowId: (row: ReportRow) => string;
+  /** Which rows a picture can be of: those of one asset or market. */
+  choiceOf: ((row: ReportRow) => string) | null;
+  figure: (row: ReportRow) => string | number;
+  unit: string;
+}
+
+function columns<Row extends ReportRow>(...list: Column<Row>[]): readonly Column<ReportRow>[] {
+  const period: Column<Row> = { id: "period", title: "Period", cell: (row) => row.period };
+  return [period, ...list] as unknown as readonly Column<ReportRow>[];
+}
+
+function money<Row extends ReportRow>(
+  id: string,
+  title: string,
+  amount: (row: Row) => string,
+  unit: (row: Row) => string,
+): Column<Row> {
+  return { id, title, align: "right", cell: (row) => <Amount value={amount(row)} unit={unit(row)} /> };
+}
+
+function count(id: "registered" | "active" | "total", title: string): Column<UserRow> {
+  return { id, title, align: "right", cell: (row) => formatCount(row[id]) };
+}
+
+const REPORTS: Record<ReportName, Report> = {
+  fees: {
+    title: "Fee income",
+    text: "What the accounts of income moved. Fees and rebates are those of trades; the rest is interest, plans, and what operators moved.",
+    columns: columns<FeeRow>(
+      { id: "account", title: "Account", cell: (row) => row.account },
+      money(
+        "fees",
+        "Fees",
+        (row) => row.fees,
+        (row) => row.asset,
+      ),
+      money(
+        "rebates",
+        "Rebates",
+        (row) => row.rebates,
+        (row) => row.asset,
+      ),
+      money(
+        "other",
+        "Other",
+        (row) => row.other,
+        (row) => row.asset,
+      ),
+      money(
+        "sum",
+        "Total",
+        (row) => row.total,
+        (row) => row.asset,
+      ),
+    ),
+    rowId: (row) => `${(row as FeeRow).account} ${(row as FeeRow).asset}`,
+    choiceOf: (row) => (row as FeeRow).asset,
+    figure: (row) => (row as FeeRow).total,
+    unit: "moved",
+  },
+  volumes: {
+    title: "Volumes",
+    text: "What was traded on each market.",
+    columns: columns<VolumeRow>(
+      { id: "symbol", title: "Market", cell: (row) => row.symbol },
+      { id: "trades", title: "Trades", align: "right", cell: (row) => formatCount(row.trades) },
+      money(
+        "base",
+        "Base",
+        (row) => row.base,
+        (row) => row.symbol.split("-")[0] ?? "",
+      ),
+      money(
+        "quote",
+        "Quote",
+        (row) => row.quote,
+        (row) => row.symbol.split("-")[1] ?? "",
+      ),
+    ),
+    rowId: (row) => (row as VolumeRow).symbol,
+    choiceOf: (row) => (row as VolumeRow).symbol,
+    figure: (row) => (row as VolumeRow).quote,
+    unit: "of the quote asset",
+  },
+  users: {
+    title: "Users",
+    text: "Active is who traded, logged in or changed the account on a day; by month, on the busiest day.",
+    columns: columns<UserRow>(count("registered", "New"), count("active", "Active"), count("total", "All"), {
+      id: "verified",
+      title: "Verified",
+      align: "right",
+      cell: (row) => (row.verified === null ? "not counted" : formatCount(row.verified)),
+    }),
+    rowId: () => "",
+    choiceOf: null,
+    figure: (row) => (row as UserRow).active,
+    unit: "active",
+  },
+  balances: {
+    title: "Balances",
+    text: "What users, margin accounts and the accounts of the house held at the end.",
+    columns: columns<BalanceRow>(
+      { id: "account", title: "Accounts", cell: (row) => row.account },
+      money(
+        "balance",
+        "Balance",
+        (row) => row.balance,
+        (row) => row.asset,
+      ),
+    ),
+    rowId: (row) => `${(row as BalanceRow).account} ${(row as BalanceRow).asset}`,
+    choiceOf: (row) => `${(row as BalanceRow).account} ${(row as BalanceRow).asset}`,
+    figure: (row) => (row as BalanceRow).balance,
+    unit: "held",
+  },
+  reserves: {
+    title: "Reserves",
+    text: "What users were owed at the end, and what custody said that it holds on its chains. The house's own accounts stand apart.",
+    columns: columns<ReserveRow>(
+      money(
+        "liabilities",
+        "Liabilities",
+        (row) => row.liabilities,
+        (row) => row.asset,
+      ),
+      {
+        id: "reserves",
+        title: "Reserves",
+        align: "right",
+        cell: (row) =>
+          row.reserves === null ? "not asked" : <Amount value={row.reserves} unit={row.asset} />,
+      },
+      { id: "ratio", title: "Ratio", align: "right", cell: (row) => row.ratio ?? "–" },
+      { id: "covered", title: "Covered", cell: (row) => <Covered row={row} /> },
+      money(
+        "house",
+        "House",
+        (row) => row.house,
+        (row) => row.asset,
+      ),
+    ),
+    rowId: (row) => (row as ReserveRow).asset,
+    choiceOf: (row) => (row as ReserveRow).asset,
+    figure: (row) => (row as ReserveRow).ratio ?? 0,
+    unit: "reserves by liabilities",
+  },
+};
+
+function Covered({ row: { covered } }: { row: ReserveRow }) {
+  if (covered === null) return null;
+  return covered ? (
+    <Badge tone="positive" shape="✓">
+      Covered
+    </Badge>
+  ) : (
+    <Badge tone="negative" shape="▲">
+      Less than is owed
+    </Badge>
+  );
+}
+
+const NAMES = Object.keys(REPORTS) as ReportName[];
+
+/** Figures of the exchange by day and month, and the proofs of reserves. */
+export function ReportsPage() {
+  const url = useUrlState();
+  const name = NAMES.find((known) => known === url.parameter("report")) ?? "fees";
+  const usual = lastDays(useNow(60_000));
+  const day = (parameter: "from" | "to") => {
+    const text = url.parameter(parameter);
+    return text !== "" && isDay(text) ? text : usual[parameter];
+  };
+  const span: ReportSpan = {
+    from: day("from"),
+    to: day("to"),
+    by: url.parameter("by") === "month" ? "month" : "day",
+  };
+  return (
+    <>
+      <PageHeader title="Reports">
+        Days and months are of UTC. The present day counts until now; all others are closed.
+      </PageHeader>
+      <Stack gap="md">
+        <Tabs value={name} onChange={(report) => url.change({ report })} keepMounted={false}>
+          <Tabs.List>
+            {NAMES.map((known) => (
+              <Tabs.Tab key={known} value={known}>
+                {REPORTS[known].title}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+        </Tabs>
+        <ReportTable
+          key={name}
+          name={name}
+          span={span}
+          filters={
+            <FilterBar
+              isFiltered={["from", "to", "by"].some((parameter) => url.parameter(parameter) !== "")}
+              onClear={() => url.change({ from: null, to: null, by: null })}
+            >
+              <DayField label="From" value={span.from} onChange={(from) => url.change({ from })} />
+              <DayField label="To" value={span.to} onChange={(to) => url.change({ to })} />
+              <ChoiceFilter
+                label="By"
+                any="By day"
+                value={span.by === "month" ? "month" : ""}
+                choices={[{ value: "month", label: "By month" }]}
+                onChange={(by) => url.change({ by })}
+              />
+            </FilterBar>
+          }
+        />
+        {name === "reserves" && <Proofs />}
+      </Stack>
+    </>
+  );
+}
+
+function DayField(props: { label: string; value: string; onChange: (value: string) => void }) {
+  return (
+    <TextInput
+      type="date"
+      aria-label={props.label}
+      value={props.value}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSpan; filters: ReactNode }) {
+  const report = REPORTS[name];
+  const query = useReport(name, span);
+  const can = useCan();
+  const [isSaving, setSaving] = useState(false);
+  const rows = query.data;
+  const short = name === "reserves" ? uncovered((rows ?? []) as ReserveRow[]) : [];
+  return (
+    <>
+      {short.length > 0 && (
+        <WarningNote>
+          Custody holds less than users are owed of {short.map(({ asset }) => asset).join(", ")}.
+        </WarningNote>
+      )}
+      <Picture report={report} rows={rows ?? []} span={span} />
+      <Card flush>
+        <DataTable
+          label={report.title}
+          toolbar={
+            <>
+              {filters}
+              <Button
+                variant="default"
+                leftSection={<DownloadIcon />}
+                disabled={!can("reports.export")}
+                title={can("reports.export") ? undefined : "This needs the permission reports.export."}
+                onClick={() => setSaving(true)}
+              >
+                Save as CSV
+              </Button>
+            </>
+          }
+          columns={report.columns}
+          rows={rows === undefined ? undefined : [...rows].reverse()}
+          rowId={(row) => `${row.period} ${report.rowId(row)}`}
+          rowName={(row) => `${row.period} ${report.rowId(row)}`}
+          state={query}
+          problem={explainIfAny(query.error)}
+          empty={<EmptyState title="Nothing to report">Nothing happened in these days.</EmptyState>}
+        />
+      </Card>
+      <p>{report.text}</p>
+      {isSaving && (
+        <ReasonDialog
+          title="Save the report as a file?"
+          confirm="Save the file"
+          act={async (edge, reason) => {
+            const parameters = new URLSearchParams({ ...span, reason });
+            saveFile(
+              await fileOf(edge, `/operator/reports/${name}/export?${parameters.toString()}`),
+              `${name}-${span.from}-${span.to}.csv`,
+            );
+          }}
+          done={() => ["The file is saved", `${name}-${span.from}-${span.to}.csv`]}
+          onClose={() => setSaving(false)}
+        >
+          <p>The audit trail notes the file.</p>
+        </ReasonDialog>
+      )}
+    </>
+  );
+}
+
+/** The report's figures over time, of the asset or market that is chosen. */
+function Picture({ report, rows, span }: { report: Report; rows: readonly ReportRow[]; span: ReportSpan }) {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const { choiceOf } = report;
+  const choices = choiceOf ? [...new Set(rows.map(choiceOf))].sort() : [];
+  const choice = choices.find((known) => known === chosen) ?? choices[0] ?? null;
+  const shown = choiceOf ? rows.filter((row) => choiceOf(row) === choice) : rows;
+  const points = pointsOf(shown, report.figure);
+  const until = Math.max(beginOf(span.to), points.at(-1)?.at ?? 0);
+  return (
+    <div>
+      {choices.length > 1 && (
+        <Select
+          aria-label="Picture of"
+          data={choices}
+          value={choice}
+          onChange={setChosen}
+          allowDeselect={false}
+          mb="xs"
+          maw={280}
+        />
+      )}
+      <TimeSeries
+        title={choice === null ? report.title : `${report.title}, ${choice}`}
+        unit={report.unit}
+        points={points}
+        span={Math.max(DAY_MS, until - beginOf(span.from))}
+        until={until}
+        format={(value) => value.toLocaleString("en", { maximumFractionDigits: 4 })}
+        formatTick={(value) => value.toLocaleString("en", { notation: "compact" })}
+        formatAt={(at) => new Date(at).toISOString().slice(0, 10)}
+      />
+    </div>
+  );
+}
+
+const PROOF_COLUMNS: readonly Column<Statement>[] = [
+  { id: "taken", title: "Taken", cell: (row) => <TimeText milliseconds={Date.parse(row.takenAt)} /> },
+  { id: "event", title: "Event", align: "right", cell: (row) => formatCount(row.sequence) },
+  { id: "assets", title: "Assets", cell: (row) => row.assets.map(({ asset }) => asset).join(", ") },
+  { id: "digest", title: "Digest", cell: (row) => <CopyText text={row.digest} name="digest" /> },
+];
+
+/** What was proved to users, and the button that proves what they are owed now. */
+function Proofs() {
+  const statements = useStatements();
+  const proving = useProving();
+  const prove = useProve();
+  const can = useCan();
+  const isRunning = proving.data?.running ?? false;
+  const failure = explainIfAny(prove.error)?.title ?? proving.data?.failure ?? "";
+  return (
+    <Card flush>
+      {failure !== "" && <WarningNote>The last proof was not made: {failure}</WarningNote>}
+      <DataTable
+        label="Proofs of reserves"
+        isWhole
+        toolbar={
+          <Button
+            variant="default"
+            leftSection={<ShieldCheckIcon />}
+            loading={isRunning || prove.isPending}
+            disabled={!can("reserves.prove")}
+            title={can("reserves.prove") ? undefined : "This needs the permission reserves.prove."}
+            onClick={() => prove.mutate()}
+          >
+            Prove now
+          </Button>
+        }
+        columns={PROOF_COLUMNS}
+        rows={statements.data}
+        rowId={(row) => row.id}
+        rowName={(row) => row.id}
+        state={statements}
+        problem={explainIfAny(statements.error)}
+        empty={
+          <EmptyState title="Nothing was proved yet">
+            A proof shows every user that the tree of liabilities has what they are owed.
+          </EmptyState>
+        }
+      />
+    </Card>
+  );
+}
