@@ -9,6 +9,7 @@ from openspot.cli import (
     audit,
     backup,
     custody,
+    doctor,
     engine,
     market_data,
     markets,
@@ -41,6 +42,7 @@ app.add_typer(operation.app)
 app.add_typer(archive.archive_app, name="archive")
 app.add_typer(backup.backup_app, name="backup")
 app.command()(backup.restore)
+app.command()(doctor.doctor)
 app.command("monitoring")(monitoring.monitoring)
 app.add_typer(repairs.ledger_app, name="ledger")
 app.add_typer(repairs.positions_app, name="positions")
