@@ -20,6 +20,7 @@ from openspot.cli import (
     platform,
     providers,
     repairs,
+    upgrade,
     users,
 )
 from openspot.cli.common import fail, running_settings
@@ -43,6 +44,7 @@ app.add_typer(archive.archive_app, name="archive")
 app.add_typer(backup.backup_app, name="backup")
 app.command()(backup.restore)
 app.command()(doctor.doctor)
+app.command()(upgrade.upgrade)
 app.command("monitoring")(monitoring.monitoring)
 app.add_typer(repairs.ledger_app, name="ledger")
 app.add_typer(repairs.positions_app, name="positions")

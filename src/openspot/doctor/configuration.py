@@ -25,7 +25,7 @@ def setting_findings(settings: Any) -> Iterator[Finding]:
 
 
 def _exposure(settings: Any) -> Iterator[Finding]:
-    for danger in dangers(settings, enabled(settings)):
+    for danger in dict.fromkeys(dangers(settings, enabled(settings))):
         yield problem("exposure", danger.rstrip("."), "`openspot up` refuses to start like this")
     if not is_public(settings):
         return
