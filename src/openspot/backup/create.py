@@ -114,7 +114,10 @@ def _back_up(
     )
     step("wrote the manifest")
     note_backup(data_dir, manifest.name, manifest.taken_at)
-    _remove_old(place, keep, step)
+    try:
+        _remove_old(place, keep, step)
+    except OSError as error:
+        raise BackupError(f"{manifest.name} was made, but older backups could not be removed: {error}") from error
     return manifest
 
 

@@ -10,6 +10,7 @@ import psycopg
 from openspot.doctor.findings import Finding, fine, problem, warning
 from openspot.kit.bus import Bus, BusError
 from openspot.migrations import missing_migrations
+from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS
 from openspot.up.services import without_password
 
 TIMEOUT_S = 5
@@ -18,7 +19,7 @@ VERSION_MIN, VERSION_MAX = 14, 18
 CLOCK_S_MAX = 1.0
 BUS_FULL_PERCENT = 80
 _MUST_BE_ON = ("fsync", "full_page_writes", "synchronous_commit")
-_STRANGERS = "SELECT count(*) FROM users WHERE email NOT LIKE 'demo-%%'"
+_STRANGERS = "SELECT count(*) FROM users WHERE user_id <> ALL(%s)"
 
 
 def database_findings(url: str, settings: Any) -> Iterator[Finding]:
@@ -90,7 +91,7 @@ def _strangers(connection: "psycopg.Connection[Any]", settings: Any) -> Iterator
     row = connection.execute("SELECT to_regclass('users') IS NOT NULL").fetchone()
     if not settings.demo or row is None or not row[0]:
         return
-    count = connection.execute(_STRANGERS).fetchone()
+    count = connection.execute(_STRANGERS, ([each.user_id for each in DEMO_ACCOUNTS],)).fetchone()
     if count and count[0]:
         yield warning("demo", f"the demo market trades with {count[0]:,} users who are no bots, at invented prices",
                       "start without OPENSPOT_DEMO if they have money")  # fmt: skip

@@ -51,7 +51,8 @@ async def test_a_database_in_order_is_fine_and_each_fault_is_named(
     with monkeypatch.context() as patch:
         patch.setattr(servers, "CLOCK_S_MAX", -1.0)
         assert "s away from this machine's" in (await of_database(platform))[0]
-    await pool.execute("INSERT INTO users (user_id, email, password_hash) VALUES ('u', 'a@example.com', 'x')")
+    await pool.execute("INSERT INTO users (user_id, email, password_hash, role) VALUES ('u', 'a@b.c', 'x', 'user'), "
+                       "('demo-maker', 'maker@demo.invalid', 'x', 'user')")  # fmt: skip
     assert await of_database(platform) == []
     assert "trades with 1 users who are no bots" in (await of_database(given(settings, demo=True)))[0]
     nobody = "postgresql://someone:secret@127.0.0.1:9/none"

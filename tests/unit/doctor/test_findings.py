@@ -30,7 +30,8 @@ from openspot.up.services import PlatformSettings
 
 GOOD = Machine(
     slow_build=None, core="rust", core_fault="", cores=4, memory=8 * GIBIBYTE, memory_free=4 * GIBIBYTE,
-    files_max=65_536, processes_max=4096, connections_waiting_max=4096, shared_memory=GIBIBYTE, is_clock_synchronised=True,
+    files_max=65_536, processes_max=4096, connections_waiting_max=4096, shared_memory=GIBIBYTE,
+    is_clock_synchronised=True,
 )  # fmt: skip
 FINE = {
     "smtp_host": "mail.example", "mail_from": "A <a@example.org>", "custody_reference_prices": "BTC=1",
