@@ -28,6 +28,7 @@ from openspot.backup.manifest import Place
 from openspot.backup.postgres import dump
 from openspot.backup.restore import EngineTerms, Point, Target, choose, restore
 from openspot.backup.sealing import Seal
+from openspot.backup.storage import FolderStorage
 from openspot.backup.verify import verify
 from openspot.engine.core.selection import make_core
 from openspot.engine.journal.journal import Journal
@@ -97,7 +98,7 @@ def run(folder: Path, postgres: EmbeddedPostgres, commands: int, rows: int) -> N
         journal=journal,
         databases={PLATFORM: postgres.url()},
         archive=data_dir / "archive",
-        folder=backups,
+        storage=FolderStorage(backups),
         seal=seal,
         keep=10,
     )
@@ -108,7 +109,7 @@ def run(folder: Path, postgres: EmbeddedPostgres, commands: int, rows: int) -> N
     write_more(journal, commands // 20)
     asyncio.run(add_rows(postgres.url()))
     made = timed("third backup, a twentieth more", make, backups)
-    place = Place(backups, seal)
+    place = Place(FolderStorage(backups), seal)
     assert not timed("verify", lambda: verify(place, made.name), backups).problems
     postgres.ensure_database("restored")
 

@@ -1,4 +1,4 @@
-"""Make the environment of a foreign program that tests drive: `ccxt` or `freqtrade`. Prints its folder.
+"""Make the environment of a foreign program that tests drive: `ccxt`, `freqtrade` or `moto`. Prints its folder.
 
 It has a folder of its own in `.external`, named for the contents of its lock file, and is made once. uv installs, from
 the index that pip is configured for; where uv cannot do it, pip does.
@@ -18,7 +18,7 @@ from pip_settings import NoCounterpartError, read_settings, uv_options
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".external"
-NAMES = ("ccxt", "freqtrade")
+NAMES = ("ccxt", "freqtrade", "moto")
 
 
 def environment_path(name: str) -> Path:

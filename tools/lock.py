@@ -29,7 +29,7 @@ def main() -> None:
     for name in ("installer", "build", "web"):
         compile_lock(f"{name}.lock", f"requirements/{name}.in", "--constraint", "requirements/dev.lock")
     # Foreign programs that tests drive. They have environments of their own: they pin what the platform has newer.
-    for name in ("ccxt", "freqtrade"):
+    for name in ("ccxt", "freqtrade", "moto"):
         compile_lock(f"{name}.lock", f"requirements/{name}.in")
 
 

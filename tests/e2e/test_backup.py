@@ -4,14 +4,17 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
+from openspot.kit.backup_outcome import backup_outcome
 from openspot.up.child_platform import ChildPlatform
 from tests.support.platforms import child_platform
+from tests.support.s3_server import BUCKET, s3_server
 from tests.support.waiting import stretched
 
 KILLS = 3
@@ -103,3 +106,49 @@ def folder_of(process: psutil.Process) -> str:
         return process.cwd() if process.status() != psutil.STATUS_ZOMBIE else ""
     except psutil.Error:
         return ""
+
+
+def test_the_timetable_makes_backups_in_s3_storage_and_says_why_it_cannot(own_folder: Path) -> None:
+    """A platform whose storage goes away and whose timetable is killed in the middle."""
+    with s3_server() as server:
+        given = {
+            "OPENSPOT_BACKUP_EVERY_S": "2",
+            "OPENSPOT_BACKUP_DIR": f"s3://{BUCKET}/timetable",
+            "OPENSPOT_BACKUP_S3_ENDPOINT": server.url,
+            "OPENSPOT_BACKUP_S3_ACCESS_KEY": server.access_key,
+            "OPENSPOT_BACKUP_S3_SECRET_KEY": server.secret_key,
+            "OPENSPOT_BACKUP_S3_TIMEOUT_S": "1",
+            "OPENSPOT_BACKUP_KEEP": "2",
+        }
+        platform = child_platform(own_folder, given)
+        platform.start()
+        try:
+            environment = platform._environment
+            storage = server.storage("timetable")
+            data_dir = platform.state.data_dir
+            until(lambda: len(storage.sizes("backups")) == 2)
+            killed = platform.kill("backup-timetable")
+            newest = max(storage.sizes("backups"))
+            until(lambda: max(storage.sizes("backups")) > newest)
+            assert platform.state.pids["backup-timetable"] != killed
+            verified = command(environment, "backup", "verify")
+            assert "is sound" in verified.stdout, verified
+            server.fail(10_000, "GET", "500")
+            until(lambda: "500" in backup_outcome(data_dir).reason)
+            status = command(environment, "status")
+            assert "the newest backup failed: " in status.stdout
+            assert "s3://backups/timetable" in status.stdout
+            server.fail(0, "", "")
+            until(lambda: backup_outcome(data_dir).reason == "")
+            log = (data_dir / "openspot.log").read_text("utf-8")
+            assert server.secret_key not in log + status.stdout
+        finally:
+            platform.stop()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition."""
+    deadline = time.monotonic() + stretched(120)
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)

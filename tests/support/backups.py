@@ -13,6 +13,7 @@ from openspot.backup.create import PLATFORM, back_up
 from openspot.backup.manifest import Manifest, Place
 from openspot.backup.restore import EngineTerms, Point, Restored, Target, choose, restore
 from openspot.backup.sealing import Seal
+from openspot.backup.storage import FolderStorage, Storage
 from openspot.engine.core.selection import make_core
 from openspot.engine.engine import journal_path
 from openspot.engine.journal.journal import JournalReader
@@ -26,17 +27,20 @@ _serial = itertools.count(1)
 
 
 class BackupSite:
-    """A folder of backups. Restored databases are new ones on the server of the tests."""
+    """A folder of backups, or another storage. Restored databases are new ones on the server of the tests."""
 
-    def __init__(self, folder: Path, server: EmbeddedPostgres, seal: Seal | None = None) -> None:
+    def __init__(
+        self, folder: Path, server: EmbeddedPostgres, seal: Seal | None = None, storage: Storage | None = None
+    ) -> None:
         self.folder = folder
+        self.storage = storage or FolderStorage(folder)
         self.seal = seal or Seal()
         self._server = server
 
     @property
     def place(self) -> Place:
         """The place of the backups."""
-        return Place(self.folder, self.seal)
+        return Place(self.storage, self.seal)
 
     async def back_up(self, settings: Any, **given: Any) -> Manifest:
         """Back up a platform while it runs."""
@@ -45,7 +49,7 @@ class BackupSite:
             "journal": journal_path(settings),
             "databases": {PLATFORM: settings.database_url},
             "archive": settings.archive_folder,
-            "folder": self.folder,
+            "storage": self.storage,
             "seal": self.seal,
             "keep": 10,
         }

@@ -5,8 +5,8 @@ follow from, and after a restore the mirrors only have to catch up. What the bus
 engine are made again from the journal, and custody says again what it had said.
 """
 
+import contextlib
 import fcntl
-import json
 import os
 import shutil
 import tempfile
@@ -16,20 +16,20 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
-from openspot.backup.errors import BackupError
+from openspot.backup.errors import BackupBusyError, BackupError
 from openspot.backup.journal import store_journal
 from openspot.backup.manifest import FORMAT, DatabasePart, Manifest, Piece, Place, StoredFile
 from openspot.backup.postgres import dump
 from openspot.backup.sealing import Seal
+from openspot.backup.storage import Storage
 from openspot.engine.journal.mark import MARK, read_mark
+from openspot.kit.backup_outcome import note_backup, note_failure
 from openspot.kit.secrets_file import FILE_NAME as SECRETS
 
 PIECE_BYTES = 4 << 20
 """Files are stored in pieces of this size: the beginning of a table that only grows is stored once."""
 PLATFORM = "openspot"
 """The name of the platform's own database in a backup."""
-LAST = "last-backup.json"
-"""The file of the data directory that says when the last good backup was made."""
 _WORK = "backup-work-"
 
 Step = Callable[[str], None]
@@ -42,15 +42,23 @@ def back_up(
     journal: Path,
     databases: Mapping[str, str],
     archive: Path,
-    folder: Path,
+    storage: Storage,
     seal: Seal,
     keep: int,
     step: Step = lambda _: None,
 ) -> Manifest:
-    """Make a backup, and remove all but the newest `keep`. `databases` holds addresses by name. Raises BackupError."""
+    """Make a backup, and remove all but the newest `keep`. `databases` holds addresses by name.
+
+    The data directory keeps the outcome. Raises BackupError; BackupBusyError if another one is under way.
+    """
     try:
         with _alone(data_dir):
-            return _back_up(data_dir, journal, databases, archive, Place(folder, seal), seal, keep, step)
+            try:
+                return _back_up(data_dir, journal, databases, archive, Place(storage, seal), seal, keep, step)
+            except (BackupError, OSError) as error:
+                with contextlib.suppress(OSError):
+                    note_failure(data_dir, str(error))
+                raise
     except OSError as error:
         raise BackupError(f"the backup was not made: {error}") from error
 
@@ -105,8 +113,11 @@ def _back_up(
         )
     )
     step("wrote the manifest")
-    _note_last(data_dir, manifest)
-    _remove_old(place, keep, step)
+    note_backup(data_dir, manifest.name, manifest.taken_at)
+    try:
+        _remove_old(place, keep, step)
+    except OSError as error:
+        raise BackupError(f"{manifest.name} was made, but older backups could not be removed: {error}") from error
     return manifest
 
 
@@ -151,20 +162,6 @@ def _own_files(data_dir: Path) -> Iterator[Path]:
     return (path for path in (data_dir / SECRETS,) if path.is_file())
 
 
-def _note_last(data_dir: Path, manifest: Manifest) -> None:
-    draft = data_dir / f"{LAST}.draft"
-    draft.write_text(json.dumps({"name": manifest.name, "takenAt": manifest.taken_at, "time": time.time()}), "utf-8")
-    draft.replace(data_dir / LAST)
-
-
-def last_backup_age_s(data_dir: Path) -> float | None:
-    """The seconds since the last good backup of a data directory; None if none was made."""
-    try:
-        return max(0.0, time.time() - float(json.loads((data_dir / LAST).read_text("utf-8"))["time"]))
-    except (OSError, ValueError, LookupError, TypeError):
-        return None
-
-
 @contextmanager
 def _alone(data_dir: Path) -> Iterator[None]:
     descriptor = os.open(data_dir / "backup.lock", os.O_WRONLY | os.O_CREAT, 0o600)
@@ -172,7 +169,7 @@ def _alone(data_dir: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise BackupError("another backup of this data directory is under way") from error
+            raise BackupBusyError("another backup of this data directory is under way") from error
         yield
     finally:
         os.close(descriptor)

@@ -5,18 +5,19 @@ each file of a backup in pieces; several backups share what has not changed betw
 """
 
 import hashlib
-import os
+from collections.abc import Iterable
 from datetime import datetime
-from pathlib import Path
+from pathlib import PurePosixPath
 
 import msgspec
 
 from openspot.backup.errors import BackupError
 from openspot.backup.sealing import Seal
+from openspot.backup.storage import Storage
 
 FORMAT = 1
+MANIFEST_BYTES_MAX = 256 << 20
 _MANIFESTS, _OBJECTS = "backups", "objects"
-_DRAFT = ".draft"
 
 
 class Piece(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -100,24 +101,31 @@ class Manifest(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
 
 
 class Place:
-    """A folder of backups. Everything that is written there is on disk on return, and whole or not there."""
+    """A storage with backups. What is written there is durable on return, and whole or not there."""
 
-    def __init__(self, folder: Path, seal: Seal) -> None:
-        self.folder = folder
+    def __init__(self, storage: Storage, seal: Seal) -> None:
+        self.where = storage.where
+        """The place as operators know it."""
+        self._storage = storage
         self._seal = seal
+        self._stored: dict[str, int] | None = None
 
     def names(self) -> list[str]:
-        """The names of the backups, oldest first."""
-        return sorted(path.stem for path in (self.folder / _MANIFESTS).glob("*.json"))
+        """The names of the backups, oldest first. Raises BackupError if the storage cannot be read."""
+        try:
+            paths = [PurePosixPath(name) for name in self._storage.sizes(_MANIFESTS)]
+        except OSError as error:
+            raise BackupError(f"the backups in {self.where} cannot be listed: {error}") from error
+        return sorted(path.stem for path in paths if path.suffix == ".json" and str(path.parent) == _MANIFESTS)
 
     def manifest(self, name: str) -> Manifest:
         """A manifest. Raises BackupError if it is missing, damaged, newer than this release, or has another key."""
-        path = self._manifest_path(name)
+        path = f"{self.where}/{_manifest_name(name)}"
         try:
-            content = path.read_bytes()
+            content = self._storage.read(_manifest_name(name), MANIFEST_BYTES_MAX)
             head = msgspec.json.decode(content, type=_Head)
         except (OSError, msgspec.MsgspecError) as error:
-            raise BackupError(f"the backup {name} in {self.folder} cannot be read: {error}") from error
+            raise BackupError(f"the backup {name} in {self.where} cannot be read: {error}") from error
         if head.format > FORMAT:
             raise BackupError(
                 f"the backup {name} has format {head.format}, written by release {head.release}; this release reads "
@@ -136,29 +144,35 @@ class Place:
     def write_manifest(self, manifest: Manifest) -> Manifest:
         """Sign a manifest and write it: from now on there is this backup. Raises OSError."""
         signed = msgspec.structs.replace(manifest, signature=self._signature(manifest))
-        _write(self._manifest_path(manifest.name), msgspec.json.format(msgspec.json.encode(signed)))
+        content = msgspec.json.format(msgspec.json.encode(signed))
+        self._storage.write_new(_manifest_name(manifest.name), content)
         return signed
 
     def remove(self, name: str) -> None:
         """Remove a backup. Its objects stay until `remove_unused`. Raises OSError."""
-        self._manifest_path(name).unlink(missing_ok=True)
+        self._storage.remove([_manifest_name(name)])
 
     def put(self, plain: bytes, known: dict[str, Piece]) -> Piece:
-        """Store a content. `known` are the pieces of backups: what one of them has is not stored again."""
+        """Store a content. `known` are the pieces of backups: what one of them has is not stored again.
+
+        What is there is listed once. Raises OSError.
+        """
+        if self._stored is None:
+            self._stored = self._storage.sizes(_OBJECTS)
         name = self._seal.name_of(plain)
-        path = self._object_path(name)
         piece = known.get(name)
-        if piece is not None and path.is_file() and path.stat().st_size == piece.size:
+        if piece is not None and self._stored.get(_object_name(name)) == piece.size:
             return piece
         stored = self._seal.pack(plain, name)
-        _write(path, stored)
+        self._storage.write(_object_name(name), stored)
+        self._stored[_object_name(name)] = len(stored)
         piece = known[name] = Piece(name, hashlib.sha256(stored).hexdigest(), len(stored))
         return piece
 
     def get(self, piece: Piece) -> bytes:
         """The content of a piece. Raises BackupError if its object is missing or damaged."""
         try:
-            stored = self._object_path(piece.name).read_bytes()
+            stored = self._storage.read(_object_name(piece.name), piece.size)
         except OSError as error:
             raise BackupError(f"the object {piece.name} cannot be read: {error}") from error
         if len(stored) != piece.size or hashlib.sha256(stored).hexdigest() != piece.sha256:
@@ -172,27 +186,30 @@ class Place:
             raise BackupError(f"the file {file.path} has {len(content)} bytes, its manifest says {file.size}")
         return content
 
-    def remove_unused(self, used: set[str]) -> int:
-        """Remove the objects that are not among `used`, and drafts of a killed backup. Returns how many objects."""
-        removed = 0
-        for path in (self.folder / _OBJECTS).glob("*/*"):
-            if path.name not in used:
-                path.unlink(missing_ok=True)
-                removed += not path.name.endswith(_DRAFT)
-        for path in (self.folder / _MANIFESTS).glob(f"*{_DRAFT}"):
-            path.unlink(missing_ok=True)
-        return removed
+    def remove_unused(self, used: Iterable[str]) -> int:
+        """Remove the objects that are not among `used`, and drafts of a killed backup. Returns how many objects.
+
+        Raises OSError.
+        """
+        kept = {_object_name(name) for name in used}
+        unused = [name for name in self._storage.sizes(_OBJECTS) if name not in kept]
+        self._storage.remove(unused)
+        self._storage.remove_drafts()
+        self._stored = None
+        return len(unused)
 
     def _signature(self, manifest: Manifest) -> str:
         unsigned = msgspec.structs.replace(manifest, signature="")
         content = msgspec.json.encode(unsigned)
         return self._seal.signature(content) or hashlib.sha256(content).hexdigest()
 
-    def _manifest_path(self, name: str) -> Path:
-        return self.folder / _MANIFESTS / f"{name}.json"
 
-    def _object_path(self, name: str) -> Path:
-        return self.folder / _OBJECTS / name[:2] / name
+def _manifest_name(name: str) -> str:
+    return f"{_MANIFESTS}/{name}.json"
+
+
+def _object_name(name: str) -> str:
+    return f"{_OBJECTS}/{name[:2]}/{name}"
 
 
 class _Head(msgspec.Struct, rename="camel"):
@@ -209,25 +226,3 @@ def _wrong_key(name: str, needed: str, given: str) -> str:
     if not given:
         return f"the backup {name} is encrypted: set OPENSPOT_BACKUP_KEY_FILE to the file with the key {needed}"
     return f"the backup {name} was encrypted with another key: it needs {needed}, OPENSPOT_BACKUP_KEY_FILE has {given}"
-
-
-def _write(path: Path, content: bytes) -> None:
-    if not path.parent.is_dir():
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _sync_folder(path.parent.parent)
-    draft = path.with_name(path.name + _DRAFT)
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

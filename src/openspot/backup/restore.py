@@ -64,9 +64,9 @@ def choose(place: Place, point: Point, name: str = "") -> tuple[Manifest, Manife
     """
     names = place.names()
     if not names:
-        raise BackupError(f"there is no backup in {place.folder}")
+        raise BackupError(f"there is no backup in {place.where}")
     if name and name not in names:
-        raise BackupError(f"there is no backup {name} in {place.folder}; `openspot backup list` shows those that are")
+        raise BackupError(f"there is no backup {name} in {place.where}; `openspot backup list` shows those that are")
     if not point.event and not point.time_ns:
         manifest = place.manifest(name or names[-1])
         return manifest, manifest

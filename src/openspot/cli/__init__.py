@@ -9,6 +9,7 @@ from openspot.cli import (
     audit,
     backup,
     custody,
+    doctor,
     engine,
     market_data,
     markets,
@@ -22,6 +23,7 @@ from openspot.cli import (
     trace,
     reports,
     reserves,
+    upgrade,
     users,
 )
 from openspot.cli.common import fail, running_settings
@@ -44,6 +46,8 @@ app.add_typer(operation.app)
 app.add_typer(archive.archive_app, name="archive")
 app.add_typer(backup.backup_app, name="backup")
 app.command()(backup.restore)
+app.command()(doctor.doctor)
+app.command()(upgrade.upgrade)
 app.command("monitoring")(monitoring.monitoring)
 app.command()(trace.trace)
 app.add_typer(repairs.ledger_app, name="ledger")

@@ -16,7 +16,10 @@ from openspot.kit.log import configure_log
 if TYPE_CHECKING:
     from openspot.backup.manifest import Place
     from openspot.backup.sealing import Seal
+    from openspot.backup.storage import Storage
 
+BUSY = 3
+"""The exit code of a backup that found another one under way."""
 _NS = 1_000_000_000
 BackupName = Annotated[str, typer.Argument(help="Name of a backup, as `openspot backup list` shows it")]
 
@@ -29,15 +32,17 @@ backup_app = typer.Typer(
 def backup(context: typer.Context) -> None:
     """Back up engine, databases, secrets and archive while the platform runs, and remove old backups.
 
-    Run it from cron. Exit code 1: no backup was made, and the message says why.
+    Run it from cron, or set OPENSPOT_BACKUP_EVERY_S. Exit code 1: no backup was made, and the message says why; 3:
+    another one is under way.
     """
     if context.invoked_subcommand is not None:
         return
     from openspot.backup.create import back_up
-    from openspot.backup.errors import BackupError
+    from openspot.backup.errors import BackupBusyError, BackupError
     from openspot.engine.engine import journal_path
 
     settings: Any = _settings()
+    storage = _storage(settings)
     began = datetime.now(UTC)
     if not settings.backup_key_file:
         error_console.print("note: OPENSPOT_BACKUP_KEY_FILE is not set: the secrets in the backup are not encrypted")
@@ -47,16 +52,19 @@ def backup(context: typer.Context) -> None:
             journal=journal_path(settings),
             databases=_databases(settings),
             archive=settings.archive_folder,
-            folder=settings.backup_folder,
+            storage=storage,
             seal=_seal(settings),
             keep=settings.backup_keep,
         )
+    except BackupBusyError as error:
+        fail(str(error))
+        raise typer.Exit(BUSY) from error
     except BackupError as error:
         raise fail(str(error)) from error
     seconds = (datetime.now(UTC) - began).total_seconds()
     typer.echo(
         f"{manifest.name}: command {manifest.journal.last:,}, databases at event {manifest.known_event:,} or before, "
-        f"{manifest.stored_bytes:,} bytes, in {seconds:.1f} s, in {settings.backup_folder}"
+        f"{manifest.stored_bytes:,} bytes, in {seconds:.1f} s, in {storage.where}"
     )
 
 
@@ -67,7 +75,8 @@ def list_backups() -> None:
 
     place = _place(_settings())
     try:
-        for name in place.names():
+        names = place.names()
+        for name in names:
             manifest = place.manifest(name)
             typer.echo(
                 f"{name}  taken {manifest.taken_at}  command {manifest.journal.last:,}  databases at event "
@@ -76,8 +85,8 @@ def list_backups() -> None:
             )
     except BackupError as error:
         raise fail(str(error)) from error
-    if not place.names():
-        typer.echo(f"there is no backup in {place.folder}")
+    if not names:
+        typer.echo(f"there is no backup in {place.where}")
 
 
 @backup_app.command()
@@ -87,13 +96,13 @@ def verify(name: BackupName = "") -> None:
     from openspot.backup.verify import verify as check
 
     place = _place(_settings())
-    names = place.names()
-    if not names:
-        raise fail(f"there is no backup in {place.folder}")
     try:
-        checked = check(place, name or names[-1])
+        names = place.names()
+        checked = check(place, name or names[-1]) if names else None
     except BackupError as error:
         raise fail(str(error)) from error
+    if checked is None:
+        raise fail(f"there is no backup in {place.where}")
     for problem in checked.problems:
         error_console.print(f"problem: {problem}", highlight=False, markup=False, soft_wrap=True)
     if checked.problems:
@@ -234,7 +243,17 @@ def _seal(settings: Any) -> "Seal":
 def _place(settings: Any) -> "Place":
     from openspot.backup.manifest import Place
 
-    return Place(settings.backup_folder, _seal(settings))
+    return Place(_storage(settings), _seal(settings))
+
+
+def _storage(settings: Any) -> "Storage":
+    from openspot.backup.errors import BackupError
+
+    try:
+        storage: Storage = settings.backup_storage()
+    except BackupError as error:
+        raise fail(str(error)) from error
+    return storage
 
 
 def _nanoseconds(text: str) -> int:

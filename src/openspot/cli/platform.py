@@ -5,6 +5,7 @@ import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from openspot.cli.common import console, fail, platform_settings, running_settings
 from openspot.kit.settings import Settings
@@ -110,7 +111,7 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="Every address, state and process id as JSON.")] = False,
 ) -> None:
     """Show what runs: addresses, process ids, whether each service is ready, and a disk without space."""
-    from openspot.backup.create import last_backup_age_s
+    from openspot.kit.backup_outcome import backup_outcome
     from openspot.kit.disk import MEBIBYTE, Disk
     from openspot.up.state import running_state
 
@@ -125,7 +126,7 @@ def status(
         raise typer.Exit(1)
     ready = asyncio.run(_readiness(settings, state))
     space = Disk(state.data_dir, settings.disk_reserve_mib * MEBIBYTE).space
-    age_s = last_backup_age_s(state.data_dir)
+    backup = backup_outcome(state.data_dir)
     if as_json:
         report = {
             "running": True,
@@ -136,7 +137,8 @@ def status(
             "processes": {name: {"pid": pid, "ready": ready.get(name)} for name, pid in state.pids.items()},
             "stopped": [name for name in ready if name not in state.pids],
             "disk": {"state": space.state.value, "freeBytes": space.free, "totalBytes": space.total} if space else None,
-            "lastBackupAgeSeconds": age_s,
+            "lastBackupAgeSeconds": backup.age_s,
+            "lastBackupFailure": backup.reason or None,
         }
         typer.echo(json.dumps(report, indent=1))
     else:
@@ -151,8 +153,12 @@ def status(
         for name in ready:
             if name not in state.pids:
                 console.print(f"{name:22} stopped; `openspot start {name}` starts it", highlight=False)
-        if age_s is not None:
-            console.print(f"{'Last backup':22} {age_s / 3600:.1f} hours ago", highlight=False)
+        if backup.age_s is not None:
+            console.print(f"{'Last backup':22} {backup.age_s / 3600:.1f} hours ago", highlight=False)
+        if backup.reason:
+            console.print(
+                f"[yellow]![/yellow] the newest backup failed: {escape(backup.reason)}", highlight=False, soft_wrap=True
+            )
         if space is not None and space.message:
             console.print(f"[yellow]![/yellow] {space.message}", highlight=False, soft_wrap=True)
         _warn_of_slow_build()

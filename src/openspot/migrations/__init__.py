@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
@@ -30,6 +31,23 @@ def upgrade(database_url: str, chain: str = PLATFORM, revision: str = "head") ->
     config.set_main_option("path_separator", "newline")
     config.attributes["database_url"] = database_url
     command.upgrade(config, revision)
+
+
+def missing_migrations(revision: str, chain: str = PLATFORM) -> list[str] | None:
+    """The names of the migrations of `chain` that come after `revision`, oldest first; None if it does not know it.
+
+    An empty revision is that of an empty database.
+    """
+    config = Config()
+    config.set_main_option("script_location", str(_FOLDER))
+    config.set_main_option("version_locations", str(_FOLDER / chain))
+    config.set_main_option("path_separator", "newline")
+    newest_first = list(ScriptDirectory.from_config(config).walk_revisions())
+    names = {script.revision: Path(script.path).stem for script in newest_first}
+    if revision and revision not in names:
+        return None
+    later = list(names) if not revision else list(names)[: list(names).index(revision)]
+    return [names[each] for each in reversed(later)]
 
 
 def name_of(database_url: str) -> str:

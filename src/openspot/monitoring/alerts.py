@@ -196,6 +196,22 @@ MONEY = (
         "The health page of the console and `openspot reconcile` name them. docs/guides/reconcile.md",
     ),
     Alert(
+        "OpenSpotBackupFails",
+        "max(openspot_backup_failing) == 1",
+        "15m",
+        TICKET,
+        "The newest backup was not made",
+        "`openspot status` and the health page say why. It is tried again; docs/operations/backup.md",
+    ),
+    Alert(
+        "OpenSpotBackupLate",
+        "time() - max(openspot_backup_time_seconds) > 2 * max(openspot_backup_interval_seconds > 0) + 3600",
+        "10m",
+        TICKET,
+        "No backup was made for two intervals of the timetable",
+        "Look at the readiness and the log of the backup timetable. docs/operations/backup.md",
+    ),
+    Alert(
         "OpenSpotBackupOld",
         "time() - openspot_backup_time_seconds > 2 * 86400",
         "10m",

@@ -12,14 +12,13 @@ from typing import Any
 
 from prometheus_client import Gauge
 
+from openspot.kit.backup_outcome import backup_outcome
 from openspot.web_server.health_report import RECONCILE_FILE
-
-BACKUP_FILE = "last-backup.json"
 
 
 @functools.cache
-def _gauges() -> tuple[Gauge, Gauge, Gauge]:
-    """The differences, the time of the comparison and that of the backup.
+def _gauges() -> tuple[Gauge, Gauge, Gauge, Gauge]:
+    """The differences, the time of the comparison that of the backup, and whether it fails.
 
     They are made when they are first needed: other services have this module, too, and would show zeros.
     """
@@ -29,15 +28,17 @@ def _gauges() -> tuple[Gauge, Gauge, Gauge]:
         ),
         Gauge("openspot_reconcile_time_seconds", "When the newest comparison ended, in seconds since 1970"),
         Gauge("openspot_backup_time_seconds", "When the newest good backup was made, in seconds since 1970"),
+        Gauge("openspot_backup_failing", "1 if the newest attempt to make a backup failed, else 0"),
     )
 
 
 def show_outcomes(data_dir: Path) -> None:
     """Let the metrics show what the files of this data directory say."""
-    differences, reconcile_time, backup_time = _gauges()
+    differences, reconcile_time, backup_time, backup_failing = _gauges()
     differences.set_function(lambda: _figure(data_dir / RECONCILE_FILE, _differences))
     reconcile_time.set_function(lambda: _figure(data_dir / RECONCILE_FILE, lambda outcome: outcome["at"] / 1000))
-    backup_time.set_function(lambda: _figure(data_dir / BACKUP_FILE, lambda outcome: outcome["time"]))
+    backup_time.set_function(lambda: math.nan if (at := backup_outcome(data_dir).made_at) is None else at)
+    backup_failing.set_function(lambda: float(backup_outcome(data_dir).failed_at is not None))
 
 
 def _differences(outcome: Any) -> float:

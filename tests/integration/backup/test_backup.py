@@ -10,13 +10,13 @@ from typing import Any
 import asyncpg
 import pytest
 
-from openspot.backup.create import last_backup_age_s
 from openspot.backup.errors import BackupError
 from openspot.backup.postgres import IDS_SKIPPED
 from openspot.backup.restore import Point, choose
 from openspot.backup.sealing import Seal
 from openspot.backup.verify import verify
 from openspot.custody.hold import hold_reason
+from openspot.kit.backup_outcome import backup_outcome
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.reconcile.rebuild import rebuild
@@ -204,7 +204,7 @@ async def test_a_killed_backup_is_no_backup_and_the_next_one_is_sound(market: Mi
     made = await site.back_up(market.settings)
     assert verify(site.place, made.name).problems == []
     assert names_in(market.settings.data_dir, "backup-work*") == []
-    age_s = last_backup_age_s(market.settings.data_dir)
+    age_s = backup_outcome(market.settings.data_dir).age_s
     assert age_s is not None
     assert age_s < 3600
 

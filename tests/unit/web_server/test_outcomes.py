@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from prometheus_client import REGISTRY
 
-from openspot.backup.create import LAST
+from openspot.kit.backup_outcome import LAST, note_failure
 from openspot.reconcile.records import Difference
 from openspot.reconcile.report import ReconcileReport, keep_outcome
-from openspot.web_server.outcomes import BACKUP_FILE, show_outcomes
+from openspot.web_server.outcomes import show_outcomes
 
 
 def figure(name: str) -> float:
@@ -49,9 +49,11 @@ def test_a_comparison_that_failed_shows_no_differences_but_its_time(tmp_path: Pa
 
 def test_the_time_of_the_newest_backup_is_shown(tmp_path: Path) -> None:
     show_outcomes(tmp_path)
-    (tmp_path / BACKUP_FILE).write_text(json.dumps({"name": "b", "takenAt": "x", "time": 1234.5}), "utf-8")
+    (tmp_path / LAST).write_text(json.dumps({"name": "b", "takenAt": "x", "time": 1234.5}), "utf-8")
     assert figure("backup_time_seconds") == 1234.5
-    assert BACKUP_FILE == LAST
+    assert figure("backup_failing") == 0
+    note_failure(tmp_path, "no space")
+    assert (figure("backup_time_seconds"), figure("backup_failing")) == (1234.5, 1)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"at": "then"}', b'{"at": 1, "report": null}'])

@@ -89,6 +89,13 @@ class Bus:
         """Raise BusUnavailableError unless the server answers within half of a check's time."""
         await self.connection.check()
 
+    async def storage(self) -> tuple[int, int]:
+        """(the bytes on disk that this account's streams take, their limit or 0 if there is none).
+
+        Raises BusUnavailableError without JetStream, or if this user may not ask.
+        """
+        return await self.connection.storage()
+
     # Requests
 
     async def request(

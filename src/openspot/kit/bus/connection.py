@@ -142,6 +142,15 @@ class Connection:
         if self._on_gap is not None:
             self._on_gap(reason)
 
+    async def storage(self) -> tuple[int, int]:
+        """See Bus.storage."""
+        try:
+            account = await self.jetstream.account_info()
+        except (nats.errors.Error, nats.js.errors.Error) as error:
+            raise BusUnavailableError(f"the bus does not say how much its streams take: {error!r}") from error
+        limit = account.limits.max_storage
+        return account.storage, limit if limit and limit > 0 else 0
+
     async def check(self) -> None:
         """Raise BusUnavailableError unless the server answers on this connection within a second.
 

@@ -1,0 +1,174 @@
+"""Data of earlier releases come up with this one: the same state, the same balances. What would go wrong is named."""
+
+import asyncio
+import itertools
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import msgspec
+import psycopg
+import pytest
+
+from openspot.engine.engine import journal_path
+from openspot.engine.journal.snapshots import read_snapshot, snapshot_paths, write_snapshot
+from openspot.kit.bus import Bus
+from openspot.migrations import missing_migrations, upgrade
+from openspot.upgrade_check import databases
+from openspot.upgrade_check.check import check_upgrade, unknown_variables
+from openspot.upgrade_check.contents import TableContent, contents_of, lost
+from openspot.upgrade_check.report import UpgradeCheckError, UpgradeReport
+from tests.integration.upgrade_check.conftest import RELEASES, EarlierRelease
+from tests.support import engine_client
+from tests.support.backups import state_at
+from tests.support.mirrored_market import MIRRORS, mirrored_market
+
+STATES = {
+    "3896cd4": (157, 171, "1eed91425cd8d13ee5b3313c72fbab0d5d8daed84d63b95c86c6e0e3012350ea"),
+    "4b93ed6": (156, 172, "8dc1ed578c7ffb4739e79bedea14c92be842368b268033f01659b71ad20d8a71"),
+}
+"""Commands, events and state hash of each release, as its `openspot engine verify` printed them."""
+ALL = pytest.mark.parametrize("release", sorted(STATES), indirect=True, ids=str)
+BALANCES = "SELECT user_id, asset, available, locked FROM ledger_accounts ORDER BY user_id, asset"
+pytestmark = pytest.mark.proof
+
+
+async def checked(release: EarlierRelease, **given: Any) -> UpgradeReport:
+    """Check the upgrade of a release."""
+    return await asyncio.to_thread(check_upgrade, release.settings, **given)
+
+
+def state_of(release: EarlierRelease) -> tuple[int, int, str]:
+    """What this release's data must be."""
+    return STATES[release.files.name]
+
+
+def run(settings: Any, *statements: str) -> None:
+    """Run statements on the release's database."""
+    with psycopg.connect(settings.database_url) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def test_every_release_has_its_state_here() -> None:
+    assert sorted(path.name for path in RELEASES.iterdir()) == sorted(STATES)
+
+
+@ALL
+async def test_an_earlier_release_is_taken_over_and_the_check_leaves_it_as_it_was(release: EarlierRelease) -> None:
+    data_dir = release.settings.data_dir
+    before = {path: path.read_bytes() for path in data_dir.rglob("*") if path.is_file()}
+    contents = contents_of(release.settings.database_url)
+    report = await checked(release)
+    assert report.problems == []
+    assert report.journal is not None
+    assert (report.journal.commands, report.journal.events, report.journal.state_hash) == state_of(release)
+    assert (report.journal.compared, report.journal.compared_command) == (1, report.journal.commands)
+    platform, subscriptions = report.databases
+    assert platform.migrations == missing_migrations(platform.revision)
+    assert platform.rows == sum(each.rows for each in contents.values()) > 500
+    assert [f"openspot: migration {name}" for name in platform.migrations] == report.changes[: len(platform.migrations)]
+    is_new = not (release.files / "subscriptions.sql.gz").exists()
+    assert ("subscriptions: the database is made" in report.changes) is is_new
+    assert bool(subscriptions.migrations) is is_new
+    assert {path: path.read_bytes() for path in data_dir.rglob("*") if path.is_file()} == before
+    assert contents_of(release.settings.database_url) == contents
+    assert list(data_dir.parent.iterdir()) == [data_dir]
+
+
+@ALL
+async def test_an_earlier_release_comes_up_with_the_same_state_and_balances_and_trades_on(
+    release: EarlierRelease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands, events, state_hash = state_of(release)
+    settings = release.settings
+    assert state_at(settings, commands) == (events, state_hash)
+    connection: Any = await asyncpg.connect(settings.database_url)
+    before = await connection.fetch(BALANCES)
+    await connection.close()
+    upgrade(settings.database_url)
+    monkeypatch.setattr(engine_client, "_order_ids", itertools.count(10**9))
+    bus = await Bus.connect(settings, "test")
+    await bus.ensure_streams()
+    try:
+        async with (
+            asyncpg.create_pool(settings.database_url, min_size=1, max_size=3) as pool,
+            mirrored_market(settings, bus, pool, MIRRORS) as market,
+        ):
+            assert await market.differences() == []
+            assert await pool.fetch(BALANCES) == before != []
+            await market.fund()
+            await market.trade(1)
+            assert await market.differences() == []
+    finally:
+        await bus.close()
+
+
+async def test_another_state_than_the_old_release_had_is_a_problem(release: EarlierRelease) -> None:
+    path = journal_path(release.settings)
+    (snapshot,) = snapshot_paths(path.with_name("snapshots"))
+    whole = read_snapshot(snapshot, "WgigNGxG")
+    write_snapshot(snapshot.parent, msgspec.structs.replace(
+        whole, header=msgspec.structs.replace(whole.header, state_hash="0" * 64)))  # fmt: skip
+    report = await checked(release)
+    assert not report.works
+    assert report.problems == ["the snapshot at command 157 differs from the replay"]
+
+
+async def test_a_damaged_journal_is_a_problem(release: EarlierRelease) -> None:
+    path = journal_path(release.settings)
+    path.write_bytes(b"no journal" * 1000)
+    report = await checked(release)
+    assert len(report.problems) == 1
+    assert report.problems[0].startswith("this release cannot replay the journal ")
+
+
+async def test_a_migration_that_fails_and_a_newer_database_are_problems(release: EarlierRelease) -> None:
+    run(release.settings, "CREATE TABLE login_attempts (in_the_way int)")
+    (problem,) = (await checked(release)).problems
+    assert problem.startswith("the migrations of the database openspot fail: ")
+    assert "login_attempts" in problem
+    run(release.settings, "UPDATE alembic_version SET version_num = '9999'")
+    (problem,) = (await checked(release)).problems
+    assert problem == (
+        "the database openspot has the migration 9999, which this release does not know: it was made by a newer release"
+    )
+
+
+async def test_what_cannot_be_tried_is_said(
+    release: EarlierRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    (taken / "file").touch()
+    with pytest.raises(UpgradeCheckError, match=r"taken holds other files: name a folder that is missing or empty"):
+        await checked(release, scratch=taken)
+    assert (taken / "file").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(databases, "SPARE_BYTES", 1 << 60)
+        with pytest.raises(UpgradeCheckError, match=r"the copy needs [\d,]+ MiB .* name another disk with --scratch"):
+            await checked(release)
+    embedded = release.settings.model_copy(update={"database_url": ""})
+    with pytest.raises(UpgradeCheckError, match=r"there is no database in .*: set DATABASE_URL"):
+        await asyncio.to_thread(check_upgrade, embedded)
+    missing = release.settings.model_copy(update={"data_dir": tmp_path / "none"})
+    with pytest.raises(UpgradeCheckError, match=r"there is no .*none: set OPENSPOT_DATA_DIR"):
+        await asyncio.to_thread(check_upgrade, missing)
+    # What a check that was refused left behind does not stop the next one.
+    assert (await checked(release)).works
+
+
+def test_what_became_less_or_has_another_sum_is_lost_and_what_is_new_is_not() -> None:
+    before = {"a": TableContent(2, {"amount": 5, "gone": 1}), "b": TableContent(0, {}), "c": TableContent(1, {})}
+    assert lost(before, before | {"new": TableContent(9, {})}) == []
+    after = {"a": TableContent(1, {"amount": 4, "other": 7})}
+    assert lost(before, after) == [
+        "the table a has 1 rows after the migrations, 2 before",
+        "the sum of a.amount is 4 after the migrations, 5 before",
+        "the table c with 1 rows is gone after the migrations",
+    ]
+
+
+def test_a_variable_that_is_no_setting_is_named() -> None:
+    given = {"OPENSPOT_RULES": "complete", "OPENSPOT_RULE": "complete", "PATH": "", "DATABASE_URL": "x"}
+    assert unknown_variables(given) == ["OPENSPOT_RULE"]
