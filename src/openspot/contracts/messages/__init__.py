@@ -111,6 +111,19 @@ from openspot.contracts.messages.orders import (
     SubmitOrderReply,
 )
 from openspot.contracts.messages.risk import RiskCheckFailed
+from openspot.contracts.messages.subscriptions import (
+    CancelSubscription,
+    CancelSubscriptionReply,
+    GetPlans,
+    GetPlansReply,
+    ListSubscriptionPayments,
+    ListSubscriptionPaymentsReply,
+    ListSubscriptions,
+    ListSubscriptionsReply,
+    PlanRecord,
+    SubscriptionPaymentRecord,
+    SubscriptionRecord,
+)
 from openspot.contracts.messages.trades import ExecutedTrade, SideTrade, TradeFee, TradeFees, TradesSettled
 from openspot.contracts.messages.transfers import ExecutedTransfer, TransferMovement
 from openspot.contracts.messages.venue import VenueBookTicker, VenueTrade
@@ -132,6 +145,8 @@ __all__ = [
     "CancelOrderList",
     "CancelOrderListReply",
     "CancelOrderReply",
+    "CancelSubscription",
+    "CancelSubscriptionReply",
     "CancelWithdrawal",
     "Candle",
     "CandleEvent",
@@ -164,6 +179,8 @@ __all__ = [
     "GetMarketTradesReply",
     "GetOrder",
     "GetOrderReply",
+    "GetPlans",
+    "GetPlansReply",
     "GetTickers",
     "GetTickersReply",
     "GetUserAddresses",
@@ -179,6 +196,10 @@ __all__ = [
     "LedgerPosting",
     "LedgerPostingReply",
     "LiquidationOrderEvent",
+    "ListSubscriptionPayments",
+    "ListSubscriptionPaymentsReply",
+    "ListSubscriptions",
+    "ListSubscriptionsReply",
     "MarginAccount",
     "MarginBalance",
     "MarginLevelReply",
@@ -200,6 +221,7 @@ __all__ = [
     "OrderFill",
     "OrderRecord",
     "OrderRequest",
+    "PlanRecord",
     "RepayMargin",
     "ReplaceOrder",
     "ReplaceOrderReply",
@@ -210,6 +232,8 @@ __all__ = [
     "SubmitOrderList",
     "SubmitOrderListReply",
     "SubmitOrderReply",
+    "SubscriptionPaymentRecord",
+    "SubscriptionRecord",
     "Ticker",
     "TickerEvent",
     "TradeFee",
