@@ -22,6 +22,7 @@ import { OrdersPage } from "./pages/OrdersPage.tsx";
 import { ParticipantPage } from "./pages/ParticipantPage.tsx";
 import { ParticipantsPage } from "./pages/ParticipantsPage.tsx";
 import { PaymentsPage } from "./pages/PaymentsPage.tsx";
+import { PlansPage } from "./pages/PlansPage.tsx";
 import { RequestsPage } from "./pages/RequestsPage.tsx";
 import { RiskPage } from "./pages/RiskPage.tsx";
 import { SymbolsPage } from "./pages/SymbolsPage.tsx";
@@ -70,6 +71,7 @@ function Pages() {
         <Route path="/deposits" component={DepositsPage} />
         <Route path="/all-withdrawals" component={AllWithdrawalsPage} />
         <Route path="/payments" component={PaymentsPage} />
+        <Route path="/plans" component={PlansPage} />
         <Route path="/balances" component={BalancesPage} />
         <Route path="/risk" component={RiskPage} />
         <Route path="/listings" component={ListingsPage} />

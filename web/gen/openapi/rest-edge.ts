@@ -7349,7 +7349,7 @@ export interface components {
          */
         ViewBody: {
             /** @enum {string} */
-            page: "users" | "verifications" | "approvals" | "adjustments" | "deposits" | "all-withdrawals" | "payments" | "plans" | "withdrawals" | "orders" | "trades" | "participants" | "balances" | "trail";
+            page: "users" | "verifications" | "approvals" | "adjustments" | "deposits" | "all-withdrawals" | "payments" | "plans" | "withdrawals" | "orders" | "trades" | "balances" | "trail";
             name: string;
             query: string;
         };
@@ -7360,7 +7360,7 @@ export interface components {
         ViewResponse: {
             id: string;
             /** @enum {string} */
-            page: "users" | "verifications" | "approvals" | "adjustments" | "deposits" | "all-withdrawals" | "payments" | "plans" | "withdrawals" | "orders" | "trades" | "participants" | "balances" | "trail";
+            page: "users" | "verifications" | "approvals" | "adjustments" | "deposits" | "all-withdrawals" | "payments" | "plans" | "withdrawals" | "orders" | "trades" | "balances" | "trail";
             name: string;
             query: string;
             /** Format: date-time */

@@ -9,7 +9,7 @@ from openspot.http.validation import Body, ResponseBody, example
 
 Page = Literal[
     "users", "verifications", "approvals", "adjustments", "deposits", "all-withdrawals", "payments", "plans",
-    "withdrawals", "orders", "trades", "participants", "balances", "trail",
+    "withdrawals", "orders", "trades", "balances", "trail",
 ]  # fmt: skip
 """The pages of the console that have filters, as their addresses end."""
 ViewName = Annotated[
