@@ -106,7 +106,7 @@ def test_withdrawals_are_assigned_and_decided_on_together_after_a_dry_run(
     user_id, _ = waiting
     name = f"254 SOL of {user_id}"
     console.open("/withdrawals", "Withdrawals")
-    console.act(name, "Assign…")
+    console.act(name, "Who decides…")
     dialog = console.dialog("Who is to decide?")
     console.choose("Operator", "engine:admin (you)", dialog)
     dialog.get_by_role("textbox", name="Reason").fill("night desk")
@@ -205,7 +205,7 @@ def test_a_withdrawal_is_rejected_with_a_reason(
 def test_a_withdrawal_that_its_owner_cancels_leaves_the_list(
     console: Console, platform: ChildPlatform, waiting: tuple[str, list[str]]
 ) -> None:
-    user_id, (_, _, withdrawal_id, _) = waiting
+    user_id, (_, _, withdrawal_id, *_) = waiting
     console.open("/withdrawals", "Withdrawals")
     rows = console.row("Withdrawals", user_id)
     expect(rows.first).to_be_visible()
@@ -220,7 +220,7 @@ def test_a_refused_decision_gives_custodys_reason(
     console: Console, operator: Operator, waiting: tuple[str, list[str]]
 ) -> None:
     """The page is a moment old: somebody else has rejected the withdrawal since."""
-    user_id, (_, _, _, withdrawal_id) = waiting
+    user_id, (_, _, _, withdrawal_id, _) = waiting
     console.expect_complaint("status of 400")
     console.stop_polling()
     console.open("/withdrawals", "Withdrawals")

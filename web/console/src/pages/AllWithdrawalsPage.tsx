@@ -76,7 +76,7 @@ export function AllWithdrawalsPage() {
         }}
         actions={(row) => [
           {
-            label: "Assign…",
+            label: "Who decides…",
             icon: <PersonIcon />,
             disabledReason: can("withdrawals.assign")
               ? undefined

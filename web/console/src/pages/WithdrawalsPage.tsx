@@ -229,7 +229,7 @@ export function WithdrawalsPage() {
               onClick: () => setAsked({ withdrawal, decision: "sign" }),
             },
             {
-              label: "Assign…",
+              label: "Who decides…",
               icon: <PersonIcon />,
               disabledReason: can("withdrawals.assign")
                 ? undefined

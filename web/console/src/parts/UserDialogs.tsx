@@ -115,7 +115,7 @@ export function KeysDialog({ user, keyId, onClose }: Props & { keyId?: string })
       onClose={onClose}
     >
       <p>
-        Programs that sign with it are refused at once, and their connections end. A revoked key never works
+        Programs that sign with it are refused at once, on open connections too. A revoked key never works
         again; the user is told, and can make another.
       </p>
     </ReasonDialog>

@@ -102,7 +102,7 @@ export function SelectionBar({ selection, noun, most, choices }: BarProps) {
                   key={label}
                   disabled={!can(needs)}
                   title={can(needs) ? undefined : `This needs the permission ${needs}.`}
-                  data-danger={danger}
+                  data-danger={danger === true ? true : undefined}
                   onClick={onClick}
                 >
                   {label}
