@@ -23,6 +23,7 @@ PAGES = (
     ("/all-withdrawals", "All withdrawals"),
     ("/payments", "Payments"),
     ("/reports", "Reports"),
+    ("/plans", "Plans"),
 )
 USER_PAGE = "/users/:userId"
 """The page of one user, which the journeys below visit."""
@@ -79,6 +80,55 @@ def test_a_user_is_found_locked_and_noted(console: Console, eve: dict[str, Any])
     note.get_by_role("button", name="Add the note").click()
     expect(console.row("Notes", "called back on 3 May")).to_be_visible()
     console.look_over("A user", OPPOSITE_LOOKS)
+
+
+@pytest.mark.proof
+def test_several_users_are_locked_after_a_dry_run_and_the_list_is_kept_as_a_view(
+    console: Console, platform: ChildPlatform, eve: dict[str, Any]
+) -> None:
+    base = f"{platform.settings.rest_url}/api/v1"
+    other = f"{eve['email'].partition('@')[0]}-second@example.org"
+    post(f"{base}/auth/register", {"email": other, "password": PASSWORD})
+    prefix = eve["email"].partition("@")[0]
+    console.open(f"/users?q={prefix}", "Users")
+    page = console.page
+    bar = page.get_by_role("group", name="Chosen rows")
+    expect(bar).to_contain_text("None chosen")
+    page.get_by_role("checkbox", name=f"Choose {eve['email']}").check()
+    page.get_by_role("checkbox", name=f"Choose {other}").check()
+    expect(bar).to_contain_text("2 users chosen")
+    bar.get_by_role("button", name="Do with them").click()
+    page.get_by_role("menuitem", name="Lock the logins…", exact=True).click()
+    dialog = console.dialog("Lock the logins?")
+    confirm = dialog.get_by_role("button", name="Lock the logins", exact=True)
+    dialog.get_by_role("textbox", name="Reason").fill("bots of one owner")
+    expect(confirm).to_be_disabled()
+    dialog.get_by_role("button", name="Dry run").click()
+    would = dialog.get_by_role("region", name="What would happen")
+    expect(would.get_by_role("row").filter(has_text="Would be done")).to_have_count(2)
+    expect(console.row("Users", eve["email"])).not_to_contain_text("Login")
+    console.look_over("dry run", OPPOSITE_LOOKS)
+    # Another reason is another attempt, which needs a dry run of its own.
+    dialog.get_by_role("textbox", name="Reason").fill("bots of one owner, ticket 9")
+    expect(confirm).to_be_disabled()
+    dialog.get_by_role("button", name="Dry run").click()
+    confirm.click()
+    done = dialog.get_by_role("region", name="What happened")
+    expect(done.get_by_role("row").filter(has_text="Done")).to_have_count(2)
+    dialog.get_by_text("Close", exact=True).click()
+    expect(console.row("Users", other)).to_contain_text("Login")
+
+    page.get_by_role("button", name="Views").click()
+    page.get_by_role("menuitem", name="Save these filters…").click()
+    saving = console.dialog("Save these filters?")
+    saving.get_by_label("Name").fill(f"Bots {prefix}")
+    saving.get_by_role("button", name="Save the view").click()
+    expect(page.get_by_role("button", name=f"View: Bots {prefix}")).to_be_visible()
+    console.open("/users", "Users")
+    page.get_by_role("button", name="Views").click()
+    page.get_by_role("menuitem", name=f"Bots {prefix}").click()
+    expect(page.get_by_label("E-mail, name, id, address, transaction or order")).to_have_value(prefix)
+    expect(console.row("Users", other)).to_be_visible()
 
 
 def test_an_adjustment_reaches_the_user_and_stands_in_the_list(

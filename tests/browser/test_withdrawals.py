@@ -43,7 +43,7 @@ REASONS = {"rejected": "the owner did not ask for it", "failed": "the network re
 
 @pytest.fixture(scope="module")
 def waiting(platform: ChildPlatform) -> tuple[str, list[str]]:
-    """A user's id, and withdrawals of 250, 251, 252 and 253 SOL at 200 USD: they need two approvals each."""
+    """A user's id, and withdrawals of 250 to 254 SOL at 200 USD: they need two approvals each."""
 
     async def withdraw(user: MoneyUser) -> tuple[str, list[str]]:
         await user("POST", "/kyc/basic-info", BASIC_INFORMATION)
@@ -53,7 +53,7 @@ def waiting(platform: ChildPlatform) -> tuple[str, list[str]]:
         body = {"asset": "SOL", "network": "solana", "addressId": address_id}
         sent = [
             await user("POST", "/accounts/withdraw/crypto", {**body, "amount": str(amount)}, status=201)
-            for amount in range(250, 254)
+            for amount in range(250, 255)
         ]
         return user.user_id, [str(one["id"]) for one in sent]
 
@@ -97,6 +97,33 @@ def assert_owner_sees(platform: ChildPlatform, user_id: str, withdrawal_id: str,
             await client.close()
 
     in_own_thread(reached)
+
+
+@pytest.mark.proof
+def test_withdrawals_are_assigned_and_decided_on_together_after_a_dry_run(
+    console: Console, waiting: tuple[str, list[str]]
+) -> None:
+    user_id, _ = waiting
+    name = f"254 SOL of {user_id}"
+    console.open("/withdrawals", "Withdrawals")
+    console.act(name, "Who decides…")
+    dialog = console.dialog("Who is to decide?")
+    console.choose("Operator", "engine:admin (you)", dialog)
+    dialog.get_by_role("textbox", name="Reason").fill("night desk")
+    dialog.get_by_role("button", name="Assign it").click()
+    expect(console.row("Withdrawals", user_id, "254 SOL")).to_contain_text("engine:admin")
+    console.page.get_by_role("checkbox", name=f"Choose {name}").check()
+    console.page.get_by_role("button", name="Do with them").click()
+    console.page.get_by_role("menuitem", name="Approve them…").click()
+    bulk = console.dialog("Approve the withdrawals?")
+    bulk.get_by_role("button", name="Dry run").click()
+    expect(bulk.get_by_role("region", name="What would happen")).to_contain_text("Would be done")
+    expect(console.row("Withdrawals", user_id, "254 SOL")).to_contain_text("0 of 2 approvals")
+    console.look_over("several withdrawals", (("dark", {"width": 390, "height": 844}),))
+    bulk.get_by_role("button", name="Approve them").click()
+    expect(bulk.get_by_role("region", name="What happened")).to_contain_text("Done")
+    bulk.get_by_text("Close", exact=True).click()
+    expect(console.row("Withdrawals", user_id, "254 SOL")).to_contain_text("1 of 2 approvals")
 
 
 @pytest.mark.proof
@@ -178,7 +205,7 @@ def test_a_withdrawal_is_rejected_with_a_reason(
 def test_a_withdrawal_that_its_owner_cancels_leaves_the_list(
     console: Console, platform: ChildPlatform, waiting: tuple[str, list[str]]
 ) -> None:
-    user_id, (_, _, withdrawal_id, _) = waiting
+    user_id, (_, _, withdrawal_id, *_) = waiting
     console.open("/withdrawals", "Withdrawals")
     rows = console.row("Withdrawals", user_id)
     expect(rows.first).to_be_visible()
@@ -193,7 +220,7 @@ def test_a_refused_decision_gives_custodys_reason(
     console: Console, operator: Operator, waiting: tuple[str, list[str]]
 ) -> None:
     """The page is a moment old: somebody else has rejected the withdrawal since."""
-    user_id, (_, _, _, withdrawal_id) = waiting
+    user_id, (_, _, _, withdrawal_id, _) = waiting
     console.expect_complaint("status of 400")
     console.stop_polling()
     console.open("/withdrawals", "Withdrawals")

@@ -49,6 +49,8 @@ WITHOUT_MONEY = {
     "operator_roles": PEOPLE,
     "operator_actions": HISTORY,
     "operator_action_origins": PEOPLE,
+    "operator_views": PEOPLE,
+    "withdrawal_assignments": "who is to decide: nothing has moved",
     "conversion_quotes": OFFER,
     "fee_quotes": OFFER,
     "user_locks": PEOPLE,

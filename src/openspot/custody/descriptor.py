@@ -52,7 +52,7 @@ DESCRIPTOR = Descriptor(
             "custody_chain_transactions",
             "custody_audit",
         ),
-        reads=("users", "user_locks"),
+        reads=("users", "user_locks", "withdrawal_assignments"),
     ),
     addresses=(Address("Custody health", lambda settings: f"{settings.custody_url}/health"),),
     http="openspot.custody.app:documented",

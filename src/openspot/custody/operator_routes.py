@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from openspot.contracts.messages.message import DecimalText
 from openspot.custody import withdrawal_store as store
+from openspot.custody.bulk_decisions import BulkApprovalBody, BulkDecisions, BulkRejectionBody, decide_all
 from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.wallet_policy import RULES, Wallet, signers_of
 from openspot.custody.withdrawal_states import WITHDRAWAL_ID_LENGTH_MAX, Status
@@ -33,6 +34,7 @@ _READ = Policy(Access.OPERATOR, permission=Permission.WITHDRAWALS_READ)
 _APPROVE = Policy(Access.OPERATOR, permission=Permission.WITHDRAWALS_APPROVE, audit=True)
 _REJECT = Policy(Access.OPERATOR, permission=Permission.WITHDRAWALS_REJECT, audit=True)
 _SIGN = Policy(Access.OPERATOR, permission=Permission.WITHDRAWALS_SIGN, audit=True)
+_BAD = {400: "the body is not valid"}
 _REFUSALS = {400: "the decision is refused, and why", 404: "there is no such withdrawal"}
 
 
@@ -56,7 +58,8 @@ class OpenWithdrawal(ResponseBody):
     """A withdrawal that is not settled, and what it waits for.
 
     `valueUsd` is its value at its creation. `approvals` are the operators who approved it, `signatures` the
-    `signers` who signed. `createdAt` is in milliseconds since 1970.
+    `signers` who signed. `assignee` is the operator who is asked to decide, null if nobody is; others may decide all
+    the same. `createdAt` is in milliseconds since 1970.
     """
 
     id: str
@@ -79,6 +82,7 @@ class OpenWithdrawal(ResponseBody):
     signatures_needed: int
     confirmations: int
     confirmations_needed: int
+    assignee: str | None
     created_at: int
 
 
@@ -96,14 +100,25 @@ def operator_routes(pool: Pool, withdrawals: Withdrawals, progress: WithdrawalPr
     async def described(found: list[Withdrawal]) -> list[OpenWithdrawal]:
         ids = [withdrawal.withdrawal_id for withdrawal in found]
         approvals, signatures = await store.approvers_of_all(pool, ids), await store.signers_of_all(pool, ids)
+        assignees = await store.assignees_of_all(pool, ids)
         return [
-            _row(each, approvals.get(each.withdrawal_id, []), signatures.get(each.withdrawal_id, [])) for each in found
+            _row(
+                each,
+                approvals.get(each.withdrawal_id, []),
+                signatures.get(each.withdrawal_id, []),
+                assignees.get(each.withdrawal_id),
+            )
+            for each in found
         ]
 
     async def decided(withdrawal: Withdrawal) -> Response:
         progress.wake()
         (row,) = await described([withdrawal])
         return json_response(row.model_dump(by_alias=True))
+
+    def all_decided(decisions: BulkDecisions) -> Response:
+        progress.wake()
+        return json_response(decisions.model_dump(by_alias=True))
 
     @router.get("", _READ, response=OpenWithdrawals, summary="The withdrawals that are not settled, the oldest first")
     async def list_open_withdrawals() -> Response:
@@ -133,6 +148,28 @@ def operator_routes(pool: Pool, withdrawals: Withdrawals, progress: WithdrawalPr
         signed = await withdrawals.sign(withdrawal_id, body.signer, seed, operator=_operator(request))
         return await decided(signed)
 
+    @router.post(
+        "/bulk-approvals", _APPROVE, response=BulkDecisions, refusals=_BAD, summary="Approve several withdrawals"
+    )  # fmt: skip
+    async def approve_withdrawals(request: Request, body: BulkApprovalBody) -> Response:
+        name, is_rehearsal = _operator(request), body.dry_run
+
+        async def approve(withdrawal_id: str) -> None:
+            await withdrawals.approve(withdrawal_id, name, is_rehearsal=is_rehearsal)
+
+        return all_decided(await decide_all(body.ids, approve, is_rehearsal=is_rehearsal))
+
+    @router.post(
+        "/bulk-rejections", _REJECT, response=BulkDecisions, refusals=_BAD, summary="Reject several withdrawals"
+    )  # fmt: skip
+    async def reject_withdrawals(request: Request, body: BulkRejectionBody) -> Response:
+        name, is_rehearsal = _operator(request), body.dry_run
+
+        async def reject(withdrawal_id: str) -> None:
+            await withdrawals.reject(withdrawal_id, name, body.reason, is_rehearsal=is_rehearsal)
+
+        return all_decided(await decide_all(body.ids, reject, is_rehearsal=is_rehearsal))
+
     return router
 
 
@@ -141,7 +178,7 @@ def _operator(request: Request) -> str:
     return operator(request).name.removeprefix("engine:").lower()
 
 
-def _row(withdrawal: Withdrawal, approvals: list[str], signatures: list[str]) -> OpenWithdrawal:
+def _row(withdrawal: Withdrawal, approvals: list[str], signatures: list[str], assignee: str | None) -> OpenWithdrawal:
     cents = withdrawal.value_cents
     return OpenWithdrawal(
         id=withdrawal.withdrawal_id,
@@ -164,5 +201,6 @@ def _row(withdrawal: Withdrawal, approvals: list[str], signatures: list[str]) ->
         signatures_needed=RULES[withdrawal.wallet].signatures,
         confirmations=withdrawal.confirmations,
         confirmations_needed=withdrawal.required_confirmations,
+        assignee=assignee,
         created_at=int(withdrawal.created_at.timestamp() * 1000),
     )

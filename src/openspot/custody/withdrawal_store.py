@@ -257,6 +257,12 @@ async def approvers_of_all(pool: Pool, withdrawal_ids: Sequence[str]) -> dict[st
     return {row[0]: list(row[1]) for row in await pool.fetch(query, withdrawal_ids)}
 
 
+async def assignees_of_all(pool: Pool, withdrawal_ids: Sequence[str]) -> dict[str, str]:
+    """Who is asked to decide on each of these withdrawals. Those that nobody has are left out."""
+    query = "SELECT withdrawal_id, assignee FROM withdrawal_assignments WHERE withdrawal_id = ANY ($1::text[])"
+    return {row[0]: row[1] for row in await pool.fetch(query, withdrawal_ids)}
+
+
 async def signers_of_all(pool: Pool, withdrawal_ids: Sequence[str]) -> dict[str, list[str]]:
     """Who has signed each of these withdrawals, by name. Withdrawals without signatures are left out."""
     query = """

@@ -47,6 +47,10 @@ class WithdrawalError(Exception):
         self.refusal = Refusal(code, message)
 
 
+class RehearsedError(Exception):
+    """A rehearsal has come to the decision, which would be made; its transaction is undone."""
+
+
 class Withdrawals:
     """Makes the decisions. Methods raise WithdrawalError for a refusal, and the database's errors.
 
@@ -124,8 +128,11 @@ class Withdrawals:
             await self._decided(connection, withdrawal, WithdrawalDecision(f"user:{user_id}", "cancelled"), now)
         return withdrawal
 
-    async def approve(self, withdrawal_id: str, approver: str) -> Withdrawal:
-        """Add an approval. The approver must not be the requester, nor have approved before."""
+    async def approve(self, withdrawal_id: str, approver: str, *, is_rehearsal: bool = False) -> Withdrawal:
+        """Add an approval. The approver must not be the requester, nor have approved before.
+
+        A rehearsal refuses what an approval would refuse; otherwise it raises RehearsedError, and nothing is changed.
+        """
         now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             withdrawal = await self._locked(connection, withdrawal_id, approver)
@@ -138,6 +145,8 @@ class Withdrawals:
             await self._decided(
                 connection, withdrawal, WithdrawalDecision(f"operator:{approver}", "approved", detail), now
             )
+            if is_rehearsal:
+                raise RehearsedError
         return withdrawal
 
     async def sign(self, withdrawal_id: str, signer: str, seed: bytes, *, operator: str = "") -> Withdrawal:
@@ -163,8 +172,8 @@ class Withdrawals:
             await self._decided(connection, withdrawal, WithdrawalDecision(f"signer:{signer}", "signed", detail), now)
         return withdrawal
 
-    async def reject(self, withdrawal_id: str, operator: str, reason: str) -> Withdrawal:
-        """End a withdrawal that is not being sent yet. One rejection is enough."""
+    async def reject(self, withdrawal_id: str, operator: str, reason: str, *, is_rehearsal: bool = False) -> Withdrawal:
+        """End a withdrawal that is not being sent yet. One rejection is enough. A rehearsal as for `approve`."""
         if not 1 <= len(reason) <= REASON_LENGTH_MAX or not reason.isprintable():
             raise WithdrawalError(
                 RefusalCode.VALIDATION, f"reason must have 1 to {REASON_LENGTH_MAX} printable characters"
@@ -180,6 +189,8 @@ class Withdrawals:
             await self._decided(
                 connection, withdrawal, WithdrawalDecision(f"operator:{operator}", "rejected", reason), now
             )
+            if is_rehearsal:
+                raise RehearsedError
         return withdrawal
 
     async def approve_at_sure_prices(self) -> int:

@@ -5,10 +5,12 @@ does the rest when the engine has decided, which it does while the request waits
 (facts B4.6-13, B4.6-14): nothing outside has to confirm it.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 
+from openspot.contracts.messages import PlanRecord, SubscriptionPaymentRecord, SubscriptionRecord
 from openspot.domain.result_code import ResultCode
 from openspot.engine_transfers.model import TransferStatus
 from openspot.engine_transfers.runner import UNSENT, TransferRunner
@@ -16,9 +18,10 @@ from openspot.engine_transfers.store import TransferStore
 from openspot.http.context import IdempotentOperation, Identity
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
+from openspot.http.paging import time_and_id_of, time_place
 from openspot.kit.clock import DateClock
 from openspot.kit.database import Connection
-from openspot.subscriptions import charge_store
+from openspot.subscriptions import charge_store, operated
 from openspot.subscriptions.billing_calendar import period_at, utc_date
 from openspot.subscriptions.charge_store import PendingCharge
 from openspot.subscriptions.charges import DISCOUNT_BPS_MAX, DISCOUNT_BPS_MIN, STAKING_BALANCE_STEP, charge_for
@@ -82,6 +85,10 @@ class Billing:
     def plans(self) -> list[PlanResponse]:
         """The plans that take new subscribers, lowest rank first."""
         return [self._plan_response(plan) for plan in self._configuration.offered()]
+
+    def all_plans(self) -> tuple[PlanRecord, ...]:
+        """Every plan as operators see it, lowest rank first."""
+        return tuple(operated.plan_record(plan) for plan in self._configuration.plans.values())
 
     def plan(self, plan_id: str) -> PlanResponse:
         """One plan, even if it takes no new subscribers. 404 if the plan is unknown."""
@@ -161,13 +168,16 @@ class Billing:
 
         409 while a charge of it is being made.
         """
+        return self._response(await self._cancelled(user_id))
+
+    async def _cancelled(self, user_id: str) -> StoredSubscription:
         now = self._now()
         async with self._store.transaction() as connection:
             stored = await self._locked(connection, user_id, utc_date(now))
             if await charge_store.is_under_way(connection, user_id):
                 raise _under_way()
             ended = await self._end(connection, cancel(stored.subscription), now)
-        return self._response(replace(stored, subscription=ended))
+        return replace(stored, subscription=ended)
 
     async def upgrade(self, caller: Identity, body: UpgradeBody, operation: IdempotentOperation) -> ChargedResponse:
         """Change to a plan of higher rank from today on. The payment has the operation's id.
@@ -244,6 +254,35 @@ class Billing:
         page = rows[:limit]
         following = encode_cursor([page[-1].payment_number]) if len(rows) > limit else None
         return [payment_response(row) for row in page], following
+
+    # Those of all users, for operators
+
+    async def all_subscriptions(
+        self, wanted: Mapping[str, str | None], limit: int, cursor: str | None
+    ) -> tuple[tuple[SubscriptionRecord, ...], str | None]:
+        """A page of the subscriptions of all users, newest first, and the cursor of the next page.
+
+        `wanted` are values by column; None admits all.
+        """
+        rows = await operated.subscriptions(self._store.pool, wanted, limit + 1, time_and_id_of(cursor))
+        page = tuple(operated.subscription_record(row, self._configuration.retry_days) for row in rows[:limit])
+        if len(rows) <= limit:
+            return page, None
+        last = rows[limit - 1]
+        return page, encode_cursor(time_place(last.created_at, last.subscription.subscription_id))
+
+    async def all_payments(
+        self, wanted: Mapping[str, str | None], limit: int, cursor: str | None
+    ) -> tuple[tuple[SubscriptionPaymentRecord, ...], str | None]:
+        """A page of the payments of all users, newest first, and the cursor of the next page."""
+        before = None if cursor is None else _payment_number(cursor)
+        rows = await operated.payments(self._store.pool, wanted, limit + 1, before)
+        following = encode_cursor([rows[limit - 1].payment_number]) if len(rows) > limit else None
+        return tuple(operated.payment_record(row) for row in rows[:limit]), following
+
+    async def cancel_for_operator(self, user_id: str) -> SubscriptionRecord:
+        """End a user's subscription as `cancel` does."""
+        return operated.subscription_record(await self._cancelled(user_id), self._configuration.retry_days)
 
     def _today(self) -> date:
         return utc_date(self._now())

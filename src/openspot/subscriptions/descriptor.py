@@ -18,7 +18,13 @@ DESCRIPTOR = Descriptor(
             secrets_checked=("jwt_secret",),
             uses=("engine",),
             bus=BusAccess(
-                serves=(subjects.ENTITLEMENTS_GET,),
+                serves=(
+                    subjects.ENTITLEMENTS_GET,
+                    subjects.SUBSCRIPTIONS_PLANS_GET,
+                    subjects.SUBSCRIPTIONS_LIST,
+                    subjects.SUBSCRIPTIONS_PAYMENTS_LIST,
+                    subjects.SUBSCRIPTIONS_CANCEL,
+                ),
                 publishes=(subjects.NOTIFICATIONS_SEND,),
                 reads_buckets=(subjects.SESSIONS_REVOKED_BUCKET, subjects.USERS_DELETED_BUCKET),
             ),

@@ -33,7 +33,7 @@ from openspot.subscriptions.charging import ChargeRules, RefundRules, Tell
 from openspot.subscriptions.metrics import TRANSFERS
 from openspot.subscriptions.plans import PlanConfiguration, PlanError, load_plans
 from openspot.subscriptions.renewals import Renewals
-from openspot.subscriptions.requests import EntitlementRequests
+from openspot.subscriptions.requests import SubscriptionRequests
 from openspot.subscriptions.settings import SubscriptionSettings
 from openspot.subscriptions.store import SubscriptionStore
 
@@ -81,7 +81,7 @@ async def run(settings: SubscriptionSettings, stop: asyncio.Event, *, now: DateC
         idempotency = DatabaseIdempotency(pool)
         frame.health.add("renewals", renewals.check)
         billing = Billing(store, configuration, rules, transfers, runner, now)
-        await EntitlementRequests(billing).serve(bus)
+        await SubscriptionRequests(billing).serve(bus)
         services = SubscriptionServices(
             billing,
             frame.health,

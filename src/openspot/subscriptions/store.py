@@ -19,11 +19,11 @@ from openspot.subscriptions.billing_calendar import Period
 from openspot.subscriptions.charges import Charge
 from openspot.subscriptions.lifecycle import Subscription, SubscriptionState, SubscriptionStatus, next_due_on
 
-_SUBSCRIPTION = (
+SUBSCRIPTION_COLUMNS = (
     "subscription_id, user_id, plan_id, asset, interval_months, anchor, price, status, cancel_at_period_end,"
     " period_index, period_number, attempts, past_due_since, credit, staking_balance, created_at"
 )
-_PAYMENT = (
+PAYMENT_COLUMNS = (
     "payment_number, payment_id, subscription_id, user_id, plan_id, kind, period_number, attempt, period_start,"
     " period_end, status, reason, asset, price, discount_bps, credit, amount, created_at"
 )
@@ -108,15 +108,17 @@ class SubscriptionStore:
 
     async def running(self, user_id: str) -> StoredSubscription | None:
         """The user's subscription that has not expired."""
-        query = f"SELECT {_SUBSCRIPTION} FROM subscriptions WHERE user_id = $1 AND status <> 'expired'"  # noqa: S608
+        query = f"SELECT {SUBSCRIPTION_COLUMNS} FROM subscriptions WHERE user_id = $1 AND status <> 'expired'"  # noqa: S608
         row = await self._pool.fetchrow(query, user_id)
-        return None if row is None else _subscription_of(row)
+        return None if row is None else subscription_of(row)
 
     async def lock_running(self, connection: Connection, user_id: str) -> StoredSubscription | None:
         """The same, locked until the transaction ends."""
-        query = f"SELECT {_SUBSCRIPTION} FROM subscriptions WHERE user_id = $1 AND status <> 'expired' FOR UPDATE"  # noqa: S608
+        query = (
+            f"SELECT {SUBSCRIPTION_COLUMNS} FROM subscriptions WHERE user_id = $1 AND status <> 'expired' FOR UPDATE"  # noqa: S608
+        )
         row = await connection.fetchrow(query, user_id)
-        return None if row is None else _subscription_of(row)
+        return None if row is None else subscription_of(row)
 
     async def is_running(self, connection: Connection, user_id: str) -> bool:
         """Whether the user has a subscription that has not expired, without locking it."""
@@ -125,9 +127,9 @@ class SubscriptionStore:
 
     async def get(self, subscription_id: str, user_id: str) -> StoredSubscription | None:
         """One subscription of the user."""
-        query = f"SELECT {_SUBSCRIPTION} FROM subscriptions WHERE subscription_id = $1 AND user_id = $2"  # noqa: S608
+        query = f"SELECT {SUBSCRIPTION_COLUMNS} FROM subscriptions WHERE subscription_id = $1 AND user_id = $2"  # noqa: S608
         row = await self._pool.fetchrow(query, subscription_id, user_id)
-        return None if row is None else _subscription_of(row)
+        return None if row is None else subscription_of(row)
 
     async def claim_due(self, connection: Connection, today: date, now: datetime) -> StoredSubscription | None:
         """Lock the subscription whose step has been due for the longest time.
@@ -137,7 +139,7 @@ class SubscriptionStore:
         while True:
             row = await connection.fetchrow(
                 f"""
-                SELECT {_SUBSCRIPTION} FROM subscriptions
+                SELECT {SUBSCRIPTION_COLUMNS} FROM subscriptions
                 WHERE due_on <= $1 AND (not_before IS NULL OR not_before <= $2) AND NOT EXISTS (
                     SELECT FROM subscription_charges AS charge WHERE charge.user_id = subscriptions.user_id
                 )
@@ -150,7 +152,7 @@ class SubscriptionStore:
                 return None
             # Between the search and the lock, another process may have begun a charge; a new search sees it.
             if not await connection.fetchval(_IS_CHARGED, row["user_id"]):
-                return _subscription_of(row)
+                return subscription_of(row)
 
     async def overdue(self, today: date) -> int:
         """How many subscriptions have a step that is due."""
@@ -234,7 +236,7 @@ class SubscriptionStore:
                 payment_id, subscription_id, user_id, plan_id, kind, period_number, attempt, period_start, period_end,
                 status, reason, asset, price, discount_bps, credit, amount, created_at
             ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-            RETURNING {_PAYMENT}
+            RETURNING {PAYMENT_COLUMNS}
             """,  # noqa: S608
             draft.payment_id,
             subscription.subscription_id,
@@ -254,19 +256,19 @@ class SubscriptionStore:
             None if charge is None else numeric(charge.due),
             now,
         )
-        return _payment_of(row)
+        return payment_of(row)
 
     async def payment(self, payment_id: str, user_id: str) -> SubscriptionPayment | None:
         """One payment of the user."""
-        query = f"SELECT {_PAYMENT} FROM subscription_payments WHERE payment_id = $1 AND user_id = $2"  # noqa: S608
+        query = f"SELECT {PAYMENT_COLUMNS} FROM subscription_payments WHERE payment_id = $1 AND user_id = $2"  # noqa: S608
         row = await self._pool.fetchrow(query, payment_id, user_id)
-        return None if row is None else _payment_of(row)
+        return None if row is None else payment_of(row)
 
     async def payments_of(self, user_id: str, limit: int, before: int | None) -> list[SubscriptionPayment]:
         """Up to `limit` payments of the user, newest first, with numbers below `before`."""
         rows = await self._pool.fetch(
             f"""
-            SELECT {_PAYMENT} FROM subscription_payments
+            SELECT {PAYMENT_COLUMNS} FROM subscription_payments
             WHERE user_id = $1 AND ($2::bigint IS NULL OR payment_number < $2)
             ORDER BY payment_number DESC LIMIT $3
             """,  # noqa: S608
@@ -274,10 +276,11 @@ class SubscriptionStore:
             before,
             limit,
         )
-        return [_payment_of(row) for row in rows]
+        return [payment_of(row) for row in rows]
 
 
-def _subscription_of(row: Any) -> StoredSubscription:
+def subscription_of(row: Any) -> StoredSubscription:
+    """The subscription in a row of SUBSCRIPTION_COLUMNS."""
     values = dict(row)
     staking_balance, created_at = values.pop("staking_balance"), values.pop("created_at")
     state = SubscriptionState(SubscriptionStatus(values.pop("status")), values.pop("cancel_at_period_end"))
@@ -285,7 +288,8 @@ def _subscription_of(row: Any) -> StoredSubscription:
     return StoredSubscription(Subscription(**values), staking_balance, created_at)
 
 
-def _payment_of(row: Any) -> SubscriptionPayment:
+def payment_of(row: Any) -> SubscriptionPayment:
+    """The payment in a row of PAYMENT_COLUMNS."""
     amounts = {name: row[name] for name in ("price", "credit", "amount")}
     known = {name: None if value is None else to_amount(value) for name, value in amounts.items()}
     return SubscriptionPayment(**(dict(row) | known))

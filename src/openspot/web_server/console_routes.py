@@ -24,6 +24,7 @@ from openspot.web_server.simulated_deposits import SimulatedDeposits
 
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 DECISIONS = ("approvals", "rejection", "signatures")
+BULK_DECISIONS = ("bulk-approvals", "bulk-rejections")
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -80,6 +81,9 @@ def console_routes(
     async def decide(request: Request) -> Response:
         return await custody.decide(request, request.path_params["id"], request.url.path.rpartition("/")[2])
 
+    async def decide_all(request: Request) -> Response:
+        return await custody.decide_all(request, request.url.path.rpartition("/")[2])
+
     withdrawals = "/console/custody/withdrawals"
     handlers: list[tuple[str, str, Handler]] = [
         ("GET", "/console/health.json", health),
@@ -89,6 +93,7 @@ def console_routes(
         ("GET", "/console/reserves.json", proving_state),
         ("GET", withdrawals, custody.list_open),
         *(("POST", f"{withdrawals}/{{id}}/{decision}", decide) for decision in DECISIONS),
+        *(("POST", f"{withdrawals}/{decision}", decide_all) for decision in BULK_DECISIONS),
     ]
     if deposits is not None:
         handlers.append(("POST", "/simulated-deposits", deposits.deposit))

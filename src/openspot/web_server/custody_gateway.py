@@ -33,12 +33,19 @@ class CustodyGateway:
         """Pass on a decision on one withdrawal: `approvals`, `rejection` or `signatures`."""
         if not _WITHDRAWAL_ID.fullmatch(withdrawal_id):
             return refusal(HTTPStatus.NOT_FOUND, "there is no such withdrawal")
+        return await self._pass_on(request, f"{self._url}/{withdrawal_id}/{decision}")
+
+    async def decide_all(self, request: Request, decision: str) -> Response:
+        """Pass on a decision on several withdrawals: `bulk-approvals` or `bulk-rejections`."""
+        return await self._pass_on(request, f"{self._url}/{decision}")
+
+    async def _pass_on(self, request: Request, url: str) -> Response:
         body = b""
         async for chunk in request.stream():
             body += chunk
             if len(body) > BODY_BYTES_MAX:
                 return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body has at most {BODY_BYTES_MAX} bytes")
-        return await self._pass(request, f"{self._url}/{withdrawal_id}/{decision}", body)
+        return await self._pass(request, url, body)
 
     async def _pass(self, request: Request, url: str, body: bytes) -> Response:
         passed = ("authorization", "content-type")

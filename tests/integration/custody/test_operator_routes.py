@@ -117,6 +117,46 @@ async def test_a_rejection_needs_a_reason_and_releases_the_funds(custody: Custod
     assert (late.status, late.json["message"]) == (400, "the withdrawal is rejected")
 
 
+async def test_several_are_decided_together_after_a_dry_run_that_decides_nothing(
+    custody: CustodyBench, operators: Operators
+) -> None:
+    first, second = [(await custody.create("1.5")).withdrawal_id for _ in range(2)]
+    await custody.advance(operators.progress)
+    await custody.pool.execute(
+        "INSERT INTO withdrawal_assignments VALUES ($1, 'user:tessa', 'user:tessa', now())", first
+    )
+    listed = (await operators("olivia", "GET")).json["withdrawals"]
+    assert {row["id"]: row["assignee"] for row in listed} == {first: "user:tessa", second: None}
+
+    async def decide(kind: str, ids: list[str], *, dry: bool, name: str = "olivia", **more: str) -> list[Any]:
+        reply = await operators(name, "POST", f"/bulk-{kind}", {"ids": ids, "dryRun": dry} | more)
+        assert (reply.status, reply.json["dryRun"]) == (200, dry)
+        return [(row["id"], row["outcome"]) for row in reply.json["rows"]]
+
+    entries = await custody.pool.fetchval("SELECT count(*) FROM custody_audit")
+    ids = [first, "none", first]
+    assert await decide("approvals", ids, dry=True) == [(first, "would_change"), ("none", "refused")]
+    assert await decide("rejections", [second], dry=True, reason="odd") == [(second, "would_change")]
+    assert await decide("approvals", [first], dry=True, name="alice") == [(first, "refused")]
+    assert await custody.pool.fetchval("SELECT count(*) FROM custody_audit") == entries
+    assert (await custody.get(second)).status is Status.PENDING_APPROVAL
+    assert await decide("approvals", ids, dry=False) == [(first, "changed"), ("none", "refused")]
+    # Sent again, nobody counts twice: the second person is still needed.
+    assert await decide("approvals", [first], dry=False) == [(first, "refused")]
+    assert (await custody.get(first)).status is Status.PENDING_APPROVAL
+    assert await decide("rejections", [second], dry=False, reason="odd") == [(second, "changed")]
+    trail = await custody.pool.fetch(
+        "SELECT withdrawal_id, decision FROM custody_audit ORDER BY entry_number DESC LIMIT 2"
+    )
+    assert [tuple(entry) for entry in trail] == [(second, "rejected"), (first, "approved")]
+    for bad in ({"ids": []}, {"ids": ["w"] * 51}, {"ids": [1]}, {"dryRun": "yes"}):
+        assert (
+            await operators("olivia", "POST", "/bulk-approvals", {"ids": ["w"], "dryRun": True} | bad)
+        ).status == 400
+    sam = await operators("user:sam", "POST", "/bulk-approvals", {"ids": [first], "dryRun": True})
+    assert sam.status == 403
+
+
 async def test_nobody_decides_without_an_administrators_session_or_on_their_own(
     custody: CustodyBench, operators: Operators
 ) -> None:

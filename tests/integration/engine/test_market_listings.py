@@ -139,6 +139,22 @@ async def test_a_change_is_kept_with_who_when_before_after_and_why(engine: Engin
     assert (await buy(engine, 2_000 * 10 * 10 + 1)).result_code == "MAX_ORDER_SIZE"
 
 
+async def test_fees_that_the_page_of_symbols_changes_stand_in_the_history(engine: EngineClient) -> None:
+    await list_doge(engine)
+    path = "/api/v1/admin/symbols/DOGE-USD"
+    assert (await engine.request("PATCH", path, {"makerFee": 20, "active": False}))[0] == 200
+    changes = (await call(engine, "GET", "/DOGE-USD/changes"))["changes"]
+    assert (changes[0]["before"], changes[0]["after"]) == ({"makerFee": "15"}, {"makerFee": "20"})
+    assert changes[0]["reason"] == "no reason given, on the page of symbols" and changes[0]["operator"]
+    shown = await call(engine, "GET", "/DOGE-USD")
+    assert (shown["makerFee"], shown["active"]) == (20, False)
+    # What changes no fee, or breaks a rule, leaves the history as it is.
+    assert (await engine.request("PATCH", path, {"active": True}))[0] == 200
+    assert (await engine.request("PATCH", path, {"makerFee": 20}))[0] == 200
+    assert (await engine.request("PATCH", path, {"takerFee": 10**6}))[0] == 400
+    assert (await call(engine, "GET", "/DOGE-USD/changes"))["changes"] == changes
+
+
 async def test_a_market_of_the_seed_keeps_its_terms_until_they_are_changed(engine: EngineClient) -> None:
     seeded = (await market(engine, "BTC-USD"))["terms"]
     assert (seeded["quantityMin"], seeded["status"], seeded["deviationBpsMax"]) == ("0.00001", "open", 2000)

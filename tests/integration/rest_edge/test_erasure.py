@@ -48,13 +48,13 @@ NO_USERS = {
     "market_trades", "market_candles", "market_data_checkpoints", "position_marks", "position_checkpoints",
     "position_refused_trades", "fair_prices", "fair_price_samples", "operator_prices", "archive_batches",
     "archive_floors", "price_alert_markets", "report_movements", "report_volumes", "report_users", "report_reserves",
-    "reserve_proofs", "reserve_nodes",
+    "reserve_proofs", "reserve_nodes", "withdrawal_assignments",
 }  # fmt: skip
 """Their rows name no user, or are not about users."""
 
 OTHERWISE = {
     "audit_records", "refresh_tokens", "login_attempts", "deleted_users",
-    "operator_roles", "operator_actions", "operator_action_origins",
+    "operator_roles", "operator_actions", "operator_action_origins", "operator_views",
 }  # fmt: skip
 """Each has a test of its own below."""
 
@@ -150,10 +150,12 @@ async def test_what_an_operator_did_stays_under_the_id_and_the_addresses_go(
         for name in (f"user:{user_id}", "user:bob"):
             done = OperatorAction(name, "users.annotate", "user", "eve", "asked by phone", address="192.0.2.7")
             await record_action(connection, done)
+            await connection.execute("INSERT INTO operator_views VALUES ($1, $1, 'users', 'mine', '', now())", name)
     entries = await contents(pool, "operator_actions")
     assert (await delete(ada)).status == 200
     assert await contents(pool, "operator_actions") == entries
     assert [row["operator"] for row in await pool.fetch("SELECT operator FROM operator_action_origins")] == ["user:bob"]
+    assert [row["operator"] for row in await pool.fetch("SELECT operator FROM operator_views")] == ["user:bob"]
 
 
 async def test_an_open_margin_account_is_closed_before_its_user_is_deleted(ada: RestClient, pool: asyncpg.Pool) -> None:

@@ -77,6 +77,7 @@ async def test_a_search_and_every_list_read_indexes(edge: RestClient, pool: asyn
     for listing in (WITHDRAWALS, DEPOSITS, PAYMENTS):
         queries.append(listing.query(ListFilter(), None, 50))
         queries.append(listing.query(ListFilter(user_id="u1"), None, 50))
+    queries.append(WITHDRAWALS.query(ListFilter(assignee="user:ada"), None, 50))
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute("SET LOCAL enable_seqscan = off")
         await connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")

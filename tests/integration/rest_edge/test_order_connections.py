@@ -13,8 +13,10 @@ from openspot.contracts.messages import CancelOpenOrders, CancelOpenOrdersReply
 from openspot.contracts.order_actions import IN_FLIGHT_MAX, ORDER_ACTIONS
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.http import protocol
+from openspot.http.operators import OperatorRole
 from openspot.kit.settings import Settings
 from openspot.rest_edge.orders.connections import CONNECTIONS_PER_USER_MAX, FAULTS_MAX
+from tests.support.edge_operators import make_operator
 from tests.support.fake_router import FakeRouter
 from tests.support.order_connection import LIMIT, PATH, TestConnection, order_connection
 from tests.support.raw_websocket import CONTINUATION, PING, TEXT, RawClient, frame
@@ -267,6 +269,16 @@ async def test_an_api_key_keeps_its_scopes_and_its_addresses_and_ends_with_its_r
         assert (await complete_edge("DELETE", f"/api-keys/{key_id}")).status == 200
         assert (await connection.ask("placeOrder", LIMIT))["status"] == 401
     assert len(router.submitted) == 1
+    # An operator's revocation does the same.
+    key_id, signer = await key_of()
+    operator = RestClient(complete_edge.settings)
+    await make_operator(operator, pool, "ada@example.org", OperatorRole.COMPLIANCE)
+    async with order_connection(complete_edge, headers=signer.headers("GET", target)) as connection:
+        assert (await connection.ask("placeOrder", LIMIT))["status"] == 201
+        revoked = await operator("DELETE", f"/operator/users/u1/api-keys/{key_id}", {"reason": "stolen key"})
+        assert revoked.body == {"revoked": [key_id]}
+        assert (await connection.ask("placeOrder", LIMIT))["status"] == 401
+    await operator.close()
 
 
 # Broken connections

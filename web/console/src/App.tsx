@@ -23,6 +23,7 @@ import { ParticipantPage } from "./pages/ParticipantPage.tsx";
 import { ParticipantsPage } from "./pages/ParticipantsPage.tsx";
 import { PaymentsPage } from "./pages/PaymentsPage.tsx";
 import { ReportsPage } from "./pages/ReportsPage.tsx";
+import { PlansPage } from "./pages/PlansPage.tsx";
 import { RequestsPage } from "./pages/RequestsPage.tsx";
 import { RiskPage } from "./pages/RiskPage.tsx";
 import { SymbolsPage } from "./pages/SymbolsPage.tsx";
@@ -71,6 +72,7 @@ function Pages() {
         <Route path="/deposits" component={DepositsPage} />
         <Route path="/all-withdrawals" component={AllWithdrawalsPage} />
         <Route path="/payments" component={PaymentsPage} />
+        <Route path="/plans" component={PlansPage} />
         <Route path="/balances" component={BalancesPage} />
         <Route path="/risk" component={RiskPage} />
         <Route path="/listings" component={ListingsPage} />

@@ -84,10 +84,103 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/operator/withdrawals/bulk-approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve several withdrawals
+         * @description Only an operator with the permission `withdrawals.approve` may call it. The request leaves an audit record.
+         */
+        post: operations["approve_withdrawals"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/operator/withdrawals/bulk-rejections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject several withdrawals
+         * @description Only an operator with the permission `withdrawals.reject` may call it. The request leaves an audit record.
+         */
+        post: operations["reject_withdrawals"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * BulkApprovalBody
+         * @description The withdrawals to approve. With `dryRun`, everything is checked and nothing is changed.
+         * @example {
+         *       "dryRun": true,
+         *       "ids": [
+         *         "W1",
+         *         "W2"
+         *       ]
+         *     }
+         */
+        BulkApprovalBody: {
+            ids: string[];
+            dryRun: boolean;
+        };
+        /**
+         * BulkDecisionRow
+         * @description What became of one withdrawal, in a dry run what would become of it.
+         *
+         *     `refused`: `message` says why not. `uncertain`: the database does not respond, so look. `not_tried`: the time was
+         *     over, so send it again.
+         */
+        BulkDecisionRow: {
+            id: string;
+            /** @enum {string} */
+            outcome: "changed" | "would_change" | "refused" | "uncertain" | "not_tried";
+            message: string | null;
+        };
+        /**
+         * BulkDecisions
+         * @description The outcome of each withdrawal, in the order of the request; one that is named twice comes once.
+         */
+        BulkDecisions: {
+            dryRun: boolean;
+            rows: components["schemas"]["BulkDecisionRow"][];
+        };
+        /**
+         * BulkRejectionBody
+         * @description The withdrawals to reject, and why; each owner sees it.
+         * @example {
+         *       "dryRun": true,
+         *       "ids": [
+         *         "W1",
+         *         "W2"
+         *       ],
+         *       "reason": "not explained"
+         *     }
+         */
+        BulkRejectionBody: {
+            ids: string[];
+            dryRun: boolean;
+            reason: string;
+        };
         /**
          * ErrorBody
          * @description The body of every refusal.
@@ -108,7 +201,8 @@ export interface components {
          * @description A withdrawal that is not settled, and what it waits for.
          *
          *     `valueUsd` is its value at its creation. `approvals` are the operators who approved it, `signatures` the
-         *     `signers` who signed. `createdAt` is in milliseconds since 1970.
+         *     `signers` who signed. `assignee` is the operator who is asked to decide, null if nobody is; others may decide all
+         *     the same. `createdAt` is in milliseconds since 1970.
          */
         OpenWithdrawal: {
             id: string;
@@ -135,6 +229,7 @@ export interface components {
             signaturesNeeded: number;
             confirmations: number;
             confirmationsNeeded: number;
+            assignee: string | null;
             createdAt: number;
         };
         /**
@@ -463,6 +558,180 @@ export interface operations {
             };
             /** @description there is no such withdrawal */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    approve_withdrawals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkApprovalBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkDecisions"];
+                };
+            };
+            /** @description the body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    reject_withdrawals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkRejectionBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkDecisions"];
+                };
+            };
+            /** @description the body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

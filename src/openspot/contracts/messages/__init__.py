@@ -114,6 +114,19 @@ from openspot.contracts.messages.orders import (
     SubmitOrderReply,
 )
 from openspot.contracts.messages.risk import RiskCheckFailed
+from openspot.contracts.messages.subscriptions import (
+    CancelSubscription,
+    CancelSubscriptionReply,
+    GetPlans,
+    GetPlansReply,
+    ListSubscriptionPayments,
+    ListSubscriptionPaymentsReply,
+    ListSubscriptions,
+    ListSubscriptionsReply,
+    PlanRecord,
+    SubscriptionPaymentRecord,
+    SubscriptionRecord,
+)
 from openspot.contracts.messages.trades import ExecutedTrade, SideTrade, TradeFee, TradeFees, TradesSettled
 from openspot.contracts.messages.transfers import ExecutedTransfer, TransferMovement
 from openspot.contracts.messages.venue import VenueBookTicker, VenueTrade
@@ -135,6 +148,8 @@ __all__ = [
     "CancelOrderList",
     "CancelOrderListReply",
     "CancelOrderReply",
+    "CancelSubscription",
+    "CancelSubscriptionReply",
     "CancelWithdrawal",
     "Candle",
     "CandleEvent",
@@ -170,6 +185,8 @@ __all__ = [
     "GetOrderReply",
     "GetReserves",
     "GetReservesReply",
+    "GetPlans",
+    "GetPlansReply",
     "GetTickers",
     "GetTickersReply",
     "GetUserAddresses",
@@ -185,6 +202,10 @@ __all__ = [
     "LedgerPosting",
     "LedgerPostingReply",
     "LiquidationOrderEvent",
+    "ListSubscriptionPayments",
+    "ListSubscriptionPaymentsReply",
+    "ListSubscriptions",
+    "ListSubscriptionsReply",
     "MarginAccount",
     "MarginBalance",
     "MarginLevelReply",
@@ -206,6 +227,7 @@ __all__ = [
     "OrderFill",
     "OrderRecord",
     "OrderRequest",
+    "PlanRecord",
     "RepayMargin",
     "ReplaceOrder",
     "ReplaceOrderReply",
@@ -216,6 +238,8 @@ __all__ = [
     "SubmitOrderList",
     "SubmitOrderListReply",
     "SubmitOrderReply",
+    "SubscriptionPaymentRecord",
+    "SubscriptionRecord",
     "Ticker",
     "TickerEvent",
     "TradeFee",

@@ -5,10 +5,12 @@ from contextlib import contextmanager
 from typing import Annotated, Any
 
 from fastapi import Path
+from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.domain.market_phase import PHASE_OF_TEXT
 from openspot.engine.admin.listings import ListingError, Listings
+from openspot.engine.admin.market_listings import MarketListings
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import Currency
 from openspot.engine.transport.http_app import PREFIX, symbol_view
@@ -21,6 +23,7 @@ from openspot.engine.transport.schemas import (
     SymbolChange,
     SymbolResponse,
 )
+from openspot.http.context import caller
 from openspot.http.errors import HttpError
 from openspot.http.policy import Access, Policy
 from openspot.http.responses import json_response
@@ -58,6 +61,7 @@ def _not_found() -> Iterator[None]:
 def symbol_routes(engine: Engine, listings: Listings) -> Router:
     """Symbols: list, create, read, change, delete."""
     router = Router(f"{PREFIX}/admin/symbols", tag="administration")
+    markets = MarketListings(engine, listings)
     unknown = {404: "no such symbol"}
 
     @router.get("", _READ, response=list[SymbolResponse], summary="All symbols")
@@ -78,10 +82,12 @@ def symbol_routes(engine: Engine, listings: Listings) -> Router:
             spec = listings.symbol(symbol)
         return json_response(symbol_view(spec, listings.phase(spec), listings.phase_cause(spec)))
 
-    async def change_symbol(symbol: SymbolPath, body: SymbolChange) -> Response:
+    async def change_symbol(request: Request, symbol: SymbolPath, body: SymbolChange) -> Response:
         with _not_found():
             listings.symbol(symbol)
-        return json_response(symbol_view(await listings.change_symbol(symbol, body)))
+        identity = caller(request)
+        who = identity.subject if identity.access & Access.SERVICE else f"engine:{identity.subject}"
+        return json_response(symbol_view(await markets.change_symbol(symbol, body, who)))
 
     for method in ("PUT", "PATCH"):
         router.route(

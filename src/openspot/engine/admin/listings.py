@@ -136,22 +136,27 @@ class Listings:
     async def change_symbol(self, name: str, change: SymbolChange) -> SymbolSpec:
         """Change the fees of a symbol for future orders, or whether it accepts orders."""
         async with self._turn:
-            known = self.symbol(name)
-            taker = known.taker_fee_bps if change.taker_fee is None else change.taker_fee
-            maker = known.maker_fee_bps if change.maker_fee is None else change.maker_fee
-            active = known.active if change.active is None else change.active
-            fault = specification_error(known.base_scale_k, known.quote_scale_k, known.tick, known.lot, taker, maker)
-            if fault:
-                raise ListingError(ResultCode.INVALID_SYMBOL_SPECIFICATION, fault)
+            changed = self.changed(self.symbol(name), change)
             command = Command(
                 CommandKind.UPDATE_SYMBOL,
-                flags=FLAG_ACTIVE if active else 0,
-                symbol=known.symbol_id,
-                order_id=taker % _UNSIGNED,
-                account=maker % _UNSIGNED,
+                flags=FLAG_ACTIVE if changed.active else 0,
+                symbol=changed.symbol_id,
+                order_id=changed.taker_fee_bps % _UNSIGNED,
+                account=changed.maker_fee_bps % _UNSIGNED,
             )
             await self._carry_out(command, (), name)
-            return replace(known, taker_fee_bps=taker, maker_fee_bps=maker, active=active)
+            return changed
+
+    @staticmethod
+    def changed(known: SymbolSpec, change: SymbolChange) -> SymbolSpec:
+        """The specification after a change. Raises ListingError if the fees break a rule."""
+        taker = known.taker_fee_bps if change.taker_fee is None else change.taker_fee
+        maker = known.maker_fee_bps if change.maker_fee is None else change.maker_fee
+        active = known.active if change.active is None else change.active
+        fault = specification_error(known.base_scale_k, known.quote_scale_k, known.tick, known.lot, taker, maker)
+        if fault:
+            raise ListingError(ResultCode.INVALID_SYMBOL_SPECIFICATION, fault)
+        return replace(known, taker_fee_bps=taker, maker_fee_bps=maker, active=active)
 
     async def delete_symbol(self, name: str) -> SymbolSpec:
         """Delete a symbol that has no open orders (facts B4.4-10, B4.4-15)."""

@@ -38,7 +38,7 @@ from openspot.engine.engine import Engine
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import EngineBusyError
 from openspot.engine.state.directory import DESCRIBING_KINDS, LIST_MARKET, Currency, Note
-from openspot.engine.transport.schemas import SymbolBody
+from openspot.engine.transport.schemas import SymbolBody, SymbolChange
 from openspot.engine_client.listing_schemas import BoundsBody, NewMarketBody, StatusAtBody, TermsChange
 from openspot.http.errors import validation_error
 from openspot.kit.clock import NANOSECONDS_PER_MS
@@ -47,6 +47,8 @@ CANCELS_MAX = 500
 """Orders of a market that is delisted are cancelled so many at a time, so that commands of others come between."""
 ENGINE = "engine"
 """Who makes the changes that a schedule or a delisting leads to."""
+NO_REASON = "no reason given, on the page of symbols"
+"""The reason of a change that asks for none."""
 
 _UNSIGNED = 2**64
 _PHASES = {
@@ -202,6 +204,28 @@ class MarketListings:
             work.append(_described(spec, terms, _change(operator, "change", body.reason, before, after)))
             await self._carry_out(work, symbol)
             return self.view(symbol)
+
+    async def change_symbol(self, name: str, change: SymbolChange, operator: str) -> SymbolSpec:
+        """Change fees or activity of a symbol, as the page of symbols does; such a change has no reason.
+
+        Fees of a listed market are in its history, too, which is one entry of the journal with the change.
+        """
+        follows, (_, terms) = self._engine.settings.follows_listings, self.view(name)
+        if terms is None or not follows or (change.taker_fee is None and change.maker_fee is None):
+            return await self._listings.change_symbol(name, change)
+        async with self._engine.listing_turn:
+            await self._engine.sequencer.settle()
+            spec, known = self._listed(name)
+            changed = self._listings.changed(spec, change)
+            taker, maker = changed.taker_fee_bps, changed.maker_fee_bps
+            before, after = fields_of(known, spec.taker_fee_bps, spec.maker_fee_bps), fields_of(known, taker, maker)
+            work: list[tuple[Command | CreateSymbol, Note]] = [
+                (_update(spec, active=changed.active, taker=taker, maker=maker), ())
+            ]
+            if before != after:
+                work.append(_described(spec, known, _change(operator, "change", NO_REASON, before, after)))
+            await self._carry_out(work, name)
+            return changed
 
     async def set_status(self, symbol: str, status: MarketStatus, reason: str, operator: str) -> MarketView:
         """Let a market get another status. Its schedule ends with that."""

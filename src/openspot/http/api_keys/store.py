@@ -7,7 +7,7 @@ from typing import Any
 
 from openspot.http.api_keys.signature import Algorithm
 from openspot.http.policy import Scope
-from openspot.kit.database import Pool
+from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
 
 KEYS_MAX = 30
@@ -64,6 +64,11 @@ class ApiKeyStore:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
+
+    @property
+    def pool(self) -> Pool:
+        """The connections."""
+        return self._pool
 
     async def get(self, key_id: str) -> ApiKeyRow | None:
         """The key with this id, of any user; None if it does not exist, is revoked, or its user must not log in."""
@@ -158,6 +163,29 @@ class ApiKeyStore:
             now,
         )
         return [Ended(row["key_id"], row["version"] + 1) for row in rows]
+
+    async def revoke_for_operator(
+        self, connection: Connection, user_id: str, key_id: str | None, now: datetime
+    ) -> tuple[list[Ended], bool]:
+        """Revoke one key of a user, or all if `key_id` is None, in the caller's transaction.
+
+        Returns the keys, and whether any of them was not revoked before. A named key that was is among them, so that
+        every process can be told of it again.
+        """
+        await connection.execute(_LOCK_USER, user_id)
+        condition = "revoked_at IS NULL" if key_id is None else "key_id = $2"
+        rows = await connection.fetch(
+            f"SELECT key_id, version, revoked_at FROM api_keys WHERE user_id = $1 AND {condition} FOR UPDATE",  # noqa: S608
+            *([user_id] if key_id is None else [user_id, key_id]),
+        )
+        new = [row["key_id"] for row in rows if row["revoked_at"] is None]
+        await connection.execute(
+            "UPDATE api_keys SET revoked_at = $2, sealed_secret = NULL, public_key = NULL"
+            " WHERE key_id = ANY($1::text[])",
+            new,
+            now,
+        )
+        return [Ended(row["key_id"], row["version"] + 1) for row in rows], bool(new)
 
     async def suspended(self, user_id: str) -> list[Ended]:
         """The keys of a user who must not log in any more, as if they had ended: connections with them are closed."""

@@ -198,6 +198,9 @@ GERMAN: dict[str, str] = {
     ("The platform has removed your second factor, as support was asked to. All sessions have ended."): (
         "Die Plattform hat Ihren zweiten Faktor entfernt, worum der Support gebeten wurde. Alle Sitzungen sind beendet."
     ),
+    "The platform has revoked API keys of yours. Programs that use them have stopped.": (
+        "Die Plattform hat API-Schlüssel von Ihnen widerrufen. Programme, die sie verwenden, sind angehalten."
+    ),
     "The platform has ended sessions of yours. Log in again.": (
         "Die Plattform hat Sitzungen von Ihnen beendet. Melden Sie sich neu an."
     ),

@@ -186,6 +186,9 @@ PORTUGUESE: dict[str, str] = {
     ("The platform has removed your second factor, as support was asked to. All sessions have ended."): (
         "A plataforma removeu seu segundo fator, como foi pedido ao suporte. Todas as sessões terminaram."
     ),
+    "The platform has revoked API keys of yours. Programs that use them have stopped.": (
+        "A plataforma revogou chaves de API suas. Os programas que as usam pararam."
+    ),
     "The platform has ended sessions of yours. Log in again.": "A plataforma encerrou sessões suas. Entre novamente.",
     "Balance adjusted": "Saldo ajustado",
     "{amount} were added to your balance by the platform. Ask its support why.": (

@@ -197,6 +197,9 @@ SPANISH: dict[str, str] = {
     ("The platform has removed your second factor, as support was asked to. All sessions have ended."): (
         "La plataforma ha eliminado tu segundo factor, como se pidió al soporte. Todas las sesiones han terminado."
     ),
+    "The platform has revoked API keys of yours. Programs that use them have stopped.": (
+        "La plataforma ha revocado claves API tuyas. Los programas que las usan se han detenido."
+    ),
     "The platform has ended sessions of yours. Log in again.": (
         "La plataforma ha cerrado sesiones tuyas. Inicia sesión de nuevo."
     ),

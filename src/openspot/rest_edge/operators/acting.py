@@ -1,7 +1,7 @@
 """An operator who changes something: who it is, why, and from where. Every change writes this into the trail."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
@@ -13,20 +13,34 @@ from openspot.kit.database import Connection
 from openspot.rest_edge.operators.trail import OperatorAction, record_action
 
 
+class RehearsedError(Exception):
+    """A rehearsal has come as far as the entry in the trail: the change would be made. `after` is the entry's."""
+
+    def __init__(self, after: Mapping[str, str | None]) -> None:
+        super().__init__("a rehearsal ends before anything is changed")
+        self.after = after
+
+
 @dataclass(frozen=True, slots=True)
 class Acting:
-    """An operator's request that changes something."""
+    """An operator's request that changes something.
+
+    In a rehearsal nothing is changed: `record` raises RehearsedError, which undoes the transaction. `entries` are the
+    numbers of the entries that were written; none means that nothing had to change.
+    """
 
     operator: Operator
     reason: str
     request_id: str
     address: str
+    is_rehearsal: bool = False
+    entries: list[int] = field(default_factory=list)
 
 
-def acting(request: Request, reason: str) -> Acting:
+def acting(request: Request, reason: str, *, is_rehearsal: bool = False) -> Acting:
     """Who calls a route of operators, and from where."""
     context = context_of(request)
-    return Acting(operator(request), reason, context.request_id, context.address)
+    return Acting(operator(request), reason, context.request_id, context.address, is_rehearsal)
 
 
 def require_permission(who: Operator, permission: Permission) -> None:
@@ -45,8 +59,8 @@ async def record(
     before: Mapping[str, str | None],
     after: Mapping[str, str | None],
 ) -> None:
-    """Write what is changed into the trail, in the transaction of the change."""
-    await record_action(
+    """Write what is changed into the trail, in the transaction of the change. Raises RehearsedError in a rehearsal."""
+    number = await record_action(
         connection,
         OperatorAction(
             operator=who.operator.name,
@@ -60,3 +74,6 @@ async def record(
             address=who.address,
         ),
     )
+    if who.is_rehearsal:
+        raise RehearsedError(after)
+    who.entries.append(number)

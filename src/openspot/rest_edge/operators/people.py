@@ -16,11 +16,17 @@ from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.operators.adjustments.routes import adjustment_routes
 from openspot.rest_edge.operators.adjustments.service import Adjustments, AssetPrices
+from openspot.rest_edge.operators.assignments.routes import assignment_routes
+from openspot.rest_edge.operators.assignments.service import Assignments
+from openspot.rest_edge.operators.bulk.routes import bulk_routes
+from openspot.rest_edge.operators.bulk.service import BulkActions
 from openspot.rest_edge.operators.lists.routes import list_routes
 from openspot.rest_edge.operators.lists.service import Lists
 from openspot.rest_edge.operators.pending.routes import request_routes
 from openspot.rest_edge.operators.pending.rules import ActionKind
 from openspot.rest_edge.operators.pending.service import PendingActions
+from openspot.rest_edge.operators.plans.routes import plan_routes
+from openspot.rest_edge.operators.plans.service import Plans
 from openspot.rest_edge.operators.users.change_routes import user_change_routes
 from openspot.rest_edge.operators.users.routes import user_reading_routes
 from openspot.rest_edge.operators.users.service import OperatedUsers
@@ -28,6 +34,7 @@ from openspot.rest_edge.operators.users.two_persons import AccountClosure, Secon
 from openspot.rest_edge.operators.users.views import UserViews
 from openspot.rest_edge.operators.verification.routes import verification_routes
 from openspot.rest_edge.operators.verification.service import Verifications
+from openspot.rest_edge.operators.views.routes import view_routes
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.products.service import ProductServices
 from openspot.rest_edge.settings import RestEdgeSettings
@@ -47,6 +54,10 @@ class PeopleServices:
     adjustments: Adjustments
     verifications: Verifications
     lists: Lists
+    assignments: Assignments
+    bulk: BulkActions
+    plans: Plans
+    pool: Pool
 
 
 def make_people_services(
@@ -88,7 +99,7 @@ def make_people_services(
             activity=users.activity,
             ended=users.ended,
             outbox=outbox,
-            suspend_keys=keys.routes.suspend_all,
+            keys=keys.routes,
             now=now,
         ),
         views=UserViews(orders, funds.accounts, users.sessions, keys.routes, users.activity, notifications),
@@ -98,6 +109,10 @@ def make_people_services(
         adjustments=adjustments,
         verifications=Verifications(pool, funds.verifications, now),
         lists=Lists(pool),
+        assignments=Assignments(pool, now),
+        bulk=BulkActions(pool, orders),
+        plans=Plans(pool, bus),
+        pool=pool,
     )
 
 
@@ -110,4 +125,8 @@ def people_routes(prefix: str, people: PeopleServices) -> list[Router]:
         adjustment_routes(prefix, people.adjustments),
         verification_routes(prefix, people.verifications),
         list_routes(prefix, people.lists),
+        assignment_routes(prefix, people.assignments),
+        bulk_routes(prefix, people.bulk, people.users, people.verifications),
+        plan_routes(prefix, people.plans),
+        view_routes(prefix, people.pool),
     ]

@@ -13,6 +13,7 @@ import {
   ListUnorderedIcon,
   MeterIcon,
   PeopleIcon,
+  ProjectIcon,
   PulseIcon,
   ReportIcon,
   StackIcon,
@@ -65,6 +66,7 @@ export const NAVIGATION: readonly Group[] = [
         needs: "withdrawals.read",
       },
       { path: "/payments", title: "Payments", icon: CreditCardIcon, key: "y", needs: "payments.read" },
+      { path: "/plans", title: "Plans", icon: ProjectIcon, key: "q", needs: "plans.read" },
     ],
   },
   {

@@ -1,7 +1,7 @@
 /** Withdrawals that custody has not settled, and the decisions on them. The web server passes the calls on to custody. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { components } from "#gen/openapi/custody.ts";
-import { useEdge } from "./client.ts";
+import { type Edge, useEdge } from "./client.ts";
 import { callWebServer } from "./webServer.ts";
 
 const INTERVAL_MS = 3_000;
@@ -46,6 +46,16 @@ export function useDecision(withdrawalId: string, onDone: (decided: OpenWithdraw
     // A refused decision means that the list was old.
     onSettled: () => client.invalidateQueries({ queryKey: ["withdrawals"] }),
   });
+}
+
+/** Approve or reject several withdrawals, or try what would come of it. Fails with WebServerError. */
+export async function decideAll(
+  edge: Edge,
+  kind: "approvals" | "rejections",
+  body: { ids: string[]; dryRun: boolean; reason?: string },
+): Promise<Schemas["BulkDecisions"]> {
+  const path = `/custody/withdrawals/bulk-${kind}`;
+  return (await callWebServer(edge, "POST", path, { body, endsSession: true })) as Schemas["BulkDecisions"];
 }
 
 /** Whether a withdrawal is the operator's own. An operator is a participant of the engine, or a user by `user:<id>`. */

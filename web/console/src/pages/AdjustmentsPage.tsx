@@ -14,6 +14,7 @@ import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
 import { AdjustmentBadge } from "../parts/PersonBadges.tsx";
 import { UserLink } from "../parts/UserLink.tsx";
 import { type Adjustment, useAdjustments } from "../people/queries.ts";
+import { SavedViews } from "../parts/SavedViews.tsx";
 
 const STATES = [
   { value: "done", label: "Done" },
@@ -49,7 +50,7 @@ export function AdjustmentsPage() {
   });
   return (
     <>
-      <PageHeader title="Adjustments">
+      <PageHeader title="Adjustments" actions={<SavedViews page="adjustments" />}>
         What operators gave to users or took from them, in the engine and the ledger. Make one on a
         user&apos;s page; what waits for another person is among the approvals.
       </PageHeader>

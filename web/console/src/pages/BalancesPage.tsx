@@ -8,6 +8,7 @@ import { useCurrencies } from "../engine/queries.ts";
 import { AdjustBalanceDialog } from "../parts/AdjustBalanceDialog.tsx";
 import { BalancesTable } from "../parts/BalancesTable.tsx";
 import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
 
 export function BalancesPage() {
   const url = useUrlState();
@@ -20,9 +21,12 @@ export function BalancesPage() {
       <PageHeader
         title="Balances"
         actions={
-          <Button leftSection={<DiffIcon />} onClick={() => setAdjusting(true)}>
-            Adjust a balance
-          </Button>
+          <>
+            <SavedViews page="balances" />
+            <Button leftSection={<DiffIcon />} onClick={() => setAdjusting(true)}>
+              Adjust a balance
+            </Button>
+          </>
         }
       >
         The engine's balances. Locked backs open orders; reserved is kept for withdrawals and worst-case fees.

@@ -52,6 +52,7 @@ export function DepositsPage() {
   return (
     <EveryonesList<ListedDeposit>
       name="deposits"
+      page="deposits"
       title="Deposits"
       text="What the chains brought, the newest first. A confirmed deposit that is not in the ledger yet waits for its credit."
       states={STATES}

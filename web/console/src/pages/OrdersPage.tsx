@@ -4,6 +4,7 @@ import { useUrlState } from "#lib/urlState.ts";
 import { useSymbolNames } from "../engine/queries.ts";
 import { ChoiceFilter, FilterBar, StatusFilter, TextFilter } from "../parts/filters.tsx";
 import { OrdersTable } from "../parts/OrdersTable.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
 
 export function OrdersPage() {
   const url = useUrlState();
@@ -15,7 +16,7 @@ export function OrdersPage() {
   };
   return (
     <>
-      <PageHeader title="Orders">
+      <PageHeader title="Orders" actions={<SavedViews page="orders" />}>
         Open orders, and those ended ones that the engine remembers, newest first.
       </PageHeader>
       <Card flush>

@@ -58,6 +58,7 @@ export function PaymentsPage() {
   return (
     <EveryonesList<ListedPayment>
       name="payments"
+      page="payments"
       title="Payments"
       text="What users pay in through a provider, the newest first."
       states={STATES}

@@ -3,6 +3,7 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { useUrlState } from "#lib/urlState.ts";
 import { ChoiceFilter, FilterBar } from "../parts/filters.tsx";
 import { RequestsTable } from "../parts/RequestsTable.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
 
 const STATES = [
   { value: "waiting", label: "Waits for a person" },
@@ -16,7 +17,7 @@ export function RequestsPage() {
   const status = STATES.find(({ value }) => value === url.parameter("state"))?.value ?? "";
   return (
     <>
-      <PageHeader title="Approvals">
+      <PageHeader title="Approvals" actions={<SavedViews page="approvals" />}>
         What one operator asked for and another person decides. Nobody approves what they asked for
         themselves.
       </PageHeader>

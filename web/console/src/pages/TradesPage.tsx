@@ -4,6 +4,7 @@ import { useUrlState } from "#lib/urlState.ts";
 import { useSymbolNames } from "../engine/queries.ts";
 import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
 import { TradesTable } from "../parts/TradesTable.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
 
 export function TradesPage() {
   const url = useUrlState();
@@ -11,7 +12,7 @@ export function TradesPage() {
   const filter = { participantId: url.parameter("participant"), symbol: url.parameter("symbol") };
   return (
     <>
-      <PageHeader title="Trades">
+      <PageHeader title="Trades" actions={<SavedViews page="trades" />}>
         Every trade among the newest events of the engine, newest first. A negative maker fee is a rebate.
       </PageHeader>
       <Card flush>

@@ -16,6 +16,7 @@ import { fileOf, useEdge } from "../operator/client.ts";
 import { dayAfter, parametersOf, type TrailEntry, useTrail } from "../operator/queries.ts";
 import { useCan } from "../operator/session.ts";
 import { FilterBar, TextFilter } from "../parts/filters.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
 import classes from "./TrailPage.module.css";
 
 const COLUMNS: readonly Column<TrailEntry>[] = [
@@ -68,16 +69,19 @@ export function TrailPage() {
       <PageHeader
         title="Audit trail"
         actions={
-          can("audit.export") && (
-            <Button
-              variant="default"
-              leftSection={<DownloadIcon />}
-              loading={save.isPending}
-              onClick={() => save.mutate()}
-            >
-              Export as CSV
-            </Button>
-          )
+          <>
+            <SavedViews page="trail" />
+            {can("audit.export") && (
+              <Button
+                variant="default"
+                leftSection={<DownloadIcon />}
+                loading={save.isPending}
+                onClick={() => save.mutate()}
+              >
+                Export as CSV
+              </Button>
+            )}
+          </>
         }
       >
         What operators did, newest first. Nobody can change an entry; `openspot audit verify` proves it.

@@ -14,6 +14,7 @@ import { AdjustmentDialog } from "../parts/AdjustmentDialog.tsx";
 import { VerificationBadge } from "../parts/PersonBadges.tsx";
 import { RequestsTable } from "../parts/RequestsTable.tsx";
 import {
+  KeysDialog,
   LimitsDialog,
   LockDialog,
   MailDialog,
@@ -48,9 +49,12 @@ const TABS = [
   ["notes", "Notes"],
 ] as const;
 
+const NO_REVOKING = "This needs the permission api_keys.revoke_any.";
+
 type Asked =
   | { dialog: "login" | "withdrawals" | "limits" | "mail" | "note" | "factor" | "closure" | "adjust" }
-  | { dialog: "sessions"; sessionId?: string };
+  | { dialog: "sessions"; sessionId?: string }
+  | { dialog: "keys"; keyId?: string };
 
 interface Choice {
   label: string;
@@ -170,7 +174,7 @@ export function UserPage({ userId }: { userId: string }) {
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        <Card flush>{contentOf(tab, user, setAsked)}</Card>
+        <Card flush>{contentOf(tab, user, setAsked, can)}</Card>
       </Tabs>
       {asked && dialogOf(asked, user, () => setAsked(null))}
     </>
@@ -181,6 +185,7 @@ function contentOf(
   tab: (typeof TABS)[number][0],
   user: UserOverview,
   ask: (asked: Asked) => void,
+  can: (permission: Permission) => boolean,
 ): ReactNode {
   const { userId } = user;
   switch (tab) {
@@ -207,7 +212,31 @@ function contentOf(
         />
       );
     case "keys":
-      return <UserKeys userId={userId} />;
+      return (
+        <UserKeys
+          userId={userId}
+          toolbar={
+            <Button
+              variant="default"
+              leftSection={<XCircleIcon />}
+              disabled={!can("api_keys.revoke_any")}
+              title={can("api_keys.revoke_any") ? undefined : NO_REVOKING}
+              onClick={() => ask({ dialog: "keys" })}
+            >
+              Revoke all
+            </Button>
+          }
+          actions={({ id }) => [
+            {
+              label: "Revoke the key…",
+              icon: <XCircleIcon />,
+              danger: true,
+              disabledReason: can("api_keys.revoke_any") ? undefined : NO_REVOKING,
+              onClick: () => ask({ dialog: "keys", keyId: id }),
+            },
+          ]}
+        />
+      );
     case "activity":
       return <UserActivity userId={userId} />;
     case "notices":
@@ -246,6 +275,8 @@ function dialogOf(asked: Asked, user: UserOverview, onClose: () => void): ReactN
       return <RequestingDialog {...shared} kind="closure" />;
     case "adjust":
       return <AdjustmentDialog userId={user.userId} onClose={onClose} />;
+    case "keys":
+      return <KeysDialog {...shared} {...(asked.keyId === undefined ? {} : { keyId: asked.keyId })} />;
     case "sessions":
       return (
         <SessionsDialog

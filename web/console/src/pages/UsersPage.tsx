@@ -10,6 +10,9 @@ import { TimeText } from "#lib/components/TimeText.tsx";
 import { useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { FilterBar, TextFilter } from "../parts/filters.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
+import { choiceColumn, useSelection } from "../parts/selection.tsx";
+import { USERS_MAX, UsersBulk } from "../parts/UsersBulk.tsx";
 import { LockBadges } from "../parts/PersonBadges.tsx";
 import { UserLink } from "../parts/UserLink.tsx";
 import { type FoundUser, useNewestUsers, useUserSearch } from "../people/queries.ts";
@@ -25,6 +28,7 @@ const COLUMNS: readonly Column<FoundUser>[] = [
   },
   { id: "locks", title: "Locked", cell: ({ locks }) => <LockBadges locks={locks} /> },
 ];
+const NONE: readonly FoundUser[] = [];
 const FOUND: Column<FoundUser> = { id: "found", title: "Found by", cell: ({ foundBy }) => foundBy };
 
 /** Everybody who is registered, the newest first, or whom a text points at. */
@@ -33,7 +37,7 @@ export function UsersPage() {
   const text = url.parameter("q");
   return (
     <>
-      <PageHeader title="Users">
+      <PageHeader title="Users" actions={<SavedViews page="users" />}>
         Everybody who is registered. Search by what an e-mail or a name begins with, or by an exact id,
         address, transaction, order, trade or payment.
       </PageHeader>
@@ -57,6 +61,23 @@ function Search() {
   );
 }
 
+const idOf = ({ userId }: FoundUser) => userId;
+const nameOf = ({ email, userId }: FoundUser) => email ?? userId;
+
+/** The filters, and what can be done with the users that are chosen below them. */
+function useBulk(users: readonly FoundUser[]) {
+  const selection = useSelection(users.map(idOf), USERS_MAX);
+  return {
+    column: choiceColumn(selection, idOf, nameOf),
+    toolbar: (
+      <>
+        <Search />
+        <UsersBulk selection={selection} users={users} />
+      </>
+    ),
+  };
+}
+
 function useActions() {
   const [, navigate] = useLocation();
   return ({ userId }: FoundUser) => [
@@ -72,14 +93,15 @@ function useActions() {
 function Newest() {
   const { query, rows } = useNewestUsers();
   const actions = useActions();
+  const { column, toolbar } = useBulk(rows ?? NONE);
   return (
     <DataTable
       label="Users"
-      toolbar={<Search />}
-      columns={COLUMNS}
+      toolbar={toolbar}
+      columns={[column, ...COLUMNS]}
       rows={rows}
-      rowId={({ userId }) => userId}
-      rowName={({ email, userId }) => email ?? userId}
+      rowId={idOf}
+      rowName={nameOf}
       state={query}
       problem={explainIfAny(query.error)}
       empty={<EmptyState title="Nobody is registered">Users register on the trading screen.</EmptyState>}
@@ -92,14 +114,15 @@ function Newest() {
 function Found({ text }: { text: string }) {
   const query = useUserSearch(text);
   const actions = useActions();
+  const { column, toolbar } = useBulk(query.data?.users ?? NONE);
   return (
     <DataTable
       label="Users"
-      toolbar={<Search />}
-      columns={[...COLUMNS, FOUND]}
+      toolbar={toolbar}
+      columns={[column, ...COLUMNS, FOUND]}
       rows={query.data?.users}
-      rowId={({ userId }) => userId}
-      rowName={({ email, userId }) => email ?? userId}
+      rowId={idOf}
+      rowName={nameOf}
       state={query}
       problem={explainIfAny(query.error)}
       empty={

@@ -12,8 +12,12 @@ import { explainIfAny } from "../engine/messages.ts";
 import { useCan } from "../operator/session.ts";
 import { ChoiceFilter, FilterBar } from "../parts/filters.tsx";
 import { VerificationBadge } from "../parts/PersonBadges.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
+import { choiceColumn, SelectionBar, useSelection } from "../parts/selection.tsx";
 import { UserLink } from "../parts/UserLink.tsx";
+import { USERS_MAX } from "../parts/UsersBulk.tsx";
 import { VerificationDialog } from "../parts/VerificationDialog.tsx";
+import { VerificationsBulk } from "../parts/VerificationsBulk.tsx";
 import { type QueuedVerification, useVerifications } from "../people/queries.ts";
 
 const STATES = [
@@ -34,6 +38,8 @@ const COLUMNS: readonly Column<QueuedVerification>[] = [
   { id: "stated", title: "Information", cell: (row) => (row.hasInformation ? "stated" : "missing") },
 ];
 
+const idOf = ({ userId }: QueuedVerification) => userId;
+
 /** The queue of verifications, the one that waits longest first. */
 export function VerificationsPage() {
   const url = useUrlState();
@@ -42,9 +48,11 @@ export function VerificationsPage() {
   const [decided, setDecided] = useState<QueuedVerification | null>(null);
   const status = STATES.find(({ value }) => value === url.parameter("state"))?.value ?? "pending";
   const { query, rows } = useVerifications(status);
+  const selection = useSelection((rows ?? []).map(idOf), USERS_MAX);
+  const [bulk, setBulk] = useState<readonly string[] | null>(null);
   return (
     <>
-      <PageHeader title="Verifications">
+      <PageHeader title="Verifications" actions={<SavedViews page="verifications" />}>
         Who has asked to be verified, the one that waits longest first. A decision counts like one of the
         provider, and a newer one overrides it.
       </PageHeader>
@@ -52,20 +60,34 @@ export function VerificationsPage() {
         <DataTable
           label="Verifications"
           toolbar={
-            <FilterBar isFiltered={status !== "pending"} onClear={() => url.change({ state: null })}>
-              <ChoiceFilter
-                label="State"
-                any="Waits for a decision"
-                value={status}
-                choices={STATES}
-                onChange={(state) => url.change({ state })}
+            <>
+              <FilterBar isFiltered={status !== "pending"} onClear={() => url.change({ state: null })}>
+                <ChoiceFilter
+                  label="State"
+                  any="Waits for a decision"
+                  value={status}
+                  choices={STATES}
+                  onChange={(state) => url.change({ state })}
+                />
+              </FilterBar>
+              <SelectionBar
+                selection={selection}
+                noun="verification"
+                most={USERS_MAX}
+                choices={[
+                  {
+                    label: "Decide on them…",
+                    needs: "kyc.decide",
+                    onClick: () => setBulk(selection.ids),
+                  },
+                ]}
               />
-            </FilterBar>
+            </>
           }
-          columns={COLUMNS}
+          columns={[choiceColumn(selection, idOf, idOf), ...COLUMNS]}
           rows={rows}
-          rowId={({ userId }) => userId}
-          rowName={({ userId }) => userId}
+          rowId={idOf}
+          rowName={idOf}
           state={query}
           problem={explainIfAny(query.error)}
           empty={
@@ -89,6 +111,7 @@ export function VerificationsPage() {
           footer={<ShowOlder query={query} />}
         />
       </Card>
+      {bulk && <VerificationsBulk ids={bulk} onClose={() => setBulk(null)} />}
       {decided && <VerificationDialog row={decided} onClose={() => setDecided(null)} />}
     </>
   );

@@ -10,7 +10,8 @@ import { EmptyState, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { WithdrawalBadge } from "#lib/components/WithdrawalBadge.tsx";
 import { plural } from "#lib/counts.ts";
-import { useActingName } from "../operator/session.ts";
+import { useUrlState } from "#lib/urlState.ts";
+import { useActingName, useCan } from "../operator/session.ts";
 import {
   approvalFault,
   type OpenWithdrawal,
@@ -20,8 +21,14 @@ import {
   type WithdrawalStatus,
 } from "../operator/withdrawals.ts";
 import { explainIfAny } from "../engine/messages.ts";
+import { AssignDialog } from "../parts/AssignDialog.tsx";
+import { ChoiceFilter, FilterBar } from "../parts/filters.tsx";
 import { ParticipantLink } from "../parts/ParticipantLink.tsx";
 import { ApprovalDialog, RejectionDialog, SignatureDialog } from "../parts/WithdrawalDialogs.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
+import { choiceColumn, SelectionBar, useSelection } from "../parts/selection.tsx";
+import { type BulkKind, WITHDRAWALS_MAX, WithdrawalsBulk } from "../parts/WithdrawalsBulk.tsx";
+import { shownOperator, useAssignees } from "../people/assignments.ts";
 import classes from "./WithdrawalsPage.module.css";
 
 const COLUMNS: readonly Column<OpenWithdrawal>[] = [
@@ -119,9 +126,17 @@ function Summary({ withdrawals, operator }: { withdrawals: readonly OpenWithdraw
   );
 }
 
-type Asked = { withdrawal: OpenWithdrawal; decision: "approve" | "reject" | "sign" } | null;
+type Asked = { withdrawal: OpenWithdrawal; decision: "approve" | "reject" | "sign" | "assign" } | null;
 
-const DIALOGS = { approve: ApprovalDialog, reject: RejectionDialog, sign: SignatureDialog };
+const DIALOGS = {
+  approve: ApprovalDialog,
+  reject: RejectionDialog,
+  sign: SignatureDialog,
+  assign: AssignDialog,
+};
+const NONE: readonly OpenWithdrawal[] = [];
+const idOf = ({ id }: OpenWithdrawal) => id;
+const nameOf = ({ amount, asset, userId }: OpenWithdrawal) => `${amount} ${asset} of ${userId}`;
 
 /** The withdrawals that wait for somebody, with the way to decide on them. */
 export function WithdrawalsPage() {
@@ -129,20 +144,69 @@ export function WithdrawalsPage() {
   const operator = useActingName();
   const [, navigate] = useLocation();
   const [asked, setAsked] = useState<Asked>(null);
+  const [bulk, setBulk] = useState<{ kind: BulkKind; ids: readonly string[] } | null>(null);
   const Dialog = asked && DIALOGS[asked.decision];
+  const assignees = useAssignees().data;
+  const can = useCan();
+  const url = useUrlState();
+  const wanted = url.parameter("assignee");
+  const all = query.data?.withdrawals ?? NONE;
+  const shown = wanted === "" ? all : all.filter(({ assignee }) => (assignee ?? "nobody") === wanted);
+  const selection = useSelection(shown.map(idOf), WITHDRAWALS_MAX);
+  const columns: readonly Column<OpenWithdrawal>[] = [
+    choiceColumn(selection, idOf, nameOf),
+    ...COLUMNS,
+    { id: "assignee", title: "To decide", cell: ({ assignee }) => shownOperator(assignee, assignees) },
+  ];
   return (
     <>
-      <PageHeader title="Withdrawals">
+      <PageHeader title="Withdrawals" actions={<SavedViews page="withdrawals" />}>
         Withdrawals that are not settled yet, the oldest first, and what each one waits for.
       </PageHeader>
       <Card flush>
         <DataTable
           label="Withdrawals"
-          toolbar={query.data && <Summary withdrawals={query.data.withdrawals} operator={operator} />}
-          columns={COLUMNS}
-          rows={query.data?.withdrawals}
-          rowId={({ id }) => id}
-          rowName={({ amount, asset, userId }) => `${amount} ${asset} of ${userId}`}
+          toolbar={
+            query.data && (
+              <>
+                <Summary withdrawals={shown} operator={operator} />
+                <FilterBar isFiltered={wanted !== ""} onClear={() => url.change({ assignee: null })}>
+                  <ChoiceFilter
+                    label="To decide"
+                    any="Anybody's"
+                    value={wanted}
+                    choices={[
+                      { value: "nobody", label: "Nobody's" },
+                      ...(assignees ?? []).map((each) => ({ value: each.operator, label: each.email })),
+                    ]}
+                    onChange={(assignee) => url.change({ assignee })}
+                  />
+                </FilterBar>
+                <SelectionBar
+                  selection={selection}
+                  noun="withdrawal"
+                  most={WITHDRAWALS_MAX}
+                  choices={[
+                    {
+                      label: "Approve them…",
+                      needs: "withdrawals.approve",
+                      onClick: () => setBulk({ kind: "approvals", ids: selection.ids }),
+                    },
+                    {
+                      label: "Reject them…",
+                      needs: "withdrawals.reject",
+                      danger: true,
+                      onClick: () => setBulk({ kind: "rejections", ids: selection.ids }),
+                    },
+                  ]}
+                />
+              </>
+            )
+          }
+          columns={columns}
+          rows={query.data && shown}
+          rowId={idOf}
+          rowName={nameOf}
           state={query}
           problem={explainIfAny(query.error)}
           empty={
@@ -163,6 +227,14 @@ export function WithdrawalsPage() {
               icon: <PencilIcon />,
               disabledReason: signatureFault(withdrawal),
               onClick: () => setAsked({ withdrawal, decision: "sign" }),
+            },
+            {
+              label: "Who decides…",
+              icon: <PersonIcon />,
+              disabledReason: can("withdrawals.assign")
+                ? undefined
+                : "This needs the permission withdrawals.assign.",
+              onClick: () => setAsked({ withdrawal, decision: "assign" }),
             },
             { label: "Copy address", icon: <CopyIcon />, onClick: () => copyAndTell(withdrawal.address) },
             { label: "Copy withdrawal id", icon: <CopyIcon />, onClick: () => copyAndTell(withdrawal.id) },
@@ -186,6 +258,7 @@ export function WithdrawalsPage() {
           }
         />
       </Card>
+      {bulk && <WithdrawalsBulk {...bulk} withdrawals={all} onClose={() => setBulk(null)} />}
       {asked && Dialog && <Dialog withdrawal={asked.withdrawal} onClose={() => setAsked(null)} />}
     </>
   );

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { Card } from "#lib/components/Card.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
-import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { type Column, DataTable, type RowAction } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
@@ -15,11 +15,21 @@ import { type Edge, fileOf, type Slice } from "../operator/client.ts";
 import { type Permission, useCan } from "../operator/session.ts";
 import { isDay, type ListFilter, listQuery, useGrowingList } from "../people/queries.ts";
 import { ChoiceFilter, FilterBar, TextFilter } from "./filters.tsx";
+import { SavedViews, type ViewPage } from "./SavedViews.tsx";
 import { ReasonDialog } from "./ReasonDialog.tsx";
+
+interface OwnFilter {
+  parameter: "assignee";
+  label: string;
+  any: string;
+  choices: readonly { value: string; label: string }[];
+}
 
 interface Props<Row> {
   /** Names the list at the edge: "deposits". */
   name: "withdrawals" | "deposits" | "payments";
+  /** The end of the page's address. */
+  page: ViewPage;
   title: string;
   text: string;
   states: readonly { value: string; label: string }[];
@@ -27,16 +37,20 @@ interface Props<Row> {
   rowId: (row: Row) => string;
   userOf: (row: Row) => string;
   exportNeeds: Permission;
+  /** A filter of this list alone, which has its own parameter in the address. */
+  filter?: OwnFilter;
+  /** What else can be done with a row. */
+  actions?: (row: Row) => readonly RowAction[];
   read: (
     edge: Edge,
-    query: ReturnType<typeof listQuery> & { limit: number; cursor?: string },
+    query: ReturnType<typeof listQuery> & { assignee?: string } & { limit: number; cursor?: string },
     signal: AbortSignal,
   ) => Promise<Slice<Row>>;
 }
 
 /** A page with a list over all users: its filters, and the way to save it as a file. */
 export function EveryonesList<Row>(props: Props<Row>) {
-  const { name, title, text, states, columns, rowId, userOf, exportNeeds, read } = props;
+  const { name, page, title, text, states, columns, rowId, userOf, exportNeeds, read } = props;
   const url = useUrlState();
   const can = useCan();
   const [, navigate] = useLocation();
@@ -49,7 +63,11 @@ export function EveryonesList<Row>(props: Props<Row>) {
     from: day("from"),
     to: day("to"),
   };
-  const given = listQuery(filter);
+  const own = props.filter && url.parameter(props.filter.parameter);
+  const given = {
+    ...listQuery(filter),
+    ...(props.filter && own ? { assignee: own } : {}),
+  };
   const { query, rows } = useGrowingList<Row>([name, given], (edge, place, signal) =>
     read(edge, { ...given, ...place }, signal),
   );
@@ -58,15 +76,18 @@ export function EveryonesList<Row>(props: Props<Row>) {
       <PageHeader
         title={title}
         actions={
-          <Button
-            variant="default"
-            leftSection={<DownloadIcon />}
-            disabled={!can(exportNeeds)}
-            title={can(exportNeeds) ? undefined : `This needs the permission ${exportNeeds}.`}
-            onClick={() => setSaving(true)}
-          >
-            Save as CSV
-          </Button>
+          <>
+            <SavedViews page={page} />
+            <Button
+              variant="default"
+              leftSection={<DownloadIcon />}
+              disabled={!can(exportNeeds)}
+              title={can(exportNeeds) ? undefined : `This needs the permission ${exportNeeds}.`}
+              onClick={() => setSaving(true)}
+            >
+              Save as CSV
+            </Button>
+          </>
         }
       >
         {text}
@@ -77,7 +98,16 @@ export function EveryonesList<Row>(props: Props<Row>) {
           toolbar={
             <FilterBar
               isFiltered={Object.keys(given).length > 0}
-              onClear={() => url.change({ user: null, asset: null, state: null, from: null, to: null })}
+              onClear={() =>
+                url.change({
+                  user: null,
+                  asset: null,
+                  state: null,
+                  from: null,
+                  to: null,
+                  ...(props.filter ? { assignee: null } : {}),
+                })
+              }
             >
               <TextFilter label="User id" value={filter.userId} onChange={(user) => url.change({ user })} />
               <TextFilter
@@ -92,6 +122,15 @@ export function EveryonesList<Row>(props: Props<Row>) {
                 choices={states}
                 onChange={(state) => url.change({ state })}
               />
+              {props.filter && (
+                <ChoiceFilter
+                  label={props.filter.label}
+                  any={props.filter.any}
+                  value={own ?? ""}
+                  choices={props.filter.choices}
+                  onChange={(value) => url.change({ assignee: value })}
+                />
+              )}
               <DayFilter label="From" value={filter.from} onChange={(from) => url.change({ from })} />
               <DayFilter label="To" value={filter.to} onChange={(to) => url.change({ to })} />
             </FilterBar>
@@ -104,6 +143,7 @@ export function EveryonesList<Row>(props: Props<Row>) {
           problem={explainIfAny(query.error)}
           empty={<EmptyState title={`No ${name}`}>Nothing fits the filters.</EmptyState>}
           actions={(row) => [
+            ...(props.actions?.(row) ?? []),
             {
               label: "Open user",
               icon: <PersonIcon />,

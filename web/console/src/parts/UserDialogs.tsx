@@ -90,6 +90,38 @@ export function SessionsDialog({ user, sessionId, onClose }: Props & { sessionId
   );
 }
 
+/** Revoke all API keys of a user, or one. */
+export function KeysDialog({ user, keyId, onClose }: Props & { keyId?: string }) {
+  const userId = user.userId;
+  return (
+    <ReasonDialog
+      title={keyId === undefined ? "Revoke all API keys?" : "Revoke the API key?"}
+      confirm={keyId === undefined ? "Revoke all API keys" : "Revoke the API key"}
+      danger
+      act={({ rest }, reason) =>
+        returned(
+          keyId === undefined
+            ? rest.DELETE("/api/v1/operator/users/{userId}/api-keys", {
+                params: { path: { userId } },
+                body: { reason },
+              })
+            : rest.DELETE("/api/v1/operator/users/{userId}/api-keys/{id}", {
+                params: { path: { userId, id: keyId } },
+                body: { reason },
+              }),
+        )
+      }
+      done={({ revoked }) => ["Revoked", `${revoked.length} API keys of ${user.email}`]}
+      onClose={onClose}
+    >
+      <p>
+        Programs that sign with it are refused at once, on open connections too. A revoked key never works
+        again; the user is told, and can make another.
+      </p>
+    </ReasonDialog>
+  );
+}
+
 /** Ask for what another person has to approve. */
 export function RequestingDialog({ user, kind, onClose }: Props & { kind: "second factor" | "closure" }) {
   const params = { path: { userId: user.userId } };

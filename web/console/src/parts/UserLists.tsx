@@ -118,11 +118,19 @@ const KEYS: readonly Column<Key>[] = [
   { id: "used", title: "Last used", cell: (row) => (row.lastUsedAt === null ? "never" : at(row.lastUsedAt)) },
 ];
 
-export function UserKeys({ userId }: { userId: string }) {
+interface KeysProps {
+  userId: string;
+  toolbar?: ReactNode;
+  actions: (row: Key) => readonly RowAction[];
+}
+
+export function UserKeys({ userId, toolbar, actions }: KeysProps) {
   const query = useUserKeys(userId);
   return (
     <DataTable
       label="API keys"
+      toolbar={toolbar}
+      actions={actions}
       columns={KEYS}
       rows={query.data}
       rowId={(row) => row.id}

@@ -5,17 +5,7 @@ import { explain } from "../engine/messages.ts";
 import { returned } from "../operator/client.ts";
 import { type QueuedVerification, useVerification } from "../people/queries.ts";
 import { ReasonDialog } from "./ReasonDialog.tsx";
-
-const DECISIONS = [
-  { value: "approve", label: "Approve" },
-  { value: "hold", label: "Put on hold" },
-  { value: "retry", label: "Refuse; the user may try again" },
-  { value: "reject", label: "Refuse for good" },
-] as const;
-const LEVELS = [
-  { value: "verified", label: "Verified" },
-  { value: "basic", label: "Basic" },
-] as const;
+import { DECISIONS, LEVELS } from "./verificationChoices.ts";
 
 /** What a user stated, and the decision on it. */
 export function VerificationDialog({ row, onClose }: { row: QueuedVerification; onClose: () => void }) {

@@ -47,6 +47,7 @@ class ActivityKind(StrEnum):
     WITHDRAWALS_UNLOCKED = "withdrawals_unlocked"
     MFA_RESET = "mfa_reset"
     SESSIONS_ENDED_BY_OPERATOR = "sessions_ended_by_operator"
+    API_KEY_REVOKED_BY_OPERATOR = "api_key_revoked_by_operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,9 @@ NOTICES = {
     ),
     ActivityKind.SESSIONS_ENDED_BY_OPERATOR: ActivityNotice(
         "security.lock", _CHANGE, "The platform has ended sessions of yours. Log in again."
+    ),
+    ActivityKind.API_KEY_REVOKED_BY_OPERATOR: ActivityNotice(
+        "api_key.changed", _CHANGE, "The platform has revoked API keys of yours. Programs that use them have stopped."
     ),
 }
 """The activities that the user always gets a notice of: security mail cannot be turned off."""

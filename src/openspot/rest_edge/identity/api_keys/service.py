@@ -7,6 +7,7 @@ once: the change is committed first, then announced on the bus.
 import base64
 import os
 import secrets
+from collections.abc import Awaitable, Callable
 
 from openspot.http.api_keys.changes import ChangeNotToldError, KeyChanges
 from openspot.http.api_keys.signature import Algorithm, read_public_key
@@ -15,6 +16,7 @@ from openspot.http.api_keys.vault import Vault
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.http.policy import Scope
 from openspot.kit.clock import Clock, iso_of, utc_datetime
+from openspot.kit.database import Connection
 from openspot.rest_edge.common.plan_limits import API_KEYS, PlanLimits
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.api_keys.schemas import (
@@ -125,6 +127,25 @@ class ApiKeyService:
     async def revoke_all(self, user_id: str) -> None:
         """Revoke every key of a user, for example when the account is deleted."""
         await self._tell_all(await self._store.revoke_all(user_id, utc_datetime(self._clock)))
+
+    async def revoke_for_operator(
+        self, user_id: str, key_id: str | None, beside: Callable[[Connection, list[str]], Awaitable[None]]
+    ) -> list[str]:
+        """Revoke a user's key, or all without `key_id`, and return their ids. 404 if the user never had that key.
+
+        `beside` gets the ids and writes in the same transaction who did it; it is not called if all were revoked
+        before. 503 if not every process could be told: the keys are revoked.
+        """
+        async with self._store.pool.acquire() as connection, connection.transaction():
+            now = utc_datetime(self._clock)
+            ended, is_new = await self._store.revoke_for_operator(connection, user_id, key_id, now)
+            if key_id is not None and not ended:
+                raise HttpError(404, "the user has no such API key", "API_KEY_NOT_FOUND")
+            ids = [key.key_id for key in ended]
+            if is_new:
+                await beside(connection, ids)
+        await self._tell_all(ended)
+        return ids
 
     async def suspend_all(self, user_id: str) -> None:
         """Make every process drop the keys of a user whose login is locked. They work again when it is unlocked."""

@@ -26,11 +26,12 @@ PERSONAL_TABLES = (
 async def erase_personal_data(connection: Connection | Pool, user_ids: Sequence[str]) -> None:
     """Delete these users' personal rows and stored responses, and the addresses in their audit records.
 
-    What they did as operators stays, under their ids; the addresses that they did it from go.
+    What they did as operators stays, under their ids; the addresses that they did it from go, and so do their views.
     """
     for table in PERSONAL_TABLES:
         await connection.execute(f"DELETE FROM {table} WHERE user_id = ANY($1::text[])", list(user_ids))  # noqa: S608
     names = [f"user:{user_id}" for user_id in user_ids]
     await connection.execute("DELETE FROM operator_action_origins WHERE operator = ANY($1::text[])", names)
+    await connection.execute("DELETE FROM operator_views WHERE operator = ANY($1::text[])", names)
     await forget_responses(connection, user_ids)
     await erase_addresses(connection, user_ids)

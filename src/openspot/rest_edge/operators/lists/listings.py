@@ -15,6 +15,8 @@ from openspot.kit.database import Pool, text_of
 
 LOOKED_UP_DAYS = 30
 """Whether the ledger has a deposit is looked up for this long. Older entries may be in the archive."""
+NOBODY = "nobody"
+"""The assignee of what nobody is asked to decide on."""
 
 
 class ListPosition(NamedTuple):
@@ -26,13 +28,17 @@ class ListPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ListFilter:
-    """The filter of a list; None filters nothing. `since` is inclusive, `until` exclusive."""
+    """The filter of a list; None filters nothing. `since` is inclusive, `until` exclusive.
+
+    `assignee` is an operator's name, or NOBODY for what nobody has.
+    """
 
     user_id: str | None = None
     asset: str | None = None
     state: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    assignee: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,8 @@ class Listing:
     states: Mapping[str, str]
     asset: str = "asset"
     """The column of the asset."""
+    has_assignees: bool = False
+    """Whether its rows have a column `assignee`."""
 
     def query(self, wanted: ListFilter, after: ListPosition | None, limit: int) -> tuple[str, list[Any]]:
         """The statement that reads a page, and its values. Raises KeyError for a state that the list does not have."""
@@ -67,6 +75,10 @@ class Listing:
             conditions.append(f"created_at >= {given(wanted.since)}")
         if wanted.until is not None:
             conditions.append(f"created_at < {given(wanted.until)}")
+        if wanted.assignee == NOBODY:
+            conditions.append("assignee IS NULL")
+        elif wanted.assignee is not None:
+            conditions.append(f"assignee = {given(wanted.assignee)}")
         if after is not None:
             conditions.append(f"(created_at, {self.row_id}) < ({given(after.created_at)}, {given(after.row_id)})")
         columns = ", ".join(f"{sql} AS {field}" for field, sql in self.columns.items())
@@ -99,7 +111,7 @@ _STATUSES = (
 )  # fmt: skip
 WITHDRAWALS = Listing(
     "withdrawals",
-    "FROM custody_withdrawals",
+    "FROM custody_withdrawals LEFT JOIN withdrawal_assignments USING (withdrawal_id)",
     "withdrawal_id",
     {
         "id": "withdrawal_id",
@@ -123,11 +135,13 @@ WITHDRAWALS = Listing(
             " FROM custody_approvals AS given"
             " WHERE given.withdrawal_id = custody_withdrawals.withdrawal_id), '')"
         ),
+        "assignee": "assignee",
         "created_at": "created_at",
         "updated_at": "updated_at",
     },
     {status: f"status = '{status}'" for status in _STATUSES}
     | {"open": "funds NOT IN ('refused', 'released', 'taken')"},
+    has_assignees=True,
 )
 _CREDITED = (
     "CASE WHEN confirmed_at IS NULL THEN false"

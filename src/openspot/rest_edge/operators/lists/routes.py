@@ -1,8 +1,10 @@
 """The routes of the lists over all users: `/operator/withdrawals`, `/operator/deposits`, `/operator/payments`."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
-from fastapi import Query
+from fastapi import Depends, Query
 from pydantic import TypeAdapter
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -28,6 +30,13 @@ AssetQuery = Annotated[Currency | None, Query(description="Only those of this as
 StateQuery = Annotated[str | None, Query(pattern="^[a-z_]{1,32}$", description="Only those in this state")]
 SinceQuery = Annotated[UtcDatetime | None, Query(alias="from", description="Created then or later")]
 UntilQuery = Annotated[UtcDatetime | None, Query(alias="to", description="Created before that")]
+AssigneeQuery = Annotated[
+    str | None,
+    Query(
+        pattern=r"^(nobody|(user|engine):[A-Za-z0-9_.:-]{1,64})$",
+        description="Only those that this operator is asked to decide on, or nobody",
+    ),
+]
 ReasonQuery = Annotated[Reason, Query(description="Why the file is made; the trail keeps it")]
 
 _CSV: dict[int | str, Any] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
@@ -57,15 +66,34 @@ def list_routes(prefix: str, lists: Lists) -> Router:
     return router
 
 
+def _filter_of(listing: Listing) -> Callable[..., Awaitable[ListFilter]]:
+    """What reads the filters of a list from the parameters. Raises HttpError (400) for an unknown state."""
+    states = ", ".join(listing.states)
+
+    async def filtered(
+        user_id: UserQuery = None,
+        asset: AssetQuery = None,
+        state: StateQuery = None,
+        since: SinceQuery = None,
+        until: UntilQuery = None,
+    ) -> ListFilter:
+        if state is not None and state not in listing.states:
+            raise validation_error([f"state must be one of {states}"])
+        return ListFilter(user_id, asset, state, since, until)
+
+    async def with_assignee(
+        wanted: Annotated[ListFilter, Depends(filtered)], assignee: AssigneeQuery = None
+    ) -> ListFilter:
+        return replace(wanted, assignee=assignee)
+
+    return with_assignee if listing.has_assignees else filtered
+
+
 def _routes_of(router: Router, lists: Lists, listed: _Listed) -> None:
     listing = listed.listing
     rows_of = TypeAdapter(listed.rows)
     states = ", ".join(listing.states)
-
-    def filter_of(user_id: str | None, asset: str | None, state: str | None, since: Any, until: Any) -> ListFilter:
-        if state is not None and state not in listing.states:
-            raise validation_error([f"state must be one of {states}"])
-        return ListFilter(user_id, asset, state, since, until)
+    filters = Depends(_filter_of(listing))
 
     @router.get(
         f"/{listing.name}", Policy(Access.OPERATOR, permission=listed.read), response=listed.rows,
@@ -73,15 +101,9 @@ def _routes_of(router: Router, lists: Lists, listed: _Listed) -> None:
         summary=f"The {listing.name} of all users, newest first; states: {states}",
     )  # fmt: skip
     async def list_rows(
-        user_id: UserQuery = None,
-        asset: AssetQuery = None,
-        state: StateQuery = None,
-        since: SinceQuery = None,
-        until: UntilQuery = None,
-        limit: Limit = LIMIT_DEFAULT,
-        cursor: Cursor = None,
+        wanted: Annotated[ListFilter, filters], limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
     ) -> Response:
-        rows, following = await lists.page(listing, filter_of(user_id, asset, state, since, until), limit, cursor)
+        rows, following = await lists.page(listing, wanted, limit, cursor)
         shown = rows_of.dump_python(rows_of.validate_python(rows), mode="json", by_alias=True)
         return page_response(shown, following)
 
@@ -90,16 +112,7 @@ def _routes_of(router: Router, lists: Lists, listed: _Listed) -> None:
         refusals=_BAD, name=f"export_{listing.name}",
         summary=f"The {listing.name} of all users as a CSV file, newest first",
     )  # fmt: skip
-    async def export_rows(
-        request: Request,
-        reason: ReasonQuery,
-        user_id: UserQuery = None,
-        asset: AssetQuery = None,
-        state: StateQuery = None,
-        since: SinceQuery = None,
-        until: UntilQuery = None,
-    ) -> Response:
-        wanted = filter_of(user_id, asset, state, since, until)
+    async def export_rows(request: Request, reason: ReasonQuery, wanted: Annotated[ListFilter, filters]) -> Response:
         await lists.note_export(listing, wanted, acting(request, reason))
         name = f'attachment; filename="{listing.name}.csv"'
         return StreamingResponse(

@@ -12,7 +12,10 @@ WithdrawalStatus = Literal[
 
 
 class OperatedWithdrawalResponse(ResponseBody):
-    """A withdrawal of any user. `valueUsd` is its value at its creation; `approvals` are the approvers, in order."""
+    """A withdrawal of any user. `valueUsd` is its value at its creation; `approvals` are the approvers, in order.
+
+    `assignee` is the operator who is asked to decide, null if nobody is.
+    """
 
     id: str
     user_id: str
@@ -31,6 +34,7 @@ class OperatedWithdrawalResponse(ResponseBody):
     tx_hash: str | None
     approvals_needed: int
     approvals: str
+    assignee: str | None
     created_at: TimeText
     updated_at: TimeText
 

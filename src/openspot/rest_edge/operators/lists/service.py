@@ -36,6 +36,8 @@ class Lists:
         """Write into the trail that the list leaves the platform, before it does."""
         times = {"from": wanted.since, "to": wanted.until}
         filters = {"user": wanted.user_id, "asset": wanted.asset, "state": wanted.state}
+        if listing.has_assignees:
+            filters["assignee"] = wanted.assignee
         async with self._pool.acquire() as connection, connection.transaction():
             await record(
                 connection, acting, f"{listing.name}.exported", "list", listing.name, {},

@@ -11,6 +11,7 @@ from openspot.http.responses import json_response, respond
 from openspot.http.routing import Router
 from openspot.rest_edge.common.schemas import DoneResponse
 from openspot.rest_edge.common.user_limits import UserLimits
+from openspot.rest_edge.identity.api_keys.routes import KeyIdPath
 from openspot.rest_edge.mail.texts import MailKind
 from openspot.rest_edge.operators.acting import acting
 from openspot.rest_edge.operators.pending.schemas import OperatorRequestResponse
@@ -23,6 +24,7 @@ from openspot.rest_edge.operators.users.schemas import (
     MailBody,
     NoteBody,
     NoteResponse,
+    RevokedKeysResponse,
     UserLimitsResponse,
 )
 from openspot.rest_edge.operators.users.service import OperatedUsers
@@ -34,6 +36,7 @@ SessionPath = Annotated[
 ]
 NOTE_REASON = "noted"
 """A note is its own reason."""
+_UNTOLD = {503: "the keys are revoked, but not every process could be told: send it again"}
 _UNKNOWN = {403: "the permission is missing, or it is your own account", 404: "there is no such user"}
 
 
@@ -65,6 +68,20 @@ def user_change_routes(prefix: str, users: OperatedUsers, reset: SecondFactorRes
         request: Request, user_id: UserPath, session_id: SessionPath, body: ReasonBody
     ) -> Response:
         return json_response({"ended": await users.end_sessions(user_id, acting(request, body.reason), session_id)})
+
+    @router.delete(
+        "/{userId}/api-keys", _change(Permission.API_KEYS_REVOKE_ANY), response=RevokedKeysResponse,
+        refusals=_UNKNOWN | _UNTOLD, summary="Revoke all API keys of a user",
+    )  # fmt: skip
+    async def revoke_user_api_keys(request: Request, user_id: UserPath, body: ReasonBody) -> Response:
+        return json_response({"revoked": await users.revoke_keys(user_id, acting(request, body.reason))})
+
+    @router.delete(
+        "/{userId}/api-keys/{id}", _change(Permission.API_KEYS_REVOKE_ANY), response=RevokedKeysResponse,
+        refusals=_UNKNOWN | _UNTOLD | {404: "there is no such user or key"}, summary="Revoke an API key of a user",
+    )  # fmt: skip
+    async def revoke_user_api_key(request: Request, user_id: UserPath, key_id: KeyIdPath, body: ReasonBody) -> Response:
+        return json_response({"revoked": await users.revoke_keys(user_id, acting(request, body.reason), key_id)})
 
     @router.post(
         "/{userId}/notes", _change(Permission.USERS_ANNOTATE), response=NoteResponse, status=201, refusals=_UNKNOWN,

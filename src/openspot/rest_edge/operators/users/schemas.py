@@ -132,6 +132,12 @@ class MailBody(Body):
     reason: Reason
 
 
+class RevokedKeysResponse(ResponseBody):
+    """The ids of the API keys that are revoked now."""
+
+    revoked: list[str]
+
+
 class EndedSessionsResponse(ResponseBody):
     """How many sessions were ended."""
 

@@ -6,7 +6,7 @@ locks. What other processes keep (access tokens, API keys) is ended by the bucke
 bus does not respond, they learn of it when it comes back.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime
 
 from openspot.contracts import subjects
@@ -22,6 +22,7 @@ from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool, text_of
 from openspot.kit.log import get_logger
 from openspot.rest_edge.common.user_limits import UserLimits
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
+from openspot.rest_edge.identity.api_keys.service import ApiKeyService
 from openspot.rest_edge.identity.credentials.store import revoke_families
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
 from openspot.rest_edge.mail.outbox import Outbox
@@ -60,17 +61,16 @@ class OperatedUsers:
         activity: ActivityLog,
         ended: EndedSessions,
         outbox: Outbox,
-        suspend_keys: Callable[[str], Awaitable[None]],
+        keys: ApiKeyService,
         now: Callable[[], datetime],
     ) -> None:
-        """`suspend_keys` makes every process drop the API keys of a user."""
         self._pool = pool
         self._bus = bus
         self._engine = engine
         self._activity = activity
         self._ended = ended
         self._outbox = outbox
-        self._suspend_keys = suspend_keys
+        self._keys = keys
         self._now = now
 
     # Reading
@@ -157,7 +157,7 @@ class OperatedUsers:
             await self._begin(connection, user_id, kind)
             lock = UserLock(kind, acting.reason, acting.operator.name, now)
             is_new = await store.add_lock(connection, user_id, lock)
-            if kind is LockKind.LOGIN:
+            if is_new and kind is LockKind.LOGIN:
                 await connection.execute("DELETE FROM mfa_challenges WHERE user_id = $1", user_id)
                 ended = await revoke_families(connection, user_id, "", now)
             shown = next(each for each in await store.locks_of(connection, user_id) if each.kind is kind)
@@ -165,9 +165,9 @@ class OperatedUsers:
                 await self._activity.record(user_id, _LOCKED[kind], Origin(), connection)
                 before, after = {kind.value: "free"}, {kind.value: "locked"}
                 await record(connection, acting, f"user.{kind}.locked", "user", user_id, before, after)
-        if kind is LockKind.LOGIN:
+        if kind is LockKind.LOGIN and not acting.is_rehearsal:
             await self._ended.end_as_far_as_possible(ended)
-            await self._suspend_keys(user_id)
+            await self._keys.suspend_all(user_id)
         return _lock(shown)
 
     async def unlock(self, user_id: str, kind: LockKind, acting: Acting) -> None:
@@ -196,12 +196,28 @@ class OperatedUsers:
                 ended = await self._end_one(connection, user_id, session_id, now)
             if ended:
                 await self._activity.record(user_id, ActivityKind.SESSIONS_ENDED_BY_OPERATOR, Origin(), connection)
-            await record(
-                connection, acting, "user.sessions.ended", "user", user_id, {},
-                {"ended": str(len(ended)), "session": session_id},
-            )  # fmt: skip
+                await record(
+                    connection, acting, "user.sessions.ended", "user", user_id, {},
+                    {"ended": str(len(ended)), "session": session_id},
+                )  # fmt: skip
         await self._ended.end_as_far_as_possible(ended)
         return len(ended)
+
+    async def revoke_keys(self, user_id: str, acting: Acting, key_id: str | None = None) -> list[str]:
+        """Revoke one API key of a user, or all, at once in all processes. Returns their ids.
+
+        Connections that began with one of them end. 404 for an unknown user or a key that the user never had, 503 if
+        not every process could be told: the keys are revoked.
+        """
+        await self._require_other(acting, user_id)
+        await self.require(user_id)
+
+        async def note(connection: Connection, ids: list[str]) -> None:
+            await self._activity.record(user_id, ActivityKind.API_KEY_REVOKED_BY_OPERATOR, Origin(), connection)
+            keys = {"apiKeys": ",".join(sorted(ids))}
+            await record(connection, acting, "user.api_keys.revoked", "user", user_id, keys, {"apiKeys": None})
+
+        return await self._keys.revoke_for_operator(user_id, key_id, note)
 
     async def add_note(self, user_id: str, text: str, acting: Acting) -> NoteResponse:
         """Add a note about the user. The trail says who wrote it, not what it says: notes go with their user."""

@@ -321,6 +321,9 @@ const ACTIVITIES: Readonly<Record<Schemas["ActivityKind"], string>> = {
   get mfa_reset() {
     return t("The platform removed the second factor");
   },
+  get api_key_revoked_by_operator() {
+    return t("The platform revoked API keys");
+  },
   get sessions_ended_by_operator() {
     return t("The platform ended sessions");
   },

@@ -1,0 +1,90 @@
+"""One decision on several withdrawals, one after the other; each is a decision of its own, with its audit entry."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from openspot.custody.withdrawal_states import WITHDRAWAL_ID_LENGTH_MAX
+from openspot.custody.withdrawals import REASON_LENGTH_MAX, RehearsedError, WithdrawalError
+from openspot.http.validation import Body, ResponseBody, example
+from openspot.kit.database import TRANSIENT_ERRORS
+from openspot.kit.log import get_logger
+
+log = get_logger("custody")
+
+ROWS_MAX = 50
+SECONDS_MAX = 10.0
+"""Withdrawals that have not begun by then are not tried."""
+WithdrawalIds = Annotated[
+    list[Annotated[str, StringConstraints(strict=True, pattern=rf"^[A-Za-z0-9_-]{{1,{WITHDRAWAL_ID_LENGTH_MAX}}}$")]],
+    Field(min_length=1, max_length=ROWS_MAX),
+]
+
+
+class BulkApprovalBody(Body):
+    """The withdrawals to approve. With `dryRun`, everything is checked and nothing is changed."""
+
+    model_config = example({"ids": ["W1", "W2"], "dryRun": True})
+
+    ids: WithdrawalIds
+    dry_run: Annotated[bool, Field(strict=True)]
+
+
+class BulkRejectionBody(BulkApprovalBody):
+    """The withdrawals to reject, and why; each owner sees it."""
+
+    model_config = example({"ids": ["W1", "W2"], "dryRun": True, "reason": "not explained"})
+
+    reason: Annotated[str, StringConstraints(min_length=1, max_length=REASON_LENGTH_MAX)]
+
+
+class BulkDecisionRow(ResponseBody):
+    """What became of one withdrawal, in a dry run what would become of it.
+
+    `refused`: `message` says why not. `uncertain`: the database does not respond, so look. `not_tried`: the time was
+    over, so send it again.
+    """
+
+    id: str
+    outcome: Literal["changed", "would_change", "refused", "uncertain", "not_tried"]
+    message: str | None
+
+
+class BulkDecisions(ResponseBody):
+    """The outcome of each withdrawal, in the order of the request; one that is named twice comes once."""
+
+    dry_run: bool
+    rows: list[BulkDecisionRow]
+
+
+async def decide_all(
+    ids: Sequence[str],
+    decide: Callable[[str], Awaitable[object]],
+    *,
+    is_rehearsal: bool,
+    clock_s: Callable[[], float] = time.monotonic,
+) -> BulkDecisions:
+    """Let `decide` decide on each withdrawal, for at most about SECONDS_MAX."""
+    until = clock_s() + SECONDS_MAX
+    rows = []
+    for withdrawal_id in dict.fromkeys(ids):
+        if clock_s() >= until:
+            rows.append(BulkDecisionRow(id=withdrawal_id, outcome="not_tried", message=None))
+        else:
+            rows.append(await _one(withdrawal_id, decide))
+    return BulkDecisions(dry_run=is_rehearsal, rows=rows)
+
+
+async def _one(withdrawal_id: str, decide: Callable[[str], Awaitable[object]]) -> BulkDecisionRow:
+    try:
+        await decide(withdrawal_id)
+    except RehearsedError:
+        return BulkDecisionRow(id=withdrawal_id, outcome="would_change", message=None)
+    except WithdrawalError as error:
+        return BulkDecisionRow(id=withdrawal_id, outcome="refused", message=str(error))
+    except TRANSIENT_ERRORS as error:
+        log.warning("a row of a bulk decision failed", withdrawal_id=withdrawal_id, error=repr(error))
+        return BulkDecisionRow(id=withdrawal_id, outcome="uncertain", message="the database does not respond")
+    return BulkDecisionRow(id=withdrawal_id, outcome="changed", message=None)

@@ -1,0 +1,1 @@
+"""Who is to decide on a withdrawal."""

@@ -1,0 +1,1 @@
+"""One action for many users or verifications, which can be rehearsed first."""

@@ -1,0 +1,1 @@
+"""Views: the filters of a list that an operator saved under a name."""
