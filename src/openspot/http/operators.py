@@ -123,6 +123,7 @@ _TREASURY = _EVERYBODY | {
     Permission.PAYMENTS_READ,
     Permission.PAYMENTS_EXPORT,
     Permission.PLANS_READ,
+    Permission.ALERTS_READ,
     Permission.RECONCILE_READ,
 }
 _MARKET_OPERATIONS = _EVERYBODY | {
@@ -147,6 +148,8 @@ _MARKET_OPERATIONS = _EVERYBODY | {
     Permission.MARGIN_READ,
     Permission.MARGIN_LIQUIDATE,
     Permission.RECONCILE_RUN,
+    Permission.ALERTS_READ,
+    Permission.ALERTS_TRY,
     Permission.RECONCILE_READ,
 }
 _AUDITOR = _EVERYBODY | {
@@ -174,6 +177,7 @@ _AUDITOR = _EVERYBODY | {
     Permission.API_KEYS_READ_ALL,
     Permission.JOURNAL_VERIFY,
     Permission.JOURNAL_EXPORT,
+    Permission.ALERTS_READ,
     Permission.RECONCILE_READ,
     Permission.OPERATORS_READ,
     Permission.AUDIT_READ,

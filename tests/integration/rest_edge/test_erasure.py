@@ -47,7 +47,7 @@ NO_USERS = {
     "engine_cursors", "router_held_events", "ledger_rejected_trades", "custody_chain_transactions",
     "market_trades", "market_candles", "market_data_checkpoints", "position_marks", "position_checkpoints",
     "position_refused_trades", "fair_prices", "fair_price_samples", "operator_prices", "archive_batches",
-    "archive_floors", "price_alert_markets",
+    "archive_floors", "price_alert_markets", "house_transfers", "house_levels",
 }  # fmt: skip
 """Their rows name no user, or are not about users."""
 

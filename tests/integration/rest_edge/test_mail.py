@@ -13,12 +13,12 @@ import asyncpg
 import pytest
 from aiosmtpd.smtp import SMTP
 
+from openspot.kit.mail.transports import MAILBOX_NAME, MailboxTransport, SmtpTransport, read_mailbox
 from openspot.kit.settings import Settings
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.sender import ATTEMPTS_MAX, MailSender
 from openspot.rest_edge.mail.texts import MailKind
 from openspot.rest_edge.mail.tokens import MailTokens
-from openspot.rest_edge.mail.transports import MAILBOX_NAME, MailboxTransport, SmtpTransport, read_mailbox
 from tests.support.authenticator import register
 from tests.support.rest_client import RestClient, running_edge
 from tests.support.waiting import eventually, stretched
@@ -218,8 +218,8 @@ async def test_the_development_mailbox_is_for_its_owner_alone(
 
 
 async def test_a_long_mailbox_begins_anew(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    from openspot.kit.mail.message import Mail, message_of
     from openspot.rest_edge.mail import transports
-    from openspot.rest_edge.mail.message import Mail, message_of
 
     monkeypatch.setattr(transports, "MAILBOX_BYTES_MAX", 10)
     transport = MailboxTransport(settings.data_dir)

@@ -10,6 +10,7 @@ from openspot.http.operators import PERMISSIONS, OperatorRole, operator
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
+from openspot.rest_edge.operators.alerting.routes import operator_alert_routes
 from openspot.rest_edge.operators.markets.routes import operator_market_routes
 from openspot.rest_edge.operators.roles import RolesChange
 from openspot.rest_edge.operators.schemas import (
@@ -99,7 +100,12 @@ def operator_routes(prefix: str, services: OperatorServices) -> list[Router]:
         await services.session_list.end(request, session_id, body.reason)
         return json_response({"sessionId": session_id})
 
-    return [router, trail_routes(prefix, services), operator_market_routes(prefix, services.markets)]
+    return [
+        router,
+        trail_routes(prefix, services),
+        operator_market_routes(prefix, services.markets),
+        operator_alert_routes(prefix, services.alerts),
+    ]
 
 
 def _reply(change: RolesChange) -> Response:

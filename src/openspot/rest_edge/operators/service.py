@@ -15,6 +15,7 @@ from openspot.kit.database import Pool
 from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.repeated_work import repeat
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
+from openspot.rest_edge.operators.alerting.service import OperatorAlerts
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 from openspot.rest_edge.operators.operators import Operators
 from openspot.rest_edge.operators.sessions import SessionsOfOperators
@@ -32,6 +33,7 @@ class OperatorServices:
     markets: OperatorMarkets
     session_list: SessionsOfOperators
     trail: Trail
+    alerts: OperatorAlerts
 
 
 async def make_operator_services(
@@ -42,6 +44,7 @@ async def make_operator_services(
     engine = EngineSessions(client, settings.engine_url, settings.read_timeout_s)
     timeout = aiohttp.ClientTimeout(total=settings.request_timeout_s)
     service = await frame.enter(aiohttp.ClientSession(headers=settings.service_headers, timeout=timeout))
+    plain = await frame.enter(aiohttp.ClientSession(timeout=timeout))
     heads = HeadKeeper(pool, settings.data_dir)
     repeat(frame, "keep the head of the operators' trail", heads.keep, KEEP_INTERVAL_S)
     networks = AllowedNetworks(settings.operator_network_list)
@@ -51,4 +54,5 @@ async def make_operator_services(
         markets=OperatorMarkets(pool, EngineListings(service, settings.engine_url)),
         session_list=SessionsOfOperators(pool, ended),
         trail=Trail(pool),
+        alerts=OperatorAlerts(pool, plain, settings.alerts_url, settings.alerts_headers),
     )
