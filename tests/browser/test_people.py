@@ -22,6 +22,8 @@ PAGES = (
     ("/deposits", "Deposits"),
     ("/all-withdrawals", "All withdrawals"),
     ("/payments", "Payments"),
+    ("/treasury", "Treasury"),
+    ("/alerts", "Alerts"),
 )
 USER_PAGE = "/users/:userId"
 """The page of one user, which the journeys below visit."""

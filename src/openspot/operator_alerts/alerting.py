@@ -30,6 +30,8 @@ RAISED = Gauge("openspot_operator_alert_raised", "1 while an alert of operators 
 SEND_INTERVAL_S = 1.0
 """An outbox is looked at this often, besides at once after a message."""
 FAULT_LENGTH_MAX = 200
+TRY_S_MAX = 12.0
+"""A person waits for a try."""
 
 
 class Alerting:
@@ -150,9 +152,12 @@ class Alerting:
         outbox.sent.append(self._now())
         fault = ""
         try:
-            await destination.send(Batch(message.id, [message]), self._now())
+            async with asyncio.timeout(TRY_S_MAX):
+                await destination.send(Batch(message.id, [message]), self._now())
         except NotDeliveredError as error:
             fault = str(error)[:FAULT_LENGTH_MAX]
+        except TimeoutError:
+            fault = f"no answer within {TRY_S_MAX:g} s"
         outbox.last = Outcome(self._now(), fault)
         return fault
 

@@ -11,7 +11,8 @@ from openspot.kit.mail.message import BadMailError, Mail, message_of
 from openspot.kit.mail.transports import MailRefusedError, MailTransport, MailUnavailableError
 from openspot.operator_alerts.book import OVER, AlertMessage
 from openspot.operator_alerts.outbox import Batch
-from openspot.operator_alerts.webhook import Webhook, WebhookError, shown_url
+from openspot.operator_alerts.webhook import Webhook, WebhookError
+from openspot.operator_alerts.webhook_url import shown_url
 
 
 class NotDeliveredError(Exception):

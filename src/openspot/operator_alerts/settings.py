@@ -9,7 +9,7 @@ from openspot.http.brand import BrandSettings
 from openspot.http.edge_settings import AlertServiceSettings, RestAddressSettings, WatchedServicesSettings
 from openspot.kit.mail.settings import MailServerSettings
 from openspot.kit.settings import Generated
-from openspot.operator_alerts.webhook import url_fault
+from openspot.operator_alerts.webhook_url import url_fault
 
 MAILS_MAX = 10
 """So many addresses may be told. A list of the mail server tells more people."""

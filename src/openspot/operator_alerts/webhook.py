@@ -6,8 +6,6 @@ receiver knows who sent the call, and refuses one that somebody has kept for lat
 
 import hashlib
 import hmac
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -25,28 +23,6 @@ class WebhookError(Exception):
     def __init__(self, message: str, *, is_final: bool = False) -> None:
         super().__init__(message)
         self.is_final = is_final
-
-
-def url_fault(url: str) -> str:
-    """Why alerts must not be sent to a URL; empty if they may."""
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return "must be a URL"
-    if not host or parts.scheme not in ("http", "https"):
-        return "must begin with https:// and name a host"
-    if parts.username is not None or parts.password is not None or parts.fragment:
-        return "must have no user, password or fragment"
-    if parts.scheme == "http" and not _is_loopback(host):
-        return "must begin with https://: only on this computer itself http is enough"
-    return ""
-
-
-def shown_url(url: str) -> str:
-    """The URL without path and query, which may hold a secret of the receiver."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 def signature(secret: str, at: int, body: bytes) -> str:
@@ -85,12 +61,3 @@ class Webhook:
             raise WebhookError(type(error).__name__) from error
         if not 200 <= response.status < 300:
             raise WebhookError(f"the receiver answered {response.status}", is_final=response.status in FINAL_STATUSES)
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

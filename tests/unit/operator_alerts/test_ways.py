@@ -13,7 +13,8 @@ from openspot.operator_alerts.observer import reason_of, samples_of
 from openspot.operator_alerts.outbox import Batch
 from openspot.operator_alerts.rules import Sample
 from openspot.operator_alerts.settings import OperatorAlertSettings
-from openspot.operator_alerts.webhook import shown_url, signature, url_fault
+from openspot.operator_alerts.webhook import signature
+from openspot.operator_alerts.webhook_url import shown_url, url_fault
 
 
 @pytest.mark.parametrize(
@@ -99,3 +100,19 @@ def test_the_reasons_of_a_service_that_is_not_ready_are_told() -> None:
     for bad in (b"[]", b"{}", b"no"):
         with pytest.raises(ValueError):
             reason_of(bad)
+
+
+def test_the_bounds_are_those_that_were_decided() -> None:
+    settings = load(OperatorAlertSettings)
+    assert (settings.alert_disk_free_mib, settings.alert_consumer_lag, settings.alert_failed_logins) == (
+        5120, 10_000, 50,
+    )  # fmt: skip
+    assert (settings.alert_check_s, settings.alert_repeat_s, settings.alert_messages_per_hour) == (10.0, 3600, 20)
+
+
+def test_the_service_listens_where_it_is_told_and_the_edge_finds_it_there_or_where_a_proxy_is() -> None:
+    own = load(OperatorAlertSettings, alerts_host="127.0.0.2", alerts_port=3999)
+    assert own.alerts_url == "http://127.0.0.2:3999"
+    assert (
+        load(OperatorAlertSettings, given_alerts_url="https://alerts.internal/").alerts_url == "https://alerts.internal"
+    )

@@ -1,6 +1,7 @@
 /** The pages of the console in groups. A new page is one entry here, one route in App.tsx, and its file in pages/. */
 import {
   ArrowSwitchIcon,
+  BellIcon,
   ChecklistIcon,
   CreditCardIcon,
   DiffIcon,
@@ -14,6 +15,7 @@ import {
   MeterIcon,
   PeopleIcon,
   PulseIcon,
+  RepoIcon,
   StackIcon,
   TagIcon,
   LogIcon,
@@ -86,6 +88,8 @@ export const NAVIGATION: readonly Group[] = [
     title: "Operations",
     entries: [
       { path: "/withdrawals", title: "Withdrawals", icon: UploadIcon, key: "w", needs: "withdrawals.read" },
+      { path: "/treasury", title: "Treasury", icon: RepoIcon, key: "z", needs: "balances.read_all" },
+      { path: "/alerts", title: "Alerts", icon: BellIcon, key: "f", needs: "alerts.read" },
       { path: "/health", title: "Health", icon: PulseIcon, key: "h", needs: "health.read" },
     ],
   },

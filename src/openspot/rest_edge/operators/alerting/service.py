@@ -17,8 +17,8 @@ from openspot.rest_edge.operators.acting import Acting, record
 log = get_logger("operators")
 
 BODY_BYTES_MAX = 262_144
-TRY_TIMEOUT_S = 30.0
-"""A mail server and a webhook have time to answer; a person waits for it."""
+TRY_TIMEOUT_S = 16.0
+"""Longer than the service waits for a destination."""
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
