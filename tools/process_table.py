@@ -23,7 +23,8 @@ def render() -> str:
         after = ", ".join(process.after)
         title = f"{process.title} (`{name}`)"
         if process.enabled_by:
-            title += f", if `{variable(process.enabled_by, DESCRIPTOR_OF[name].settings)}` is set"
+            named = (f"`{variable(field, DESCRIPTOR_OF[name].settings)}`" for field in process.enabled_by)
+            title += f", if {' or '.join(named)} is set"
         lines.append(f"| {title} | {', '.join(ports)} | {after} | {serves} | {publishes} |")
     lines += ["", "| Package | Owns the tables | Reads |", "|---|---|---|"]
     for package, tables in ((descriptor.name.replace("-", "_"), descriptor.tables) for descriptor in DESCRIPTORS):

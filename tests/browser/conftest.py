@@ -138,6 +138,8 @@ def served(pages_folder: Path) -> Iterator[tuple[ChildPlatform, Callable[[PageCo
         "OPENSPOT_CORS_ORIGINS": origins,
         # Every change of a book is an update of its own.
         "OPENSPOT_MARKET_DATA_BOOK_MS": "0",
+        # The page of alerts has somebody to tell: the file that `openspot mailbox` shows.
+        "OPENSPOT_ALERT_MAILS": "night@example.org",
         # A quote must not expire between two clicks on a busy machine.
         "OPENSPOT_CONVERSION_QUOTE_S": "60",
         # What a market can absorb is known soon, and a liquidation need not wait for long between its slices.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from openspot.kit.mail.transports import read_mailbox
 from openspot.up.child_platform import ChildPlatform
 from tests.support.console import OPPOSITE_LOOKS, Console
 from tests.support.operator import Operator
@@ -24,6 +25,8 @@ PAGES = (
     ("/payments", "Payments"),
     ("/reports", "Reports"),
     ("/plans", "Plans"),
+    ("/treasury", "Treasury"),
+    ("/alerts", "Alerts"),
 )
 USER_PAGE = "/users/:userId"
 """The page of one user, which the journeys below visit."""
@@ -151,3 +154,38 @@ def test_an_adjustment_reaches_the_user_and_stands_in_the_list(
     expect(console.row("Balances", "USD", "25")).to_be_visible()
     console.open(f"/adjustments?user={eve['userId']}", "Adjustments")
     expect(console.row("Adjustments", eve["userId"], "delayed withdrawal")).to_be_visible()
+
+
+def test_money_of_the_house_moves_and_a_level_is_set(console: Console, operator: Operator) -> None:
+    operator.fund("house:payments", USDC="50")
+    console.open("/treasury", "Treasury")
+    console.act("house:payments USDC", "Move from here…")
+    dialog = console.dialog("Move money of the house?")
+    dialog.get_by_role("combobox", name="To").click()
+    console.page.get_by_role("option", name="house:insurance (margin insurance)").click()
+    dialog.get_by_label("Amount").fill("20")
+    dialog.get_by_role("textbox", name="Reason").fill("the insurance is below its level")
+    dialog.get_by_label("Type house:payments to confirm").fill("house:payments")
+    dialog.get_by_role("button", name="Move").click()
+    expect(console.toast("The money has moved")).to_be_visible()
+    expect(console.row("Transfers of the house", "house:insurance", "20", "Done")).to_be_visible()
+    console.act("house:insurance USDC", "Set the level…")
+    dialog = console.dialog("Set the level?")
+    dialog.get_by_label("Level").fill("30")
+    dialog.get_by_role("textbox", name="Reason").fill("a day of liquidations")
+    dialog.get_by_role("button", name="Set the level").click()
+    expect(console.row("House accounts", "house:insurance", "USDC", "Below its level")).to_be_visible()
+    console.act("house:insurance USDC", "Show movements")
+    expect(console.row("Movements of house:insurance", "treasury")).to_be_visible()
+
+
+def test_a_try_of_an_alert_says_what_became_of_it(console: Console, platform: ChildPlatform) -> None:
+    console.open("/alerts", "Alerts")
+    console.act("The books differ", "Try it…")
+    dialog = console.dialog("Try the alert?")
+    dialog.get_by_role("textbox", name="Reason").fill("a new address for the night")
+    dialog.get_by_role("button", name="Send the test").click()
+    expect(console.toast("The test was taken everywhere")).to_be_visible()
+    expect(console.row("Destinations", "mail night@example.org", "Taken")).to_be_visible()
+    subjects = [mail.subject for mail in read_mailbox(platform.data_dir) if mail.recipient == "night@example.org"]
+    assert "[OpenSpot page] The books differ (a test)" in subjects

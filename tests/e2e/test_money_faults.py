@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 
 from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, STAKING_ACCOUNT_ID
+from openspot.kit.process_ends import read_ends
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import SERVICES
 from openspot.up.supervisor import is_ready
@@ -40,6 +41,8 @@ async def kill_and_heal(platform: ChildPlatform, name: str) -> None:
         )
 
     await eventually(healed, HEALED_S_MAX, 0.05)
+    # What the health page shows and the operators' alerts tell.
+    assert any(end.cause == "signal SIGKILL" and name in end.process for end in read_ends(platform.data_dir))
 
 
 async def until_told(user: MoneyUser, method: str, path: str, body: Any = None, **headers: str) -> Reply:

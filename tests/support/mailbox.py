@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from openspot.rest_edge.mail.transports import StoredMail, read_mailbox
+from openspot.kit.mail.transports import StoredMail, read_mailbox
 from tests.support.waiting import eventually
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from openspot.rest_edge.mail.transports import StoredMail, read_mailbox
+from openspot.kit.mail.transports import StoredMail, read_mailbox
 from openspot.up.child_platform import ChildPlatform
 from tests.support.console import WAIT_MS, Console
 from tests.support.mailbox import token_of

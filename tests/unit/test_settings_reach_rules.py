@@ -23,6 +23,7 @@ from openspot.domain.money import AMOUNT_SCALE
 from openspot.http.edge_settings import CustodyAddressSettings
 from openspot.kit.clock import utc_now
 from openspot.kit.log import configure_log, get_logger
+from openspot.kit.mail.transports import MailboxTransport, make_transport
 from openspot.kit.settings import Settings
 from openspot.ledger.settings import LedgerSettings
 from openspot.margin.service import run as run_margin
@@ -32,7 +33,6 @@ from openspot.positions.settings import PositionSettings
 from openspot.rest_edge.funds.withdrawals.limits import limit_in_cents
 from openspot.rest_edge.identity.sessions.session_start import SessionStart
 from openspot.rest_edge.mail.settings import MailSettings
-from openspot.rest_edge.mail.transports import MailboxTransport, make_transport
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.router.settings import RouterSettings
 from openspot.subscriptions.settings import SubscriptionSettings

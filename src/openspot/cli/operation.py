@@ -133,7 +133,7 @@ def mailbox(
     """Show the mails that the platform wrote while no mail server is set, oldest first."""
     from dataclasses import asdict
 
-    from openspot.rest_edge.mail.transports import read_mailbox
+    from openspot.kit.mail.transports import read_mailbox
 
     data_dir = running_settings(Settings).data_dir
     try:

@@ -16,6 +16,7 @@ from openspot.custody.deposits import Deposits
 from openspot.custody.descriptor import REFUSED, RESERVED
 from openspot.custody.handlers import RequestHandlers
 from openspot.custody.hold import hold_reason
+from openspot.custody.large_withdrawals import LOOK_INTERVAL_S, show_large_withdrawals
 from openspot.custody.operator_routes import operator_routes
 from openspot.custody.prices import parse_prices
 from openspot.custody.progress import WithdrawalProgress
@@ -34,7 +35,7 @@ from openspot.http.operator_store import standing_of
 from openspot.http.server import http_server
 from openspot.kit.bus import Bus, BusError, Consumption, DurableConsumer
 from openspot.kit.clock import Clock, system_clock
-from openspot.kit.database import TRANSIENT_ERRORS
+from openspot.kit.database import TRANSIENT_ERRORS, Pool
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
@@ -108,11 +109,21 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
         await RequestHandlers(pool, addresses, withdrawals, progress, networks, assets, funds_wait_s).serve(bus)
         frame.start("prices", _approve_at_sure_prices(withdrawals, progress, stop), finishes=True)
         frame.start("withdrawals", progress.run(stop), finishes=True)
+        frame.start("large withdrawals", _show_large(pool, clock, settings.alert_withdrawal_usd), is_essential=False)
         frame.at_end(progress.wake)
         frame.start("deposits", _announce(deposits, bus, stop, settings.custody_block_s), finishes=True)
         frame.start("reservations", reserved.run(stop), finishes=True)
         frame.start("refusals", refused.run(stop), finishes=True)
         await frame.until_stopped()
+
+
+async def _show_large(pool: Pool, clock: Clock, bound_usd: int) -> None:
+    while True:
+        try:
+            await show_large_withdrawals(pool, clock, bound_usd)
+        except TRANSIENT_ERRORS as error:
+            log.warning("the large withdrawals cannot be counted now", error=repr(error))
+        await asyncio.sleep(LOOK_INTERVAL_S)
 
 
 def automatic_wallets(text: str) -> frozenset[Wallet]:

@@ -21,6 +21,12 @@ class CustodySettings(
     custody_confirmations: Annotated[int | None, EmptyIsNone] = Field(
         default=None, ge=0, le=10_000, description="Blocks until a transfer counts; empty: as domain/networks.toml says"
     )
+    alert_withdrawal_usd: int = Field(
+        default=100_000,
+        ge=0,
+        le=10**12,
+        description="Worth in US dollars from which a withdrawal is large: operators get an alert of it",
+    )
     custody_automatic_signers: str = Field(
         default="HOT", description="Wallets, with commas, whose signers sign by themselves; those of others are people"
     )

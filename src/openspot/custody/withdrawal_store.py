@@ -210,6 +210,18 @@ async def sum_of_wallet(connection: Connection, wallet: Wallet, now: datetime) -
     return int(await connection.fetchval(_SUM_OF_WALLET, wallet.value, now - QUOTA_WINDOW, _UNSENT))
 
 
+async def large_withdrawals(pool: Pool, since: datetime, value_cents: int, limit: int) -> list[tuple[str, int]]:
+    """Id and worth, in US cents, of the newest withdrawals since then that are worth at least `value_cents`."""
+    rows = await pool.fetch(
+        "SELECT withdrawal_id, value_cents FROM custody_withdrawals WHERE created_at > $1 AND value_cents >= $2"
+        " ORDER BY created_at DESC, withdrawal_id DESC LIMIT $3",
+        since,
+        value_cents,
+        limit,
+    )
+    return [(row["withdrawal_id"], row["value_cents"]) for row in rows]
+
+
 async def sum_of_user(connection: Connection, user_id: str, now: datetime) -> int:
     """The same sum over a user's withdrawals."""
     return int(await connection.fetchval(_SUM_OF_USER, user_id, now - QUOTA_WINDOW, _UNSENT))

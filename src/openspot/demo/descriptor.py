@@ -19,7 +19,7 @@ DESCRIPTOR = Descriptor(
             uses=("ledger", "ledger-worker", "market-data", "rest-edge", "router"),
             # The bots' funds come as an operator's deposit does.
             bus=BusAccess(publishes=(subjects.CUSTODY_DEPOSIT_CONFIRMED,)),
-            enabled_by="demo",
+            enabled_by=("demo",),
             # /ready waits for the first quotes. The platform starts without them.
             started_path="/health/live",
         ),

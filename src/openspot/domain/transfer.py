@@ -27,6 +27,7 @@ class TransferKind(StrEnum):
     SUBSCRIPTION = "subscription"
     REFUND = "refund"
     ADJUSTMENT = "adjustment"
+    TREASURY = "treasury"
 
 
 class Movement(NamedTuple):

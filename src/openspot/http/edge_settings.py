@@ -1,9 +1,15 @@
 """Settings that several HTTP services share: addresses of the edges and of custody, origins of pages, operators."""
 
+from typing import Annotated
+
 from pydantic import Field, field_validator
 
 from openspot.http.api_keys.networks import read_network
-from openspot.kit.settings import Port, Settings, address_for_clients, own_host, own_url
+from openspot.kit.service_credential import headers
+from openspot.kit.settings import Generated, Port, Settings, address_for_clients, own_host, own_url
+
+ALERTS_KEY = "rest-edge"
+"""The name of the REST edge at the service of operators' alerts."""
 
 
 class PageOriginSettings(Settings):
@@ -56,6 +62,50 @@ class CustodyAddressSettings(Settings):
         """Address of custody's HTTP interface."""
         address = address_for_clients(self.custody_host or self.host, self.custody_port)
         return self.given_custody_url.rstrip("/") or f"http://{address}"
+
+
+class AlertServiceSettings(Settings):
+    """Where the service of operators' alerts is, and the secret by which it knows the REST edge."""
+
+    alerts_host: str = own_host("service of operators' alerts")
+    alerts_port: Port = Field(default=3015, description="Operators' alerts: health, metrics and calls of the REST edge")
+    given_alerts_url: str = own_url("alerts_url", "URL of the service of operators' alerts for the REST edge")
+    alerts_secret: Annotated[str, Generated(length_min=32)] = Field(
+        default="",
+        description="Secret with which the REST edge calls the service of operators' alerts; empty: generated",
+    )
+
+    @property
+    def alerts_url(self) -> str:
+        """Address of the service of operators' alerts."""
+        address = address_for_clients(self.alerts_host or self.host, self.alerts_port)
+        return self.given_alerts_url.rstrip("/") or f"http://{address}"
+
+    @property
+    def alerts_headers(self) -> dict[str, str]:
+        """The credential of the REST edge, as headers."""
+        return headers(ALERTS_KEY, self.alerts_secret)
+
+
+class WatchedServicesSettings(Settings):
+    """The services that health page and alerts ask how they are."""
+
+    watched_services: str = Field(
+        default="",
+        description="Services that the console's health page and the operators' alerts ask, as `title=address` with "
+        "commas between them; empty: `openspot up` names its own",
+    )
+
+    @property
+    def watched(self) -> dict[str, str]:
+        """The address of each watched service by its title. Raises ValueError for text of another shape."""
+        found = {}
+        for item in filter(None, (part.strip() for part in self.watched_services.split(","))):
+            title, _, address = item.partition("=")
+            if not title or not address.startswith(("http://", "https://")):
+                raise ValueError(f"OPENSPOT_WATCHED_SERVICES: {item!r} is not title=address")
+            found[title] = address.rstrip("/")
+        return found
 
 
 class OperatorSettings(Settings):

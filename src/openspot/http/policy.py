@@ -125,6 +125,8 @@ class Permission(StrEnum):
     HEALTH_READ = "health.read"
     JOURNAL_VERIFY = "journal.verify"
     JOURNAL_EXPORT = "journal.export"
+    ALERTS_READ = "alerts.read"
+    ALERTS_TRY = "alerts.try"
     RECONCILE_RUN = "reconcile.run"
     RECONCILE_READ = "reconcile.read"
     AUDIT_READ = "audit.read"

@@ -63,7 +63,7 @@ class Process:
     The first of `listeners` serves /ready. The process starts after those in `after` are ready, and stops before those
     in `uses`. `secrets_checked` names the settings fields of the secrets with which callers authenticate.
 
-    If `enabled_by` names a settings field, `openspot up` runs the process only when that field is not empty. It waits
+    If `enabled_by` names settings fields, `openspot up` runs the process only when one of them is not empty. It waits
     until `started_path` returns 200: /ready, or a path that does not depend on servers outside the platform.
     """
 
@@ -76,7 +76,7 @@ class Process:
     uses: tuple[str, ...] = ()
     secrets_checked: tuple[str, ...] = ()
     bus: BusAccess | None = None
-    enabled_by: str = ""
+    enabled_by: tuple[str, ...] = ()
     started_path: str = "/ready"
 
     def main(self) -> ServiceMain:
@@ -91,7 +91,7 @@ class Process:
 
     def is_enabled(self, settings: Settings) -> bool:
         """Whether `openspot up` runs the process with these settings."""
-        return not self.enabled_by or bool(getattr(settings, self.enabled_by))
+        return not self.enabled_by or any(getattr(settings, field) for field in self.enabled_by)
 
     def ready_port(self, settings: Settings) -> int:
         """The port that serves /ready."""

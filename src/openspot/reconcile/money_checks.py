@@ -69,7 +69,8 @@ class CopiedTable(NamedTuple):
 
 TRANSFER_TABLES = (
     TransferTable(
-        "edge_transfers", ("conversion:", "stake:", "unstake:", "staking-reward:", "payment:", "adjustment:")
+        "edge_transfers",
+        ("conversion:", "stake:", "unstake:", "staking-reward:", "payment:", "adjustment:", "treasury:"),
     ),
     TransferTable("margin_transfers", ("margin:",)),
     TransferTable("subscription_transfers", ("subscription:", "refund:"), "subscriptions_database"),
@@ -266,6 +267,27 @@ _ADJUSTMENTS = f"""
         OR (sequence <= scope.mark AND (status = 'refused' OR (got, got_asset) IS DISTINCT FROM (amount, asset)))
     )
 """
+_HOUSE_TRANSFER = "'treasury:' || transfer_id"
+_HOUSE_TRANSFERS = f"""
+    SELECT transfer_id AS name, 'movement' AS field, coalesce(moved, 'missing') AS engine,
+        concat_ws(' ', status || ':', source, destination, trim_scale(amount), asset) AS mirror
+    FROM (
+        SELECT kept.*, done.sequence, done.moved
+        FROM house_transfers AS kept
+        LEFT JOIN LATERAL (
+            SELECT max(sequence) AS sequence, string_agg(
+                concat_ws(' ', each.source, each.destination, trim_scale(each.amount), each.asset), ', ' ORDER BY place
+            ) AS moved
+            FROM reconcile_transfers AS each WHERE reference = {_HOUSE_TRANSFER}
+        ) AS done ON true
+    ) AS kept CROSS JOIN reconcile_scope AS scope
+    WHERE scope.is_complete AND (
+        (sequence IS NULL AND status = 'done')
+        OR (sequence <= scope.mark AND (
+            status = 'refused' OR moved <> concat_ws(' ', source, destination, trim_scale(amount), asset)
+        ))
+    )
+"""
 # A loan with a transfer whose outcome is not written yet is compared later.
 _LOANS = f"""
     SELECT loan_id AS name, field, trim_scale(needed)::text AS engine, trim_scale(kept)::text AS mirror
@@ -396,6 +418,7 @@ CHECKS = (
     MoneyCheck("stake rows", ("staking_balances", "staking_accruals", "staking_events"), _STAKE_SUMS, DECISION),
     MoneyCheck("staked", ("staking_balances", "staking_unstakes"), _STAKED, DECISION),
     MoneyCheck("adjustment", ("adjustments",), _ADJUSTMENTS, DECISION),
+    MoneyCheck("house transfer", ("house_transfers",), _HOUSE_TRANSFERS, DECISION),
     MoneyCheck(
         "payment",
         ("payments",),

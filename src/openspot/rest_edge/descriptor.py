@@ -117,6 +117,8 @@ DESCRIPTOR = Descriptor(
             "user_limits",
             "operator_requests",
             "adjustments",
+            "house_transfers",
+            "house_levels",
             "operator_roles",
             "operator_actions",
             "operator_action_origins",

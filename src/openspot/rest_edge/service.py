@@ -44,6 +44,7 @@ from openspot.rest_edge.notifications.service import make_notification_services
 from openspot.rest_edge.operators.adjustments.service import AdjustmentRules
 from openspot.rest_edge.operators.people import make_people_services
 from openspot.rest_edge.operators.service import make_operator_services
+from openspot.rest_edge.operators.treasury.service import HouseTransferRules
 from openspot.rest_edge.orders.cancel_timers import LOOK_INTERVAL_S, CancelTimers
 from openspot.rest_edge.orders.list_store import OrderListStore
 from openspot.rest_edge.orders.order_lists import OrderListService
@@ -129,7 +130,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         # The house deals in the platform's own assets only, whatever is listed.
         configuration=load_markets(),
         clock=system_clock,
-        further={TransferKind.ADJUSTMENT: AdjustmentRules()},
+        further={TransferKind.ADJUSTMENT: AdjustmentRules(), TransferKind.TREASURY: HouseTransferRules()},
     )
     mail = make_mail_services(settings, pool, frame)
     push = make_push_services(settings, settings.mail_from, pool, frame)
@@ -198,6 +199,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
             settings,
             pool,
             bus,
+            frame,
             engine=engine,
             users=users,
             keys=keys,

@@ -7,7 +7,12 @@ from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.api_keys.settings import ApiKeySettings
-from openspot.http.edge_settings import OperatorSettings, PageOriginSettings, RestAddressSettings
+from openspot.http.edge_settings import (
+    AlertServiceSettings,
+    OperatorSettings,
+    PageOriginSettings,
+    RestAddressSettings,
+)
 from openspot.kit.settings import TOKEN_SECRET_LENGTH_MIN, Generated, OrderRulesSettings, UserTokenSettings
 from openspot.market_data_client.settings import PriceBandSettings
 from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS
@@ -39,6 +44,7 @@ class RestEdgeSettings(
     OrderRulesSettings,
     RestSharedSettings,
     OperatorSettings,
+    AlertServiceSettings,
 ):
     """Settings of the REST edge."""
 
@@ -101,6 +107,12 @@ class RestEdgeSettings(
     )
     adjustment_alone_limit: int = Field(
         default=1000, ge=0, le=10**12, description="US dollars that one operator may adjust within 24 h alone"
+    )
+    treasury_alone_limit: int = Field(
+        default=10_000,
+        ge=0,
+        le=10**12,
+        description="US dollars that one operator may move between the house's accounts within 24 h alone",
     )
     staking_balance_asset: str = Field(
         default="USDT",

@@ -6,7 +6,6 @@ unless addresses are given  4. bring the database up to date  5. start the servi
 
 import asyncio
 import contextlib
-import json
 import shutil
 import signal
 import time
@@ -21,6 +20,7 @@ from openspot.kit.bus import BusError
 from openspot.kit.description import FirstStartNote, OwnDatabase
 from openspot.kit.disk import MEBIBYTE, Disk, DiskState
 from openspot.kit.log import configure_log, get_logger
+from openspot.kit.process_ends import ProcessEnd, cause_of, note_end
 from openspot.kit.secrets_file import SecretsFileError, with_known_secrets, with_secrets
 from openspot.kit.settings import Settings, variable
 from openspot.kit.tasks import end_tasks, is_set_within
@@ -35,6 +35,7 @@ from openspot.up.demo import give_the_demo_a_past
 from openspot.up.embedded_nats import EmbeddedNats, EmbeddedServerError, adopt_streams, free_port, port_is_free
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.exposure import dangers
+from openspot.up.last_fault import last_fault
 from openspot.up.launch import Launcher, best_launcher
 from openspot.up.nats_configuration import NatsConfiguration
 from openspot.up.services import DESCRIPTORS, addresses, enabled, grouped
@@ -279,12 +280,8 @@ class Platform:
 
     def _last_fault(self, child: Child) -> str:
         """The newest error that a child logged, and the place to read more."""
-        marks = [f'"service": "{name}"' for name in {child.name, *child.names}]
-        for line in reversed(self.log_path.read_text("utf-8", "replace").splitlines()):
-            if any(mark in line for mark in marks) and '"level": "error"' in line:
-                fault = json.loads(line)
-                return f"{fault.get('error') or fault['event']} (more in {self.log_path})"
-        return f"see {self.log_path}"
+        fault = last_fault(self.log_path, {child.name, *child.names})
+        return f"{fault} (more in {self.log_path})" if fault else f"see {self.log_path}"
 
     def pids(self) -> dict[str, int]:
         """Process ids of the servers and services that run, by name."""
@@ -359,6 +356,11 @@ class Platform:
                     log.error(
                         "embedded server ended, starting it again", server=name, exit_code=server.process.returncode
                     )
+                    end = ProcessEnd(
+                        name.lower(), name, time.time_ns() // 1_000_000, cause_of(server.process.returncode)
+                    )
+                    with contextlib.suppress(OSError):
+                        await asyncio.to_thread(note_end, self.settings.data_dir, end)
                     try:
                         await asyncio.to_thread(server.start)
                     except (EmbeddedServerError, OSError) as error:

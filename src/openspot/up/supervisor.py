@@ -3,16 +3,27 @@
 import asyncio
 import contextlib
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from openspot.kit.log import get_logger
+from openspot.kit.process_ends import ProcessEnd, cause_of, note_end
 from openspot.kit.service import SUPERVISED
 from openspot.kit.settings import Settings, host_for_clients
 from openspot.kit.settings import environment_of as variables_of
+from openspot.up.last_fault import last_fault
 from openspot.up.launch import Launched, Launcher
 from openspot.up.one_process import process_name
-from openspot.up.services import DESCRIPTOR_OF, ORIGIN_SETTINGS, SERVICES, TOLD, own_bus_variable, page_origins
+from openspot.up.services import (
+    DESCRIPTOR_OF,
+    ORIGIN_SETTINGS,
+    SERVICES,
+    TOLD,
+    own_bus_variable,
+    page_origins,
+    without_password,
+)
 
 log = get_logger("supervisor")
 
@@ -132,6 +143,7 @@ class Child:
             self.restarts += 1
             pause_s = RESTART_PAUSE_S_MIN if loop.time() - began > STEADY_S else min(pause_s * 2, RESTART_PAUSE_S_MAX)
             log.error("child ended, starting it again", child=self.name, exit_code=code, pause_s=pause_s)
+            await asyncio.to_thread(self._note_end, code)
             await asyncio.sleep(pause_s)
             while not self._stopping:
                 try:
@@ -141,6 +153,13 @@ class Child:
                     # For example, there is no space for the log.
                     log.error("child not started, trying again", child=self.name, error=str(error))
                     await asyncio.sleep(RESTART_PAUSE_S_MAX)
+
+    def _note_end(self, code: int) -> None:
+        """Keep the end for the health page and the alerts. A full disk keeps none."""
+        at_ms, data_dir = time.time_ns() // 1_000_000, self._settings[self.names[0]].data_dir
+        with contextlib.suppress(OSError):
+            fault = without_password(last_fault(self._log_path, {self.name, *self.names}))
+            note_end(data_dir, ProcessEnd(self.name, self.title, at_ms, cause_of(code, fault)))
 
     async def await_started(self) -> None:
         """Wait until each `started_path` returns 200. Raises ChildFailedError if the child keeps ending instead."""

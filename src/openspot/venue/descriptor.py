@@ -21,7 +21,7 @@ DESCRIPTOR = Descriptor(
                     subjects.of_venue("*", subjects.VENUE_TRADE, "*"),
                 ),
             ),
-            enabled_by="venue",
+            enabled_by=("venue",),
             # /ready waits for the venue's first tick, and the platform must start without the venue.
             started_path="/health/live",
         ),

@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,13 @@ import aiohttp
 import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
+from openspot.kit.process_ends import read_ends
 from openspot.web_server.bounded_body import whole_body
 from openspot.web_server.reconciliation import Reconciliation
 
 REUSED_S = 1.0
 """A report is at most this old, so that several open pages share one."""
+ENDS_SHOWN_MAX = 20
 RECONCILE_FILE = "reconcile.json"
 LAGS = {
     "openspot_engine_queue_depth": "Commands that wait for a commit",
@@ -56,8 +59,19 @@ class ServiceHealth(msgspec.Struct, frozen=True):
     lags: list[Lag] = []
 
 
+class EndedProcess(msgspec.Struct, frozen=True, rename="camel"):
+    """A process that ended by itself and was started again, `at_ms` in milliseconds since 1970."""
+
+    process: str
+    title: str
+    at_ms: int
+    cause: str
+
+
 class HealthReport(msgspec.Struct, frozen=True):
     """Every service at the time `at`, in milliseconds since 1970, and the last reconciliation, if there was one.
+
+    `ends` are the newest ends of processes that nobody asked for, newest first.
 
     `reconciling` says whether one runs now that an operator started. `failure` says why the last such run left no
     outcome.
@@ -65,6 +79,7 @@ class HealthReport(msgspec.Struct, frozen=True):
 
     at: int
     services: list[ServiceHealth]
+    ends: list[EndedProcess] = []
     reconcile: Any = None
     reconciling: bool = False
     failure: str = ""
@@ -108,6 +123,7 @@ class HealthReporter:
         report = HealthReport(
             time.time_ns() // 1_000_000,
             services,
+            [EndedProcess(**asdict(end)) for end in reversed(read_ends(self._path.parent))][:ENDS_SHOWN_MAX],
             last_reconcile(self._path),
             is_running,
             asked.failure if asked is not None else "",

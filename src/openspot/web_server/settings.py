@@ -11,6 +11,7 @@ from openspot.http.edge_settings import (
     CustodyAddressSettings,
     OperatorSettings,
     RestAddressSettings,
+    WatchedServicesSettings,
     WsAddressSettings,
 )
 from openspot.kit.settings import PREFIX, EmptyIsNone, Port, address_for_clients, own_host, own_url
@@ -36,6 +37,7 @@ class WebServerSettings(
     OperatorSettings,
     WsAddressSettings,
     CustodyAddressSettings,
+    WatchedServicesSettings,
 ):
     """The settings of the web server. It has no secrets: the pages bring their users' own sessions."""
 
@@ -52,23 +54,6 @@ class WebServerSettings(
         description="A button on the pages plays deposits, on a platform all of whose addresses are this computer's "
         "own; empty: where `openspot up` starts the bus itself",
     )
-
-    watched_services: str = Field(
-        default="",
-        description="Services that the console's health page asks, as `title=address` with commas between them; empty: "
-        "`openspot up` names its own",
-    )
-
-    @property
-    def watched(self) -> dict[str, str]:
-        """The address of each watched service by its title. Raises ValueError for text of another shape."""
-        found = {}
-        for item in filter(None, (part.strip() for part in self.watched_services.split(","))):
-            title, _, address = item.partition("=")
-            if not title or not address.startswith(("http://", "https://")):
-                raise ValueError(f"OPENSPOT_WATCHED_SERVICES: {item!r} is not title=address")
-            found[title] = address.rstrip("/")
-        return found
 
     @property
     def simulates_deposits(self) -> bool:

@@ -67,6 +67,11 @@ async def write_rows(market: MirroredMarket) -> None:
     await move(market, "edge_transfers", "adjustment:a-2", ("alice", "house:adjustments", "USD", "2"))
     await insert(pool, "adjustments", USER, adjustment_id="a-1", asset="USD", amount=3)
     await insert(pool, "adjustments", USER, adjustment_id="a-2", asset="USD", amount=-2)
+    await move(market, "edge_transfers", "treasury:t-1", ("house:payments", "house:insurance", "USD", "4"))
+    await insert(
+        pool, "house_transfers", USER, transfer_id="t-1", source="house:payments", destination="house:insurance",
+        asset="USD", amount=4,
+    )  # fmt: skip
     await insert(pool, "margin_accounts", USER, account_id="m-1", status="active")
     await insert(
         pool, "margin_loans", USER, loan_id="l-1", account_id="m-1", asset="USD", borrowed=200, principal=150,
@@ -112,6 +117,11 @@ DAMAGE = {
     "UPDATE adjustments SET amount = 4 WHERE amount = 3": "adjustment a-1: amount is 3 USD in the engine, done 4 USD",
     "UPDATE adjustments SET amount = 2 WHERE amount = -2": "adjustment a-2: amount is -2 USD in the engine, done 2 USD",
     "UPDATE adjustments SET status = 'refused'": "adjustment a-1",
+    "UPDATE house_transfers SET amount = 5": (
+        "house transfer t-1: movement is house:payments house:insurance 4 USD in the engine, done: house:payments"
+    ),
+    "UPDATE house_transfers SET status = 'refused'": "house transfer t-1",
+    "UPDATE house_transfers SET transfer_id = 't-9'": "house transfer t-9: movement is missing in the engine",
     "UPDATE margin_loans SET principal = 149": "loan l-1: principal is 150 in the engine, 149 in the mirror",
     "UPDATE margin_loans SET borrowed = 201": "loan l-1: borrowed is 200",
     "UPDATE margin_loans SET paid = 1": "loan l-1: interest that is paid is 2",
@@ -157,8 +167,8 @@ async def restore(connection: asyncpg.Connection, tables: dict[str, str]) -> Non
 
 TABLES = (
     "edge_transfers", "conversions", "staking_balances", "staking_accruals", "staking_unstakes", "staking_events",
-    "payments", "adjustments", "margin_accounts", "margin_loans", "margin_interest", "margin_transfers",
-    "custody_deposits", "custody_withdrawals",
+    "payments", "adjustments", "house_transfers", "margin_accounts", "margin_loans", "margin_interest",
+    "margin_transfers", "custody_deposits", "custody_withdrawals",
 )  # fmt: skip
 
 

@@ -17,8 +17,8 @@ import asyncpg
 import pytest
 
 from openspot.kit.bus import Bus
+from openspot.kit.mail.transports import MAILBOX_NAME
 from openspot.kit.settings import Settings
-from openspot.rest_edge.mail.transports import MAILBOX_NAME
 from tests.support.background_platform import Background, in_background
 from tests.support.databases import TestDatabases, empty_tables
 from tests.support.fake_engine_http import FakeEngineHttp

@@ -5,8 +5,8 @@ import pytest
 
 from openspot.contracts.subjects import USERS_DELETED_BUCKET
 from openspot.kit.bus import Bus
+from openspot.kit.mail.transports import MAILBOX_NAME
 from openspot.kit.settings import Settings
-from openspot.rest_edge.mail.transports import MAILBOX_NAME
 from tests.support.authenticator import PASSWORD, enable_mfa, log_in, register
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.mailbox import mail_to

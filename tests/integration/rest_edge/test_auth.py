@@ -10,6 +10,7 @@ import asyncpg
 import jwt
 import pytest
 from argon2 import PasswordHasher
+from prometheus_client import REGISTRY
 
 from openspot.kit.settings import Settings
 from openspot.rest_edge.identity.auth.schemas import LogoutResponse, TokensResponse, UserResponse
@@ -84,9 +85,14 @@ async def test_an_email_address_registers_once(visitor: RestClient, pool: asyncp
     assert sum(reply.body["userId"] == row["user_id"] for reply in replies) == 1
 
 
+def failed_logins() -> float:
+    return REGISTRY.get_sample_value("openspot_edge_failed_logins_total", {"reason": "password"}) or 0.0
+
+
 @pytest.mark.usefixtures("costly_passwords")
 async def test_wrong_credentials_are_refused_alike_and_take_alike(own_edge: RestClient) -> None:
     await own_edge("POST", "/auth/register", CREDENTIALS)
+    counted = failed_logins()
     # Processor time, of all threads: what else the machine does counts in neither.
     began = time.process_time()
     wrong = await own_edge("POST", "/auth/login", CREDENTIALS | {"password": "wrong password"})
@@ -96,6 +102,7 @@ async def test_wrong_credentials_are_refused_alike_and_take_alike(own_edge: Rest
     for reply in (wrong, unknown):
         assert (reply.status, reply.code) == (401, "INVALID_CREDENTIALS")
     assert wrong.message == unknown.message
+    assert failed_logins() == counted + 2, "operators' alerts count them"
     # A hash is checked in both cases: without one the answer would come in a few milliseconds.
     assert (ended - between) > 0.3 * (between - began)
 

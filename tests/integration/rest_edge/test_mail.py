@@ -4,58 +4,31 @@ import asyncio
 import stat
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from email import message_from_bytes
-from email.message import Message
-from email.policy import default
-from typing import Any
 
 import asyncpg
 import pytest
-from aiosmtpd.smtp import SMTP
 
+from openspot.kit.mail.transports import MAILBOX_NAME, MailboxTransport, SmtpTransport, read_mailbox
 from openspot.kit.settings import Settings
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.sender import ATTEMPTS_MAX, MailSender
 from openspot.rest_edge.mail.texts import MailKind
 from openspot.rest_edge.mail.tokens import MailTokens
-from openspot.rest_edge.mail.transports import MAILBOX_NAME, MailboxTransport, SmtpTransport, read_mailbox
 from tests.support.authenticator import register
 from tests.support.rest_client import RestClient, running_edge
+from tests.support.smtp_sink import Inbox, mail_server
 from tests.support.waiting import eventually, stretched
 
 EMAIL = "ada@example.org"
-
-
-class Inbox:
-    """What the SMTP server does with mails: keeps them, or refuses with `refusal`."""
-
-    def __init__(self) -> None:
-        self.mails: list[Message] = []
-        self.refusal = ""
-
-    async def handle_RCPT(self, _server: Any, _session: Any, envelope: Any, address: str, _options: Any) -> str:  # noqa: N802
-        """Take the recipient or refuse it."""
-        if self.refusal:
-            return self.refusal
-        envelope.rcpt_tos.append(address)
-        return "250 OK"
-
-    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802
-        """Keep the mail."""
-        self.mails.append(message_from_bytes(envelope.content, policy=default))
-        return "250 OK"
 
 
 @pytest.fixture
 async def inbox(settings: Settings) -> AsyncIterator[Inbox]:
     """A running SMTP server; `settings` point to it."""
     inbox = Inbox()
-    server = await asyncio.get_running_loop().create_server(lambda: SMTP(inbox), "127.0.0.1", 0)
-    settings.smtp_host, settings.smtp_security = "127.0.0.1", "none"
-    settings.smtp_port = server.sockets[0].getsockname()[1]
-    yield inbox
-    server.close()
-    await server.wait_closed()
+    async with mail_server(inbox) as port:
+        settings.smtp_host, settings.smtp_security, settings.smtp_port = "127.0.0.1", "none", port
+        yield inbox
 
 
 class Time:
@@ -218,8 +191,8 @@ async def test_the_development_mailbox_is_for_its_owner_alone(
 
 
 async def test_a_long_mailbox_begins_anew(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    from openspot.kit.mail.message import Mail, message_of
     from openspot.rest_edge.mail import transports
-    from openspot.rest_edge.mail.message import Mail, message_of
 
     monkeypatch.setattr(transports, "MAILBOX_BYTES_MAX", 10)
     transport = MailboxTransport(settings.data_dir)

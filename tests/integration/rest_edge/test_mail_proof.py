@@ -8,9 +8,9 @@ import asyncpg
 import pytest
 
 from openspot.kit import passwords
+from openspot.kit.mail.transports import read_mailbox
 from openspot.kit.settings import Settings
 from openspot.rest_edge.identity.credentials.login_throttling import FAILURES_MAX, account_key
-from openspot.rest_edge.mail.transports import read_mailbox
 from tests.support.authenticator import PASSWORD, enable_mfa, log_in, register, send_code
 from tests.support.mailbox import mail_to, token_of
 from tests.support.rest_client import Reply, RestClient, running_edge

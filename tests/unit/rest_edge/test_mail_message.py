@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from openspot.rest_edge.mail.message import BadMailError, Mail, message_of
+from openspot.kit.mail.message import BadMailError, Mail, message_of
 from openspot.rest_edge.mail.texts import MailFacts, MailKind, compose
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -42,7 +42,7 @@ def test_a_bus_address_is_shown_without_password_and_token(url: str, expected: s
 def test_the_venue_adapter_runs_only_if_a_venue_is_named() -> None:
     without, with_one = PlatformSettings(venue=""), PlatformSettings(venue="binance")
     assert set(enabled(with_one)) - set(enabled(without)) == {"venue"}
-    assert set(SERVICES) - set(enabled(with_one)) == {"demo", "backup-timetable"}
+    assert set(SERVICES) - set(enabled(with_one)) == {"demo", "backup-timetable", "operator-alerts"}
     assert "Venue health" not in addresses(without)
     assert addresses(with_one)["Venue health"] == "http://127.0.0.1:3010/health"
 
@@ -91,7 +91,8 @@ def test_services_take_calls_of_the_pages_wherever_those_are(
 
 
 def test_the_demo_market_runs_only_if_it_is_asked_for() -> None:
-    without, with_it = PlatformSettings(venue="binance"), PlatformSettings(venue="binance", demo=True)
+    told = {"venue": "binance", "alert_mails": "ada@example.org"}
+    without, with_it = PlatformSettings(**told), PlatformSettings(**told, demo=True)
     assert set(enabled(with_it)) - set(enabled(without)) == {"demo"}
     assert set(SERVICES) - set(enabled(with_it)) == {"backup-timetable"}
     assert "Demo market health" not in addresses(without)
@@ -103,6 +104,10 @@ def test_the_demo_market_runs_only_if_it_is_asked_for() -> None:
 def test_backups_are_made_only_if_an_interval_is_set() -> None:
     without, with_it = PlatformSettings(), PlatformSettings(backup_every_s=3600)
     assert set(enabled(with_it)) - set(enabled(without)) == {"backup-timetable"}
+def test_operators_alerts_run_only_if_there_is_somebody_to_tell() -> None:
+    without = set(enabled(PlatformSettings()))
+    for told in ({"alert_mails": "ada@example.org"}, {"alert_webhook_url": "https://hooks.example.org/"}):
+        assert set(enabled(PlatformSettings(**told))) - without == {"operator-alerts"}
 
 
 def test_nobody_is_spared_the_throttle_unless_settings_say_so() -> None:
@@ -123,7 +128,10 @@ def test_edge_and_router_share_a_process_on_few_cores_or_if_they_are_told_to(
     monkeypatch: pytest.MonkeyPatch, asked: str, cores: int, shared: bool
 ) -> None:
     monkeypatch.setattr(services, "cores", lambda: cores)
-    groups = grouped(PlatformSettings(one_process=asked, venue="binance", demo=True, backup_every_s=60))
+    settings = PlatformSettings(
+        one_process=asked, venue="binance", demo=True, backup_every_s=60, alert_mails="ada@example.org"
+    )
+    groups = grouped(settings)
     assert (SHARING in groups) is shared
     assert sorted(name for names in groups for name in names) == sorted(SERVICES)
 

@@ -14,9 +14,10 @@ from openspot.engine_client.administrators import EngineSessions
 from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.policy import Permission
 from openspot.kit.health import Health
+from openspot.kit.process_ends import ProcessEnd, note_end
 from openspot.web_server.console_routes import console_routes
 from openspot.web_server.custody_gateway import CustodyGateway
-from openspot.web_server.health_report import HealthReporter, last_reconcile
+from openspot.web_server.health_report import ENDS_SHOWN_MAX, HealthReporter, last_reconcile
 from openspot.web_server.operators import Operators, UserSessions
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
@@ -104,6 +105,14 @@ async def test_a_degraded_service_is_ready_and_says_what_is_wrong(
     (slow,) = json.loads(await HealthReporter(session, watched, tmp_path, stretched(3)).report())["services"]
     assert slow["state"] == "READY"
     assert slow["checks"] == [{"name": "bus", "message": ""}, {"name": "ledger-transfers", "message": "stuck"}]
+
+
+async def test_the_newest_ends_of_processes_come_first(session: aiohttp.ClientSession, tmp_path: Path) -> None:
+    for number in range(ENDS_SHOWN_MAX + 1):
+        note_end(tmp_path, ProcessEnd("ledger", "Ledger", number, "signal SIGKILL"))
+    ends = json.loads(await HealthReporter(session, {}, tmp_path, stretched(3)).report())["ends"]
+    assert ends[0] == {"process": "ledger", "title": "Ledger", "atMs": ENDS_SHOWN_MAX, "cause": "signal SIGKILL"}
+    assert [end["atMs"] for end in ends] == list(range(ENDS_SHOWN_MAX, 0, -1))
 
 
 async def test_a_service_that_is_gone_is_silent(

@@ -4,6 +4,7 @@ import { useUserSession } from "./operator/session.ts";
 import { Frame } from "./frame/Frame.tsx";
 import { AccessPage } from "./pages/AccessPage.tsx";
 import { AdjustmentsPage } from "./pages/AdjustmentsPage.tsx";
+import { AlertsPage } from "./pages/AlertsPage.tsx";
 import { AllWithdrawalsPage } from "./pages/AllWithdrawalsPage.tsx";
 import { BalancesPage } from "./pages/BalancesPage.tsx";
 import { CurrenciesPage } from "./pages/CurrenciesPage.tsx";
@@ -29,6 +30,7 @@ import { RiskPage } from "./pages/RiskPage.tsx";
 import { SymbolsPage } from "./pages/SymbolsPage.tsx";
 import { TrailPage } from "./pages/TrailPage.tsx";
 import { TradesPage } from "./pages/TradesPage.tsx";
+import { TreasuryPage } from "./pages/TreasuryPage.tsx";
 import { UserPage } from "./pages/UserPage.tsx";
 import { UsersPage } from "./pages/UsersPage.tsx";
 import { VerificationsPage } from "./pages/VerificationsPage.tsx";
@@ -69,6 +71,7 @@ function Pages() {
         <Route path="/verifications" component={VerificationsPage} />
         <Route path="/approvals" component={RequestsPage} />
         <Route path="/adjustments" component={AdjustmentsPage} />
+        <Route path="/treasury" component={TreasuryPage} />
         <Route path="/deposits" component={DepositsPage} />
         <Route path="/all-withdrawals" component={AllWithdrawalsPage} />
         <Route path="/payments" component={PaymentsPage} />
@@ -84,6 +87,7 @@ function Pages() {
         <Route path="/withdrawals" component={WithdrawalsPage} />
         <Route path="/reports" component={ReportsPage} />
         <Route path="/health" component={HealthPage} />
+        <Route path="/alerts" component={AlertsPage} />
         <Route path="/operators" component={OperatorsPage} />
         <Route path="/trail" component={TrailPage} />
         <Route path="/access" component={AccessPage} />

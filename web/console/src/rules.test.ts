@@ -19,7 +19,9 @@ import {
 } from "./engine/markets.ts";
 import { readSession } from "./engine/session.ts";
 import { explain, secondsToWait } from "./engine/messages.ts";
+import { outcomeOf } from "./operator/alerts.ts";
 import { amountFault, previewAdjustment } from "./parts/adjustment.ts";
+import { rowsOf } from "./people/treasury.ts";
 import { isCurrent, NAVIGATION } from "./frame/navigation.tsx";
 
 // spec: A7-17
@@ -241,5 +243,24 @@ describe("the navigation", () => {
     expect(current("/")).toEqual(["/"]);
     expect(current("/participants/new")).toEqual(["/participants"]);
     expect(current("/participantsx")).toEqual([]);
+  });
+});
+
+describe("the treasury", () => {
+  it("shows an account without anything, too", () => {
+    const account = { account: "house:fees", purpose: "fees", closedBecause: null, balances: [] };
+    expect(rowsOf([account])).toEqual([{ account, balance: null }]);
+  });
+});
+
+describe("a try of an alert", () => {
+  it("says what became of it by destination", () => {
+    const destinations = [
+      { name: "mail a@b.c", fault: "" },
+      { name: "webhook https://x", fault: "the receiver answered 500" },
+    ];
+    expect(outcomeOf({ destinations })).toBe(
+      "mail a@b.c: taken; webhook https://x: the receiver answered 500",
+    );
   });
 });

@@ -14,14 +14,14 @@ from openspot.kit.backoff import pause_s
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import TRANSIENT_ERRORS, Pool
 from openspot.kit.log import get_logger
+from openspot.kit.mail.message import BadMailError, Mail, message_of
+from openspot.kit.mail.transports import MailRefusedError, MailTransport, MailUnavailableError
 from openspot.kit.tasks import is_set_within
 from openspot.kit.token_hash import new_token, token_hash
 from openspot.rest_edge.languages.catalogue import language_of
-from openspot.rest_edge.mail.message import BadMailError, Mail, message_of
 from openspot.rest_edge.mail.outbox import Outbox, QueuedMail
 from openspot.rest_edge.mail.texts import TOKEN_OF, MailFacts, MailKind, compose
 from openspot.rest_edge.mail.tokens import MailTokens
-from openspot.rest_edge.mail.transports import MailRefusedError, MailTransport, MailUnavailableError
 
 log = get_logger("mail")
 

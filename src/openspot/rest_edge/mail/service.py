@@ -5,13 +5,13 @@ from datetime import timedelta
 
 from openspot.kit.clock import utc_now
 from openspot.kit.database import Pool
+from openspot.kit.mail.transports import make_transport
 from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.sender import MailSender
 from openspot.rest_edge.mail.settings import MailSettings
 from openspot.rest_edge.mail.tokens import MailTokens
-from openspot.rest_edge.mail.transports import make_transport
 
 FAILED_MAILS_KEPT = timedelta(days=7)
 

@@ -7,8 +7,8 @@ import textwrap
 from dataclasses import dataclass
 from enum import StrEnum
 
+from openspot.kit.mail.message import Mail
 from openspot.rest_edge.languages.catalogue import Language, translated
-from openspot.rest_edge.mail.message import Mail
 
 
 class MailKind(StrEnum):

@@ -10,6 +10,8 @@ from openspot.http.routing import Router
 from openspot.kit.bus import Bus
 from openspot.kit.clock import utc_now
 from openspot.kit.database import Pool
+from openspot.kit.service_frame import ServiceFrame
+from openspot.rest_edge.common.repeated_work import repeat
 from openspot.rest_edge.funds.service import FundServices
 from openspot.rest_edge.identity.service import KeyServices, UserServices
 from openspot.rest_edge.mail.outbox import Outbox
@@ -27,6 +29,9 @@ from openspot.rest_edge.operators.pending.rules import ActionKind
 from openspot.rest_edge.operators.pending.service import PendingActions
 from openspot.rest_edge.operators.plans.routes import plan_routes
 from openspot.rest_edge.operators.plans.service import Plans
+from openspot.rest_edge.operators.treasury.accounts import LOOK_INTERVAL_S, HouseAccounts
+from openspot.rest_edge.operators.treasury.routes import treasury_routes
+from openspot.rest_edge.operators.treasury.service import HouseTransfers
 from openspot.rest_edge.operators.users.change_routes import user_change_routes
 from openspot.rest_edge.operators.users.routes import user_reading_routes
 from openspot.rest_edge.operators.users.service import OperatedUsers
@@ -52,6 +57,8 @@ class PeopleServices:
     second_factor_reset: SecondFactorReset
     closure: AccountClosure
     adjustments: Adjustments
+    house_accounts: HouseAccounts
+    house_transfers: HouseTransfers
     verifications: Verifications
     lists: Lists
     assignments: Assignments
@@ -64,6 +71,7 @@ def make_people_services(
     settings: RestEdgeSettings,
     pool: Pool,
     bus: Bus,
+    frame: ServiceFrame,
     *,
     engine: EngineQueries,
     users: UserServices,
@@ -77,18 +85,24 @@ def make_people_services(
     assets: Mapping[str, AssetScale],
     now: Callable[[], datetime] = utc_now,
 ) -> PeopleServices:
-    """Make the services. They have no work of their own in the background: the runner of products sends transfers."""
+    """Make the services. The runner of products sends transfers; the levels of the house's accounts are looked at."""
     pending = PendingActions(pool, now, timedelta(seconds=settings.operator_request_s))
     reset = SecondFactorReset(pool, pending, users.activity, users.ended, now)
     closure = AccountClosure(pool, pending, users.deletion)
     adjustments = Adjustments(
         pool, products.runner, pending, prices, assets, settings.adjustment_alone_limit * CENTS, now
     )
+    house_transfers = HouseTransfers(
+        pool, products.runner, pending, prices, assets, settings.treasury_alone_limit * CENTS, now
+    )
+    house_accounts = HouseAccounts(pool, engine, assets, now)
+    repeat(frame, "check the levels of the house's accounts", house_accounts.look, LOOK_INTERVAL_S)
     pending.use(
         {
             ActionKind.ADJUSTMENT: adjustments,
             ActionKind.SECOND_FACTOR_RESET: reset,
             ActionKind.ACCOUNT_CLOSURE: closure,
+            ActionKind.HOUSE_TRANSFER: house_transfers,
         }
     )
     return PeopleServices(
@@ -107,6 +121,8 @@ def make_people_services(
         second_factor_reset=reset,
         closure=closure,
         adjustments=adjustments,
+        house_accounts=house_accounts,
+        house_transfers=house_transfers,
         verifications=Verifications(pool, funds.verifications, now),
         lists=Lists(pool),
         assignments=Assignments(pool, now),
@@ -123,6 +139,7 @@ def people_routes(prefix: str, people: PeopleServices) -> list[Router]:
         user_change_routes(prefix, people.users, people.second_factor_reset, people.closure),
         request_routes(prefix, people.pending),
         adjustment_routes(prefix, people.adjustments),
+        treasury_routes(prefix, people.house_accounts, people.house_transfers),
         verification_routes(prefix, people.verifications),
         list_routes(prefix, people.lists),
         assignment_routes(prefix, people.assignments),

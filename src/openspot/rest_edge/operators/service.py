@@ -16,6 +16,7 @@ from openspot.kit.database import Pool
 from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.repeated_work import repeat
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
+from openspot.rest_edge.operators.alerting.service import OperatorAlerts
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 from openspot.rest_edge.operators.operators import Operators
 from openspot.rest_edge.operators.reports.service import CLOSE_INTERVAL_S, CustodyReserves, Reports
@@ -35,6 +36,7 @@ class OperatorServices:
     session_list: SessionsOfOperators
     trail: Trail
     reports: Reports
+    alerts: OperatorAlerts
 
 
 async def make_operator_services(
@@ -51,6 +53,7 @@ async def make_operator_services(
     engine = EngineSessions(client, settings.engine_url, settings.read_timeout_s)
     timeout = aiohttp.ClientTimeout(total=settings.request_timeout_s)
     service = await frame.enter(aiohttp.ClientSession(headers=settings.service_headers, timeout=timeout))
+    plain = await frame.enter(aiohttp.ClientSession(timeout=timeout))
     heads = HeadKeeper(pool, settings.data_dir)
     repeat(frame, "keep the head of the operators' trail", heads.keep, KEEP_INTERVAL_S)
     reports = Reports(pool, custody_reserves, utc_now)
@@ -63,4 +66,5 @@ async def make_operator_services(
         session_list=SessionsOfOperators(pool, ended),
         trail=Trail(pool),
         reports=reports,
+        alerts=OperatorAlerts(pool, plain, settings.alerts_url, settings.alerts_headers),
     )

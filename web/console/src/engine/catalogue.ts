@@ -366,6 +366,8 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
       permission("health.read", "See the health of services", ...READERS),
       permission("journal.verify", "Verify the journal", "AUDITOR"),
       permission("journal.export", "Export the journal", "AUDITOR"),
+      permission("alerts.read", "See alerts and where they go"),
+      permission("alerts.try", "Send a test of an alert"),
       permission("reconcile.run", "Run the reconciliation", "AUDITOR", "OPERATOR"),
       permission("reconcile.read", "See differences of the reconciliation", ...READERS, "TREASURER"),
       permission("audit.read", "Read the audit log", "AUDITOR", "COMPLIANCE_OFFICER"),

@@ -1,6 +1,7 @@
 /** The pages of the console in groups. A new page is one entry here, one route in App.tsx, and its file in pages/. */
 import {
   ArrowSwitchIcon,
+  BellIcon,
   ChecklistIcon,
   CreditCardIcon,
   DiffIcon,
@@ -16,6 +17,7 @@ import {
   ProjectIcon,
   PulseIcon,
   ReportIcon,
+  RepoIcon,
   StackIcon,
   TagIcon,
   LogIcon,
@@ -90,6 +92,8 @@ export const NAVIGATION: readonly Group[] = [
     entries: [
       { path: "/withdrawals", title: "Withdrawals", icon: UploadIcon, key: "w", needs: "withdrawals.read" },
       { path: "/reports", title: "Reports", icon: ReportIcon, key: "q", needs: "reports.read" },
+      { path: "/treasury", title: "Treasury", icon: RepoIcon, key: "z", needs: "balances.read_all" },
+      { path: "/alerts", title: "Alerts", icon: BellIcon, key: "f", needs: "alerts.read" },
       { path: "/health", title: "Health", icon: PulseIcon, key: "h", needs: "health.read" },
     ],
   },

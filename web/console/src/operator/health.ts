@@ -53,9 +53,20 @@ export interface Reconcile {
   error?: string;
 }
 
+/** A process that ended by itself and was started again. */
+export interface ProcessEnd {
+  process: string;
+  title: string;
+  /** In milliseconds since 1970. */
+  atMs: number;
+  cause: string;
+}
+
 export interface HealthReport {
   at: number;
   services: ServiceHealth[];
+  /** The newest ends of processes, newest first. */
+  ends: ProcessEnd[];
   reconcile: Reconcile | null;
   /** Whether a comparison runs that an operator asked for. */
   reconciling: boolean;

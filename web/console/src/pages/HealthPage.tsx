@@ -10,6 +10,7 @@ import { formatCount, plural } from "#lib/counts.ts";
 import {
   type Difference,
   type HealthReport,
+  type ProcessEnd,
   type ReconcileReport,
   type ServiceHealth,
   useHealth,
@@ -45,6 +46,12 @@ const DIFFERENCE_COLUMNS: readonly Column<Difference>[] = [
   { id: "engine", title: "Engine", align: "right", cell: ({ engine }) => <Figure text={engine} /> },
   { id: "mirror", title: "Mirror", align: "right", cell: ({ mirror }) => <Figure text={mirror} /> },
   { id: "cause", title: "Likely cause", cell: ({ cause }) => cause || "not known" },
+];
+
+const END_COLUMNS: readonly Column<ProcessEnd>[] = [
+  { id: "service", title: "Service", cell: ({ title }) => title },
+  { id: "at", title: "Ended", cell: ({ atMs }) => <TimeText milliseconds={atMs} /> },
+  { id: "cause", title: "Cause", cell: ({ cause }) => cause },
 ];
 
 function Figure({ text }: { text: string }) {
@@ -122,6 +129,20 @@ export function HealthPage() {
             }
           />
         </Card>
+        {query.data && query.data.ends.length > 0 && (
+          <Card title="Restarts" flush>
+            <DataTable
+              label="Restarts"
+              columns={END_COLUMNS}
+              rows={query.data.ends}
+              rowId={({ process, atMs }) => `${process} ${atMs}`}
+              rowName={({ title }) => title}
+              state={query}
+              problem={null}
+              empty={null}
+            />
+          </Card>
+        )}
         {query.data && <LastReconcile health={query.data} />}
       </Stack>
     </>

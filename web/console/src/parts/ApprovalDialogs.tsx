@@ -7,6 +7,7 @@ export const REQUEST_TITLES: Record<OperatorRequest["kind"], string> = {
   adjustment: "Adjust a balance",
   second_factor_reset: "Reset the second factor",
   account_closure: "Close the account",
+  house_transfer: "Move money of the house",
 };
 
 const CONSEQUENCES: Record<OperatorRequest["kind"], string> = {
@@ -14,11 +15,18 @@ const CONSEQUENCES: Record<OperatorRequest["kind"], string> = {
   second_factor_reset: "The user logs in with the password alone from then on. All sessions end.",
   account_closure:
     "The account and its personal data are deleted for good, if nothing is left on it. Records of money stay.",
+  house_transfer: "The amount moves at once, in the engine and the ledger, if it is available.",
 };
 
 /** What is asked for, in a line. */
 export function RequestSummary({ request }: { request: OperatorRequest }) {
-  const { asset, amount, category } = request.detail;
+  const { asset, amount, category, to } = request.detail;
+  if (request.kind === "house_transfer" && amount !== undefined)
+    return (
+      <>
+        <Amount value={amount} unit={asset} /> to {to}
+      </>
+    );
   if (request.kind !== "adjustment" || amount === undefined) return REQUEST_TITLES[request.kind];
   return (
     <>
@@ -26,6 +34,9 @@ export function RequestSummary({ request }: { request: OperatorRequest }) {
     </>
   );
 }
+
+/** What can be moved back. */
+const MOVES_MONEY = new Set<OperatorRequest["kind"]>(["adjustment", "house_transfer"]);
 
 interface Props {
   request: OperatorRequest;
@@ -42,7 +53,7 @@ export function RequestDialog({ request, decision, onClose }: Props) {
       title={isApproval ? "Approve the request?" : "Reject the request?"}
       typed={isApproval ? request.userId : ""}
       confirm={isApproval ? "Approve" : "Reject"}
-      danger={!isApproval || request.kind !== "adjustment"}
+      danger={!isApproval || !MOVES_MONEY.has(request.kind)}
       act={({ rest }, reason) =>
         returned(
           isApproval
@@ -57,8 +68,9 @@ export function RequestDialog({ request, decision, onClose }: Props) {
       onClose={onClose}
     >
       <p>
-        <RequestSummary request={request} />, for the user {request.userId}. {request.requestedBy} asked for
-        it: {request.reason}
+        <RequestSummary request={request} />, for{" "}
+        {request.kind === "house_transfer" ? "the account" : "the user"} {request.userId}.{" "}
+        {request.requestedBy} asked for it: {request.reason}
       </p>
       <p>{isApproval ? CONSEQUENCES[request.kind] : "Nothing is done, and whoever asked may ask again."}</p>
     </ReasonDialog>

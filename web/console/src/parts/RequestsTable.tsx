@@ -15,7 +15,11 @@ import { UserLink } from "./UserLink.tsx";
 const COLUMNS: readonly Column<OperatorRequest>[] = [
   { id: "asked", title: "Asked", cell: (row) => <TimeText milliseconds={Date.parse(row.requestedAt)} /> },
   { id: "what", title: "What", cell: (row) => <RequestSummary request={row} /> },
-  { id: "user", title: "User", cell: (row) => <UserLink id={row.userId} /> },
+  {
+    id: "user",
+    title: "User",
+    cell: (row) => (row.kind === "house_transfer" ? row.userId : <UserLink id={row.userId} />),
+  },
   { id: "by", title: "Asked by", cell: (row) => row.requestedBy },
   { id: "reason", title: "Reason", cell: (row) => row.reason },
   { id: "state", title: "State", cell: (row) => <RequestBadge request={row} /> },
@@ -64,7 +68,8 @@ export function RequestsTable({ status, userId = "", toolbar }: Props) {
         problem={explainIfAny(query.error)}
         empty={
           <EmptyState title="Nothing waits for another person">
-            Resets of a second factor, closures of accounts and larger adjustments appear here.
+            Resets of a second factor, closures of accounts, larger adjustments and transfers of the house
+            appear here.
           </EmptyState>
         }
         actions={(request) => [
@@ -75,9 +80,14 @@ export function RequestsTable({ status, userId = "", toolbar }: Props) {
             onClick: () => setAsked({ request, decision: "approval" }),
           },
           {
-            label: "Open user",
+            label: request.kind === "house_transfer" ? "Open the treasury" : "Open user",
             icon: <PersonIcon />,
-            onClick: () => navigate(`/users/${encodeURIComponent(request.userId)}`),
+            onClick: () =>
+              navigate(
+                request.kind === "house_transfer"
+                  ? "/treasury"
+                  : `/users/${encodeURIComponent(request.userId)}`,
+              ),
           },
           {
             label: "Reject…",

@@ -317,7 +317,7 @@ export type TransferRequest = Message<"exchange.v1.TransferRequest"> & {
   reference: string;
 
   /**
-   * conversion, staking, unstaking, reward, payment, loan, subscription, refund or adjustment.
+   * conversion, staking, unstaking, reward, payment, loan, subscription, refund, adjustment or treasury.
    *
    * @generated from field: string kind = 2;
    */

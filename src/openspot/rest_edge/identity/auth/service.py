@@ -17,6 +17,7 @@ from openspot.kit.clock import iso_of, utc_now
 from openspot.kit.log import get_logger
 from openspot.kit.token_hash import new_token, token_hash
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
+from openspot.rest_edge.identity.auth.metrics import FAILED_LOGINS
 from openspot.rest_edge.identity.auth.schemas import RegisterBody
 from openspot.rest_edge.identity.credentials.attempt_store import AttemptStore
 from openspot.rest_edge.identity.credentials.login_throttling import attempt_keys
@@ -102,6 +103,8 @@ class AuthService:
         keys = attempt_keys(email, origin.address, known=known)
         # The attempt counts before the password is checked, so that parallel guesses gain nothing.
         attempt = await self._attempts.take(keys, utc_now())
+        if attempt.is_locked or attempt.wait_s:
+            FAILED_LOGINS.labels("throttled").inc()
         if attempt.is_locked:
             raise HttpError(429, "too many failed logins: reset the password", "LOGIN_LOCKED")
         if attempt.wait_s:
@@ -115,6 +118,7 @@ class AuthService:
             await self._attempts.undo(keys)
             raise
         if not right or user is None:
+            FAILED_LOGINS.labels("password").inc()
             if attempt.is_last:
                 await self._outbox.add(MailKind.TOO_MANY_FAILURES, email)
             raise _invalid_credentials()
@@ -156,6 +160,7 @@ class AuthService:
             known = await self._store.knows_network(user_id, network_of(origin.address))
             await self._second_factor.require_at_login(user_id, code, origin, known=known)
         except HttpError as error:
+            FAILED_LOGINS.labels("code").inc()
             if error.status_code == 429:
                 await self._challenges.give_back_attempt(digest)
             raise

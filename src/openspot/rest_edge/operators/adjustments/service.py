@@ -234,7 +234,8 @@ def _detail(wanted: _Wanted) -> dict[str, str]:
     }
 
 
-def _dollars(cents: int | None) -> str | None:
+def dollars(cents: int | None) -> str | None:
+    """US cents as dollars; None stays None."""
     return None if cents is None else f"{cents // 100}.{cents % 100:02d}"
 
 
@@ -247,7 +248,7 @@ def _of_request(request: OperatorRequest) -> AdjustmentResponse:
         amount=request.detail["amount"],
         category=Category(request.detail["category"]),
         reason=request.reason,
-        value_usd=_dollars(int(cents) if cents else None),
+        value_usd=dollars(int(cents) if cents else None),
         requested_by=request.requested_by,
         approved_by=request.decided_by,
         status="rejected" if request.status is RequestStatus.REJECTED else "waiting",
@@ -265,7 +266,7 @@ def _described(row: Adjustment) -> AdjustmentResponse:
         amount=text_of(row.amount),
         category=row.category,
         reason=row.reason,
-        value_usd=_dollars(row.value_cents),
+        value_usd=dollars(row.value_cents),
         requested_by=row.requested_by,
         approved_by=row.approved_by,
         status=row.status,

@@ -14,6 +14,13 @@ class ActionKind(StrEnum):
     ADJUSTMENT = "adjustment"
     SECOND_FACTOR_RESET = "second_factor_reset"
     ACCOUNT_CLOSURE = "account_closure"
+    HOUSE_TRANSFER = "house_transfer"
+    """Its `user_id` is the account of the house that the money comes from."""
+
+    @property
+    def subject_kind(self) -> str:
+        """What the trail calls the subject of such a request."""
+        return "account" if self is ActionKind.HOUSE_TRANSFER else "user"
 
 
 class RequestStatus(StrEnum):

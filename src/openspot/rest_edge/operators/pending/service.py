@@ -111,7 +111,13 @@ class PendingActions:
         )
         await store.add(connection, request)
         await record(
-            connection, acting, f"{kind}.requested", "user", user_id, {}, {"request": request.request_id} | detail
+            connection,
+            acting,
+            f"{kind}.requested",
+            kind.subject_kind,
+            user_id,
+            {},
+            {"request": request.request_id} | detail,
         )
         return request
 
@@ -162,7 +168,7 @@ class PendingActions:
     ) -> None:
         await store.decide(connection, request.request_id, status, acting.operator.name, acting.reason, self._now())
         await record(
-            connection, acting, f"{request.kind}.{status}", "user", request.user_id,
+            connection, acting, f"{request.kind}.{status}", request.kind.subject_kind, request.user_id,
             {"request": request.request_id, "requestedBy": request.requested_by}, request.detail,
         )  # fmt: skip
 

@@ -12,7 +12,7 @@ from typing import Protocol
 import aiosmtplib
 
 from openspot.kit.log import get_logger
-from openspot.rest_edge.mail.settings import MailSettings
+from openspot.kit.mail.settings import MailServerSettings
 
 log = get_logger("mail")
 
@@ -40,7 +40,7 @@ class MailTransport(Protocol):
 class SmtpTransport:
     """Sends by SMTP, one connection a mail."""
 
-    def __init__(self, settings: MailSettings) -> None:
+    def __init__(self, settings: MailServerSettings) -> None:
         self._settings = settings
 
     async def send(self, message: EmailMessage) -> None:
@@ -120,6 +120,6 @@ def read_mailbox(data_dir: Path) -> list[StoredMail]:
     return [StoredMail(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
 
 
-def make_transport(settings: MailSettings) -> MailTransport:
+def make_transport(settings: MailServerSettings) -> MailTransport:
     """SMTP if a server is set, otherwise the development mailbox."""
     return SmtpTransport(settings) if settings.smtp_host else MailboxTransport(settings.data_dir)

@@ -1,0 +1,1 @@
+"""Mails: what they are made of, and the way to the mail server."""

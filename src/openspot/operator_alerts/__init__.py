@@ -1,0 +1,1 @@
+"""Operators' alerts: what goes wrong on the platform, by mail and to a webhook."""

@@ -1,0 +1,175 @@
+"""The treasury through edge, engine, router and ledger: the house's money moves once, and every book agrees."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import asyncpg
+import pytest
+from prometheus_client import REGISTRY
+
+from openspot.deposit.deposit import deposit
+from openspot.engine_client.settings import EngineConnectionSettings
+from openspot.http.operators import OperatorRole
+from openspot.kit.bus import Bus
+from openspot.kit.settings import Settings, as_part
+from openspot.reconcile.reconciliation import reconcile
+from openspot.rest_edge.operators import people
+from tests.support.edge_operators import make_operator
+from tests.support.in_process_platform import running
+from tests.support.rest_client import RestClient
+from tests.support.waiting import eventually, stretched
+
+WHY = {"reason": "the insurance is below its level"}
+TO_INSURANCE = {"from": "house:payments", "to": "house:insurance", "asset": "USD", "amount": "30"} | WHY
+Has = Callable[[str, str], Awaitable[bool]]
+MOVE = "/operator/treasury/transfers"
+
+
+@pytest.fixture
+async def settings(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setattr(people, "LOOK_INTERVAL_S", 0.05)
+    return settings.model_copy(update={"treasury_alone_limit": 100})
+
+
+@pytest.fixture
+async def platform(settings: Settings, bus: Bus) -> AsyncIterator[Settings]:
+    async with running(settings, "engine", "ledger", "router", "rest-edge"):
+        yield settings
+
+
+@pytest.fixture
+async def ada(platform: Settings, pool: asyncpg.Pool) -> AsyncIterator[RestClient]:
+    client = RestClient(platform)
+    await make_operator(client, pool, "ada@example.org", OperatorRole.TREASURY)
+    yield client
+    await client.close()
+
+
+@pytest.fixture
+async def bob(platform: Settings, pool: asyncpg.Pool) -> AsyncIterator[RestClient]:
+    client = RestClient(platform)
+    await make_operator(client, pool, "bob@example.org", OperatorRole.TREASURY)
+    yield client
+    await client.close()
+
+
+async def totals(client: RestClient, account: str) -> dict[str, tuple[str | None, str | None]]:
+    """The totals at engine and ledger, by asset."""
+    accounts = (await client("GET", "/operator/treasury/accounts")).body
+    found = next(each for each in accounts if each["account"] == account)
+    return {row["asset"]: (row["engineTotal"], row["ledgerTotal"]) for row in found["balances"]}
+
+
+async def test_the_houses_money_moves_once_and_every_book_agrees(
+    platform: Settings, ada: RestClient, bob: RestClient, pool: asyncpg.Pool
+) -> None:
+    await deposit(platform, "house:payments", "USD", "500", "funding-1")
+
+    async def has(account: str, total: str) -> bool:
+        return (await totals(ada, account)).get("USD") == (total, total)
+
+    await eventually(lambda: has("house:payments", "500"))
+    await _alone(ada, has)
+    await _together(ada, bob, has)
+    report = await reconcile(as_part(platform, EngineConnectionSettings), stretched(20))
+    assert report.exit_code == 0, report
+    assert await pool.fetchval("SELECT count(*) FROM edge_transfers WHERE kind = 'treasury' AND status = 'done'") == 5
+    made = "SELECT count(*) FROM operator_actions WHERE action IN ('house_transfer.made', 'house_transfer.approved')"
+    assert await pool.fetchval(made) == 7
+
+
+async def _alone(ada: RestClient, has: Has) -> None:
+    key = {"Idempotency-Key": "move-1"}
+    first = await ada("POST", MOVE, TO_INSURANCE, headers=key)
+    assert (first.status, first.body["status"], first.body["valueUsd"]) == (201, "done", "30.00"), first.body
+    assert (await ada("POST", MOVE, TO_INSURANCE, headers=key)).body["id"] == first.body["id"]
+    await eventually(lambda: has("house:insurance", "30"))
+    await eventually(lambda: has("house:payments", "470"))
+    # What the source has not got stays where it is.
+    poor = await ada("POST", MOVE, TO_INSURANCE | {"from": "house:interest", "amount": "1"})
+    assert (poor.body["status"], poor.body["resultCode"]) == ("refused", "RISK_NSF")
+    for bad, named in (
+        ({"to": "house:payments"}, "to must be another account than from"),
+        ({"from": "house:external"}, "from: house:external is the outside world"),
+        ({"to": "house:staking"}, "to: house:staking holds what users have staked"),
+        ({"to": "house:unknown"}, "to must be one of house:fees"),
+        ({"to": "someuser"}, "to"),
+        ({"asset": "NOPE"}, "asset must be one of"),
+        ({"amount": "0"}, "amount"),
+        ({"amount": "0.001"}, "amount"),
+        ({"reason": " "}, "reason"),
+    ):
+        refused = await ada("POST", MOVE, TO_INSURANCE | bad)
+        assert refused.status == 400 and named in str(refused.body), (bad, refused.body)
+
+
+async def _together(ada: RestClient, bob: RestClient, has: Has) -> None:
+    # 30 of 100 are used; many small ones at once are no way around the bound.
+    small = TO_INSURANCE | {"amount": "30"}
+    replies = await asyncio.gather(*(ada("POST", MOVE, small) for _ in range(4)))
+    assert sorted(reply.body["status"] for reply in replies) == ["done", "done", "waiting", "waiting"]
+    asked = (await ada("POST", MOVE, TO_INSURANCE | {"amount": "200"})).body
+    assert asked["status"] == "waiting"
+    approval = f"/operator/requests/{asked['id']}/approval"
+    assert (await ada("POST", approval, WHY)).code == "SAME_PERSON"
+    decided = await asyncio.gather(*(bob("POST", approval, WHY) for _ in range(3)))
+    assert sorted(reply.status for reply in decided) == [200, 409, 409]
+    made = (await bob("GET", f"{MOVE}/{asked['id']}")).body
+    assert (made["status"], made["from"], made["amount"]) == ("done", "house:payments", "200")
+    # What an approval cannot pay is refused by the engine, and says so.
+    much = (await bob("POST", MOVE, TO_INSURANCE | {"amount": "9000"})).body
+    assert (await ada("POST", f"/operator/requests/{much['id']}/approval", WHY)).status == 200
+    assert (await bob("GET", f"{MOVE}/{much['id']}")).body["resultCode"] == "RISK_NSF"
+    # And back: sweeping is the same way.
+    swept = await bob("POST", MOVE, TO_INSURANCE | {"from": "house:insurance", "to": "house:payments"})
+    assert swept.body["status"] == "done"
+    await eventually(lambda: has("house:payments", "240"))
+    await eventually(lambda: has("house:insurance", "260"))
+    listed = (await ada("GET", f"{MOVE}?account=house:interest")).body
+    assert [row["status"] for row in listed] == ["refused"]
+    entries = (await ada("GET", "/operator/treasury/accounts/house:insurance/entries?limit=2")).body
+    assert [(row["kind"], row["amount"], row["balance"]) for row in entries] == [
+        ("treasury", "-30", "260"), ("treasury", "200", "290"),
+    ]  # fmt: skip
+    assert (await ada("GET", "/operator/treasury/accounts/house:nobody/entries")).code == "HOUSE_ACCOUNT_NOT_FOUND"
+    assert (await ada("GET", f"{MOVE}/nothing")).code == "HOUSE_TRANSFER_NOT_FOUND"
+
+
+async def test_a_level_marks_the_account_that_is_below_it(
+    platform: Settings, ada: RestClient, pool: asyncpg.Pool
+) -> None:
+    level = {"account": "house:insurance", "asset": "USD", "level": "50"} | WHY
+    assert (await ada("PUT", "/operator/treasury/levels", level)).body["level"] == "50"
+
+    async def row() -> dict[str, object]:
+        accounts = (await ada("GET", "/operator/treasury/accounts")).body
+        found = next(each for each in accounts if each["account"] == "house:insurance")
+        return next((each for each in found["balances"] if each["asset"] == "USD"), {})
+
+    assert ((await row())["isLow"], (await row())["level"]) == (True, "50")
+
+    async def metric_is(value: float | None) -> bool:
+        labels = {"account": "house:insurance", "asset": "USD"}
+        return REGISTRY.get_sample_value("openspot_house_account_below_level", labels) == value
+
+    await eventually(lambda: metric_is(1))
+    await deposit(platform, "house:insurance", "USD", "50", "funding-2")
+
+    async def is_filled() -> bool:
+        found = await row()
+        return (found["isLow"], found["engineAvailable"], found["difference"]) == (False, "50", "0")
+
+    await eventually(is_filled)
+    await eventually(lambda: metric_is(0))
+    assert (await ada("PUT", "/operator/treasury/levels", level | {"level": None})).body["level"] is None
+    assert (await row())["level"] is None
+    await eventually(lambda: metric_is(None))
+    for bad in ({"account": "house:external"}, {"account": "house:nobody"}, {"asset": "NOPE"}, {"level": "0"}):
+        assert (await ada("PUT", "/operator/treasury/levels", level | bad)).status == 400, bad
+    trail = await pool.fetch(
+        "SELECT before, after FROM operator_actions WHERE action = 'house_level.set' ORDER BY entry_number"
+    )
+    assert [(entry["before"], entry["after"]) for entry in trail] == [
+        ('{"asset":"USD","level":null}', '{"asset":"USD","level":"50"}'),
+        ('{"asset":"USD","level":"50"}', '{"asset":"USD","level":null}'),
+    ]

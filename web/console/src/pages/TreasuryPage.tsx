@@ -1,0 +1,216 @@
+import { Button, Stack } from "@mantine/core";
+import { ArrowSwitchIcon, BellIcon, ListUnorderedIcon, XIcon } from "@primer/octicons-react";
+import { useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Badge } from "#lib/components/Badge.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { ShowOlder } from "#lib/components/ShowOlder.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { explainIfAny } from "../engine/messages.ts";
+import { useCan } from "../operator/session.ts";
+import { AdjustmentBadge } from "../parts/PersonBadges.tsx";
+import { LevelDialog, MoveDialog } from "../parts/TreasuryDialogs.tsx";
+import {
+  type HouseEntry,
+  type HouseRow,
+  type HouseTransfer,
+  rowsOf,
+  useHouseAccounts,
+  useHouseEntries,
+  useHouseTransfers,
+} from "../people/treasury.ts";
+
+const LACKS = "You lack the permission balances.transfer.";
+
+function amount(value: string | null | undefined) {
+  return value === null || value === undefined ? "–" : <Amount value={value} />;
+}
+
+const COLUMNS: readonly Column<HouseRow>[] = [
+  { id: "account", title: "Account", cell: ({ account }) => account.account },
+  { id: "purpose", title: "For", cell: ({ account }) => account.purpose },
+  { id: "asset", title: "Asset", cell: ({ balance }) => balance?.asset ?? "nothing" },
+  { id: "engine", title: "Engine", align: "right", cell: ({ balance }) => amount(balance?.engineTotal) },
+  {
+    id: "available",
+    title: "Available",
+    align: "right",
+    cell: ({ balance }) => amount(balance?.engineAvailable),
+  },
+  { id: "ledger", title: "Ledger", align: "right", cell: ({ balance }) => amount(balance?.ledgerTotal) },
+  { id: "level", title: "Level", align: "right", cell: ({ balance }) => amount(balance?.level) },
+  { id: "state", title: "State", cell: ({ balance }) => <HouseState balance={balance} /> },
+];
+
+function HouseState({ balance }: { balance: HouseRow["balance"] }) {
+  if (balance === null) return "–";
+  if (balance.isLow)
+    return (
+      <Badge tone="negative" shape="✕">
+        Below its level
+      </Badge>
+    );
+  if (balance.difference !== null && balance.difference !== "0")
+    return (
+      <Badge tone="warning" shape="◐">
+        Sides differ
+      </Badge>
+    );
+  return (
+    <Badge tone="positive" shape="●">
+      Fine
+    </Badge>
+  );
+}
+
+const TRANSFER_COLUMNS: readonly Column<HouseTransfer>[] = [
+  { id: "made", title: "Made", cell: (row) => <TimeText milliseconds={Date.parse(row.createdAt)} /> },
+  { id: "from", title: "From", cell: (row) => row.from },
+  { id: "to", title: "To", cell: (row) => row.to },
+  {
+    id: "amount",
+    title: "Amount",
+    align: "right",
+    cell: (row) => <Amount value={row.amount} unit={row.asset} />,
+  },
+  { id: "reason", title: "Reason", cell: (row) => row.reason },
+  { id: "by", title: "By", cell: (row) => row.requestedBy },
+  { id: "approved", title: "Approved by", cell: (row) => row.approvedBy ?? "alone" },
+  { id: "state", title: "State", cell: (row) => <AdjustmentBadge status={row.status} /> },
+];
+
+const ENTRY_COLUMNS: readonly Column<HouseEntry>[] = [
+  { id: "at", title: "At", cell: (row) => <TimeText milliseconds={Date.parse(row.createdAt)} /> },
+  {
+    id: "amount",
+    title: "Amount",
+    align: "right",
+    cell: (row) => <Amount value={row.amount} unit={row.asset} signed />,
+  },
+  { id: "after", title: "After it", align: "right", cell: (row) => <Amount value={row.balance} /> },
+  { id: "kind", title: "Kind", cell: (row) => row.kind },
+  { id: "reference", title: "Reference", cell: (row) => row.reference },
+];
+
+interface Asked {
+  what: "move" | "level";
+  row: HouseRow;
+}
+
+/** The house's accounts: what each is for and has, its levels, and what operators move between them. */
+export function TreasuryPage() {
+  const query = useHouseAccounts();
+  const can = useCan();
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [shown, setShown] = useState<string | null>(null);
+  const lacks = can("balances.transfer") ? undefined : LACKS;
+  const close = () => setAsked(null);
+  return (
+    <>
+      <PageHeader title="Treasury">
+        The house&apos;s own accounts at engine and ledger, the levels that they should have, and what
+        operators moved between them. No user&apos;s money is moved here.
+      </PageHeader>
+      <Stack gap="md">
+        <Card flush>
+          <DataTable
+            label="House accounts"
+            columns={COLUMNS}
+            rows={query.data && rowsOf(query.data)}
+            rowId={({ account, balance }) => `${account.account} ${balance?.asset ?? ""}`}
+            rowName={({ account, balance }) => `${account.account} ${balance?.asset ?? ""}`.trim()}
+            state={query}
+            problem={explainIfAny(query.error)}
+            empty={<EmptyState title="No accounts">The house has no accounts.</EmptyState>}
+            isWhole
+            actions={(row) => {
+              const closed = row.account.closedBecause;
+              const disabledReason = closed === null ? lacks : `${row.account.account} ${closed}.`;
+              return [
+                {
+                  label: "Move from here…",
+                  icon: <ArrowSwitchIcon />,
+                  disabledReason,
+                  onClick: () => setAsked({ what: "move", row }),
+                },
+                {
+                  label: "Set the level…",
+                  icon: <BellIcon />,
+                  disabledReason,
+                  onClick: () => setAsked({ what: "level", row }),
+                },
+                {
+                  label: "Show movements",
+                  icon: <ListUnorderedIcon />,
+                  onClick: () => setShown(row.account.account),
+                },
+              ];
+            }}
+          />
+        </Card>
+        {shown !== null && <Movements key={shown} account={shown} onClose={() => setShown(null)} />}
+        <Transfers />
+      </Stack>
+      {asked?.what === "move" && <MoveDialog row={asked.row} accounts={query.data ?? []} onClose={close} />}
+      {asked?.what === "level" && <LevelDialog row={asked.row} onClose={close} />}
+    </>
+  );
+}
+
+function Transfers() {
+  const { query, rows } = useHouseTransfers();
+  return (
+    <Card title="Transfers" flush>
+      <DataTable
+        label="Transfers of the house"
+        columns={TRANSFER_COLUMNS}
+        rows={rows}
+        rowId={({ id }) => id}
+        rowName={(row) => `${row.amount} ${row.asset} from ${row.from}`}
+        state={query}
+        problem={explainIfAny(query.error)}
+        empty={
+          <EmptyState title="Nothing was moved">
+            What operators move between accounts of the house appears here; what waits for another person is
+            among the approvals.
+          </EmptyState>
+        }
+        footer={<ShowOlder query={query} />}
+      />
+    </Card>
+  );
+}
+
+function Movements({ account, onClose }: { account: string; onClose: () => void }) {
+  const { query, rows } = useHouseEntries(account);
+  return (
+    <Card
+      title={`Movements of ${account}`}
+      actions={
+        <Button variant="subtle" color="gray" leftSection={<XIcon />} onClick={onClose}>
+          Hide
+        </Button>
+      }
+      flush
+    >
+      <DataTable
+        label={`Movements of ${account}`}
+        columns={ENTRY_COLUMNS}
+        rows={rows}
+        rowId={({ id }) => id}
+        rowName={(row) => `${row.amount} ${row.asset}`}
+        state={query}
+        problem={explainIfAny(query.error)}
+        empty={
+          <EmptyState title="No movements">
+            Nothing moved here without a trade. What trades moved is in the ledger.
+          </EmptyState>
+        }
+        footer={<ShowOlder query={query} />}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,52 @@
+/** The house's accounts, their levels, and what moves between them. */
+import { useQuery } from "@tanstack/react-query";
+import { type Schemas, returned, slice, useEdge } from "../operator/client.ts";
+import { useGrowingList } from "./queries.ts";
+
+const INTERVAL_MS = 5_000;
+
+export type HouseAccount = Schemas["HouseAccountResponse"];
+export type HouseBalance = Schemas["HouseBalanceResponse"];
+export type HouseTransfer = Schemas["HouseTransferResponse"];
+export type HouseEntry = Schemas["HouseEntryResponse"];
+
+/** One line of the table: an account with one of its assets, or alone if it has none. */
+export interface HouseRow {
+  account: HouseAccount;
+  balance: HouseBalance | null;
+}
+
+/** The lines of the table. */
+export function rowsOf(accounts: readonly HouseAccount[]): HouseRow[] {
+  return accounts.flatMap((account): HouseRow[] =>
+    account.balances.length === 0
+      ? [{ account, balance: null }]
+      : account.balances.map((balance) => ({ account, balance })),
+  );
+}
+
+export function useHouseAccounts() {
+  const { rest } = useEdge();
+  return useQuery({
+    queryKey: ["people", "house accounts"],
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/operator/treasury/accounts", { signal })),
+    refetchInterval: INTERVAL_MS,
+  });
+}
+
+export function useHouseTransfers() {
+  return useGrowingList<HouseTransfer>(["house transfers"], ({ rest }, query, signal) =>
+    slice(rest.GET("/api/v1/operator/treasury/transfers", { params: { query }, signal })),
+  );
+}
+
+export function useHouseEntries(account: string) {
+  return useGrowingList<HouseEntry>(["house entries", account], ({ rest }, query, signal) =>
+    slice(
+      rest.GET("/api/v1/operator/treasury/accounts/{account}/entries", {
+        params: { path: { account }, query },
+        signal,
+      }),
+    ),
+  );
+}
