@@ -14,7 +14,7 @@ DESCRIPTOR = Descriptor(
             module="openspot.backup_timetable.service",
             host="backup_timetable_host",
             listeners=(Listener("backup_timetable_port", "health and metrics"),),
-            enabled_by="backup_every_s",
+            enabled_by=("backup_every_s",),
         ),
     ),
 )

@@ -20,9 +20,9 @@ from openspot.cli import (
     platform,
     providers,
     repairs,
-    trace,
     reports,
     reserves,
+    trace,
     upgrade,
     users,
 )

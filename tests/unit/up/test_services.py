@@ -104,6 +104,8 @@ def test_the_demo_market_runs_only_if_it_is_asked_for() -> None:
 def test_backups_are_made_only_if_an_interval_is_set() -> None:
     without, with_it = PlatformSettings(), PlatformSettings(backup_every_s=3600)
     assert set(enabled(with_it)) - set(enabled(without)) == {"backup-timetable"}
+
+
 def test_operators_alerts_run_only_if_there_is_somebody_to_tell() -> None:
     without = set(enabled(PlatformSettings()))
     for told in ({"alert_mails": "ada@example.org"}, {"alert_webhook_url": "https://hooks.example.org/"}):

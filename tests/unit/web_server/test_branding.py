@@ -17,6 +17,7 @@ BRAND = Brand(
         LegalText("terms", "Terms <of use>", "Be *fair*.\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))\n"),
     ),
 )
+WORKER = Path(__file__).resolve().parents[3] / "web/public/trade/worker.js"
 PAGE = '<html><head><meta name="application-name" content="OpenSpot" /><title>OpenSpot</title></head></html>'
 
 
@@ -44,9 +45,8 @@ async def test_every_page_has_the_name_and_the_colours(tmp_path: Path) -> None:
 
 
 async def test_the_worker_has_the_name_for_messages_without_a_title(tmp_path: Path) -> None:
-    worker = Path(__file__).resolve().parents[3] / "web/public/trade/worker.js"
     (tmp_path / "trade").mkdir()
-    (tmp_path / "trade/worker.js").write_text(worker.read_text())
+    (tmp_path / "trade/worker.js").write_text(WORKER.read_text())
     served = pages(tmp_path, BRAND._replace(name='Bob "B" \\ Co'))
     text = (await ask(served, "GET", "/trade/worker.js")).body.decode()
     assert 'const BRAND = "Bob \\"B\\" \\\\ Co";' in text

@@ -2968,6 +2968,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every alert of operators, and where they go
+         * @description Only an operator with the permission `alerts.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_operator_alerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/alerts/tries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test of an alert through the real way, and say what became of it
+         * @description Only an operator with the permission `alerts.try` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        post: operations["try_operator_alert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/users/search": {
         parameters: {
             query?: never;
@@ -3520,6 +3560,110 @@ export interface paths {
          * @description Only an operator with the permission `balances.read_all` may call it. The `standard` limits count the request.
          */
         get: operations["get_adjustment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/treasury/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The house's accounts: purpose, balances at engine and ledger, levels
+         * @description Only an operator with the permission `balances.read_all` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_house_accounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/treasury/accounts/{account}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What moved on an account of the house without a trade, newest first
+         * @description Only an operator with the permission `balances.read_all` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_house_entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/treasury/levels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the level below which an account of the house raises an alert; null removes it
+         * @description Only an operator with the permission `balances.transfer` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        put: operations["set_house_level"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/treasury/transfers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The transfers between the house's accounts that were made, newest first
+         * @description Only an operator with the permission `balances.read_all` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_house_transfers"];
+        put?: never;
+        /**
+         * Move money between two accounts of the house; beyond a bound another person approves
+         * @description Only an operator with the permission `balances.transfer` may call it. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
+        post: operations["move_house_money"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/treasury/transfers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One transfer between the house's accounts, or the request for it
+         * @description Only an operator with the permission `balances.read_all` may call it. The `standard` limits count the request.
+         */
+        get: operations["get_house_transfer"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4101,7 +4245,7 @@ export interface components {
          * @description What needs two persons.
          * @enum {string}
          */
-        ActionKind: "adjustment" | "second_factor_reset" | "account_closure";
+        ActionKind: "adjustment" | "second_factor_reset" | "account_closure" | "house_transfer";
         /**
          * ActivityKind
          * @description The kinds of entries.
@@ -4185,6 +4329,53 @@ export interface components {
             timestamp: number;
             firstSequence: number;
             lastSequence: number;
+        };
+        /**
+         * AlertKind
+         * @description What may be wrong.
+         * @enum {string}
+         */
+        AlertKind: "disk_low" | "service_down" | "service_restarted" | "consumer_lags" | "breaker_open" | "books_differ" | "house_account_low" | "price_disputed" | "price_stale" | "logins_fail" | "large_withdrawal" | "market_interrupted";
+        /**
+         * AlertResponse
+         * @description One alert: what it means, and its state.
+         *
+         *     `unknown`: nothing that shows it has been seen since the service started. `pending`: its condition is there, but not
+         *     for long enough. `lastRaisedAt` and `lastEndedAt` are null if it never was.
+         */
+        AlertResponse: {
+            kind: components["schemas"]["AlertKind"];
+            title: string;
+            severity: components["schemas"]["Severity"];
+            condition: string;
+            action: string;
+            /** @enum {string} */
+            state: "unknown" | "fine" | "pending" | "raised";
+            text: string;
+            since: string | null;
+            lastToldAt: string | null;
+            lastEndedAt: string | null;
+            count: number;
+        };
+        /**
+         * AlertTryBody
+         * @description The alert that is tried, and why: the trail keeps it.
+         * @example {
+         *       "kind": "disk_low",
+         *       "reason": "a new address for the night"
+         *     }
+         */
+        AlertTryBody: {
+            kind: components["schemas"]["AlertKind"];
+            reason: string;
+        };
+        /**
+         * AlertsResponse
+         * @description Every alert, and where they go.
+         */
+        AlertsResponse: {
+            alerts: components["schemas"]["AlertResponse"][];
+            destinations: components["schemas"]["DestinationResponse"][];
         };
         /**
          * Algorithm
@@ -4883,6 +5074,19 @@ export interface components {
             simulated: boolean;
         };
         /**
+         * DestinationResponse
+         * @description A destination: how many messages wait for it, and what became of the newest attempt. `fault` is empty if it
+         *     arrived; both are null before the first attempt.
+         */
+        DestinationResponse: {
+            name: string;
+            waiting: number;
+            leftOut: number;
+            sentThisHour: number;
+            lastAt: string | null;
+            fault: string | null;
+        };
+        /**
          * DoneResponse
          * @description The request is done. If it sends a mail, the mail is queued.
          */
@@ -5174,6 +5378,120 @@ export interface components {
             balance: string;
             price: string | null;
             value: string | null;
+        };
+        /**
+         * HouseAccountResponse
+         * @description An account of the house. `closedBecause` says why no money may be moved from or to it; null if it may.
+         */
+        HouseAccountResponse: {
+            account: string;
+            purpose: string;
+            closedBecause: string | null;
+            balances: components["schemas"]["HouseBalanceResponse"][];
+        };
+        /**
+         * HouseBalanceResponse
+         * @description An account's balance of one asset at the engine and in the ledger, and its level.
+         *
+         *     A side is null if it could not be read. `difference` is the ledger's total less the engine's. `isLow` says that the
+         *     engine has less available than the level.
+         */
+        HouseBalanceResponse: {
+            asset: string;
+            engineTotal: string | null;
+            engineAvailable: string | null;
+            ledgerTotal: string | null;
+            difference: string | null;
+            level: string | null;
+            isLow: boolean;
+        };
+        /**
+         * HouseEntryResponse
+         * @description An entry of a house account in the ledger that no trade made. Below 0 the account gave. `balance`
+         *     is the total after it.
+         */
+        HouseEntryResponse: {
+            id: string;
+            asset: string;
+            /** Format: decimal */
+            amount: string;
+            /** Format: decimal */
+            balance: string;
+            kind: string;
+            reference: string;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        /**
+         * HouseLevelBody
+         * @description The level that an account should have of an asset; null: none. `reason` stays in the trail.
+         * @example {
+         *       "account": "house:insurance",
+         *       "asset": "USDT",
+         *       "level": "10000",
+         *       "reason": "a day of liquidations"
+         *     }
+         */
+        HouseLevelBody: {
+            account: string;
+            /** @example BTC */
+            asset: string;
+            level: (string | number) | null;
+            reason: string;
+        };
+        /**
+         * HouseLevelResponse
+         * @description A level as it is from now on.
+         */
+        HouseLevelResponse: {
+            account: string;
+            asset: string;
+            level: string | null;
+        };
+        /**
+         * HouseTransferBody
+         * @description What moves between two accounts of the house.
+         * @example {
+         *       "amount": "2500",
+         *       "asset": "USDT",
+         *       "from": "house:fees",
+         *       "reason": "the insurance is below its level",
+         *       "to": "house:insurance"
+         *     }
+         */
+        HouseTransferBody: {
+            from: string;
+            to: string;
+            /** @example BTC */
+            asset: string;
+            /** @example 0.015 */
+            amount: string | number;
+            reason: string;
+        };
+        /**
+         * HouseTransferResponse
+         * @description A transfer, or the request for one that another person approves: then `status` is `waiting` or `rejected`.
+         *
+         *     `pending`: the engine has not answered yet, it is tried again. `resultCode` says why one was refused. `valueUsd` is
+         *     null where nobody knew the value.
+         */
+        HouseTransferResponse: {
+            id: string;
+            from: string;
+            to: string;
+            asset: string;
+            /** Format: decimal */
+            amount: string;
+            reason: string;
+            valueUsd: string | null;
+            requestedBy: string;
+            approvedBy: string | null;
+            /** @enum {string} */
+            status: "waiting" | "rejected" | "pending" | "done" | "refused";
+            resultCode: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            decidedAt: string | null;
         };
         /**
          * InformationResponse
@@ -6572,7 +6890,7 @@ export interface components {
          *     `http/operators.py` says which role has which.
          * @enum {string}
          */
-        Permission: "console.use" | "orders.read_all" | "orders.cancel_any" | "orders.cancel_all" | "trades.read_all" | "trades.export" | "trades.annotate" | "participants.read" | "participants.create" | "participants.activate" | "participants.deactivate" | "participants.set_stp_mode" | "participants.set_fees" | "participants.reset_password" | "participants.set_type" | "users.read" | "users.export" | "users.annotate" | "users.lock_login" | "users.lock_withdrawals" | "users.reset_second_factor" | "users.resend_mail" | "users.set_limits" | "users.close" | "balances.read_all" | "balances.adjust_up" | "balances.adjust_down" | "balances.approve" | "balances.transfer" | "balances.export" | "deposits.read" | "deposits.export" | "deposits.credit" | "withdrawals.read" | "withdrawals.export" | "withdrawals.approve" | "withdrawals.reject" | "withdrawals.sign" | "withdrawals.assign" | "wallets.read" | "wallets.configure" | "payments.read" | "payments.export" | "plans.read" | "plans.change" | "markets.read" | "markets.announce" | "symbols.create" | "symbols.update" | "symbols.set_phase" | "symbols.deactivate" | "symbols.delete" | "currencies.create" | "currencies.update" | "currencies.delete" | "fees.configure" | "risk.read" | "risk.set_limits" | "risk.freeze_participant" | "margin.read" | "margin.liquidate" | "kyc.read" | "kyc.decide" | "cases.read" | "cases.close" | "reports.regulatory" | "reports.read" | "reports.export" | "reserves.prove" | "sessions.read" | "sessions.end_any" | "api_keys.read_all" | "api_keys.revoke_any" | "permissions.read" | "permissions.grant" | "operators.read" | "operators.end_sessions" | "stats.read" | "health.read" | "journal.verify" | "journal.export" | "reconcile.run" | "reconcile.read" | "audit.read" | "audit.export" | "settings.read" | "settings.change";
+        Permission: "console.use" | "orders.read_all" | "orders.cancel_any" | "orders.cancel_all" | "trades.read_all" | "trades.export" | "trades.annotate" | "participants.read" | "participants.create" | "participants.activate" | "participants.deactivate" | "participants.set_stp_mode" | "participants.set_fees" | "participants.reset_password" | "participants.set_type" | "users.read" | "users.export" | "users.annotate" | "users.lock_login" | "users.lock_withdrawals" | "users.reset_second_factor" | "users.resend_mail" | "users.set_limits" | "users.close" | "balances.read_all" | "balances.adjust_up" | "balances.adjust_down" | "balances.approve" | "balances.transfer" | "balances.export" | "deposits.read" | "deposits.export" | "deposits.credit" | "withdrawals.read" | "withdrawals.export" | "withdrawals.approve" | "withdrawals.reject" | "withdrawals.sign" | "withdrawals.assign" | "wallets.read" | "wallets.configure" | "payments.read" | "payments.export" | "plans.read" | "plans.change" | "markets.read" | "markets.announce" | "symbols.create" | "symbols.update" | "symbols.set_phase" | "symbols.deactivate" | "symbols.delete" | "currencies.create" | "currencies.update" | "currencies.delete" | "fees.configure" | "risk.read" | "risk.set_limits" | "risk.freeze_participant" | "margin.read" | "margin.liquidate" | "kyc.read" | "kyc.decide" | "cases.read" | "cases.close" | "reports.regulatory" | "reports.read" | "reports.export" | "reserves.prove" | "sessions.read" | "sessions.end_any" | "api_keys.read_all" | "api_keys.revoke_any" | "permissions.read" | "permissions.grant" | "operators.read" | "operators.end_sessions" | "stats.read" | "health.read" | "journal.verify" | "journal.export" | "alerts.read" | "alerts.try" | "reconcile.run" | "reconcile.read" | "audit.read" | "audit.export" | "settings.read" | "settings.change";
         /**
          * PlanRecord
          * @description A plan. `prices` are for one period of `intervalMonths`, by asset, before discount.
@@ -7375,6 +7693,12 @@ export interface components {
             ended: number;
         };
         /**
+         * Severity
+         * @description How urgent an alert is, as in docs/operations/monitoring.md.
+         * @enum {string}
+         */
+        Severity: "page" | "ticket";
+        /**
          * SideBySideResponse
          * @description One asset at the engine and in the ledger; null where that side did not respond.
          *
@@ -7747,11 +8071,26 @@ export interface components {
             hash: string;
         };
         /**
+         * TriedDestination
+         * @description What became of a try: `fault` is empty if the destination has taken it.
+         */
+        TriedDestination: {
+            name: string;
+            fault: string;
+        };
+        /**
          * TriggerSource
          * @description The price that fires a trigger.
          * @enum {string}
          */
         TriggerSource: "last" | "mark";
+        /**
+         * TryResponse
+         * @description What became of a try, by destination.
+         */
+        TryResponse: {
+            destinations: components["schemas"]["TriedDestination"][];
+        };
         /**
          * UnstakeBody
          * @description The amount to take back from a staking balance. Without `amount`, all of it is taken back.
@@ -22282,6 +22621,167 @@ export interface operations {
             };
         };
     };
+    list_operator_alerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertsResponse"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the service of alerts does not respond, or nobody is told: ALERTS_SILENT */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    try_operator_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertTryBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TryResponse"];
+                };
+            };
+            /** @description the body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the service of alerts does not respond, or nobody is told: ALERTS_SILENT */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     search_users: {
         parameters: {
             query: {
@@ -25246,6 +25746,512 @@ export interface operations {
                 };
             };
             /** @description there is no such adjustment */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_house_accounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HouseAccountResponse"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_house_entries: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Where to go on: `X-Next-Cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Account of the house */
+                account: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description Cursor of the next page; absent on the last */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HouseEntryResponse"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the house has no such account: HOUSE_ACCOUNT_NOT_FOUND */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    set_house_level: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HouseLevelBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HouseLevelResponse"];
+                };
+            };
+            /** @description the body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_house_transfers: {
+        parameters: {
+            query?: {
+                /** @description Only transfers from or to this account of the house */
+                account?: string | null;
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Where to go on: `X-Next-Cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description Cursor of the next page; absent on the last */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HouseTransferResponse"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    move_house_money: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key gets the first response again, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HouseTransferBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the response of an earlier request with the same Idempotency-Key */
+                    "Idempotency-Hit"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HouseTransferResponse"];
+                };
+            };
+            /** @description the body is not valid, or one of the accounts is not open to transfers */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the Idempotency-Key came with another request, or its first request still runs: Retry-After */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_house_transfer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the transfer */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HouseTransferResponse"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no such transfer: HOUSE_TRANSFER_NOT_FOUND */
             404: {
                 headers: {
                     [name: string]: unknown;

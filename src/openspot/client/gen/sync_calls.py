@@ -59,6 +59,8 @@ from openspot.client.gen.records import (
     PushKey,
     PushSubscription,
     Replacement,
+    ReserveProof,
+    ReserveStatement,
     ScreenLayout,
     Session,
     SignInProviders,
@@ -719,6 +721,14 @@ class SyncCalls:
     def payment_fees(self) -> list[PaymentFee]:
         """The fees of payments."""
         return self._loop.run(self._client.payment_fees())
+
+    def reserve_statements(self) -> list[ReserveStatement]:
+        """What the exchange has proved that it owes, newest first."""
+        return self._loop.run(self._client.reserve_statements())
+
+    def own_reserve_proof(self, proof_id: str) -> ReserveProof:
+        """The user's leaves of a proof, and their ways to its root."""
+        return self._loop.run(self._client.own_reserve_proof(proof_id))
 
     def margin_account(self) -> MarginAccount | None:
         """The margin account, or None if the user has none."""

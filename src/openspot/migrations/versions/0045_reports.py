@@ -9,7 +9,7 @@ from alembic import op
 from openspot.migrations.indexes import create_index
 
 revision = "0045"
-down_revision = "0043"
+down_revision = "0044"
 branch_labels = None
 depends_on = None
 

@@ -6,7 +6,7 @@ All statements may be repeated, and none of them locks out those who write to th
 from alembic import op
 
 revision = "0047"
-down_revision = "0043"
+down_revision = "0046"
 branch_labels = None
 depends_on = None
 

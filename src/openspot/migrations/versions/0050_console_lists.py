@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0050"
-down_revision = "0043"
+down_revision = "0047"
 branch_labels = None
 depends_on = None
 
