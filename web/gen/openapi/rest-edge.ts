@@ -4659,6 +4659,22 @@ export interface components {
             failed: components["schemas"]["CancelFailure"][];
         };
         /**
+         * BulkCancelBody
+         * @description Cancels the caller's open orders that match every given property. Without any, it cancels all of them.
+         *
+         *     Several orders may have one `clientOrderId`: all that are open are cancelled.
+         * @example {
+         *       "side": "buy",
+         *       "symbol": "BTC-USD"
+         *     }
+         */
+        BulkCancelBody: {
+            symbol?: string | null;
+            side?: components["schemas"]["OrderSide"] | null;
+            orderIds?: string[] | null;
+            clientOrderId?: string | null;
+        };
+        /**
          * BulkDecisionBody
          * @description The users whose verifications are decided, and how.
          * @example {
@@ -4681,6 +4697,24 @@ export interface components {
              * @enum {string}
              */
             level?: "basic" | "verified";
+        };
+        /**
+         * BulkOrdersBody
+         * @description The users whose open orders are cancelled, on all markets or on `symbol` alone.
+         * @example {
+         *       "dryRun": true,
+         *       "reason": "ticket 4711",
+         *       "symbol": "BTC-USD",
+         *       "userIds": [
+         *         "Ada1"
+         *       ]
+         *     }
+         */
+        BulkOrdersBody: {
+            userIds: string[];
+            dryRun: boolean;
+            reason: string;
+            symbol?: string | null;
         };
         /**
          * BulkResponse
@@ -8383,40 +8417,6 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
-        };
-        /**
-         * BulkCancelBody
-         * @description The users whose open orders are cancelled, on all markets or on `symbol` alone.
-         * @example {
-         *       "dryRun": true,
-         *       "reason": "ticket 4711",
-         *       "symbol": "BTC-USD",
-         *       "userIds": [
-         *         "Ada1"
-         *       ]
-         *     }
-         */
-        openspot__rest_edge__operators__bulk__schemas__BulkCancelBody: {
-            userIds: string[];
-            dryRun: boolean;
-            reason: string;
-            symbol?: string | null;
-        };
-        /**
-         * BulkCancelBody
-         * @description Cancels the caller's open orders that match every given property. Without any, it cancels all of them.
-         *
-         *     Several orders may have one `clientOrderId`: all that are open are cancelled.
-         * @example {
-         *       "side": "buy",
-         *       "symbol": "BTC-USD"
-         *     }
-         */
-        openspot__rest_edge__orders__schemas__BulkCancelBody: {
-            symbol?: string | null;
-            side?: components["schemas"]["OrderSide"] | null;
-            orderIds?: string[] | null;
-            clientOrderId?: string | null;
         };
     };
     responses: never;
@@ -14256,7 +14256,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["openspot__rest_edge__orders__schemas__BulkCancelBody"] | null;
+                "application/json": components["schemas"]["BulkCancelBody"] | null;
             };
         };
         responses: {
@@ -27779,7 +27779,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["openspot__rest_edge__operators__bulk__schemas__BulkCancelBody"];
+                "application/json": components["schemas"]["BulkOrdersBody"];
             };
         };
         responses: {

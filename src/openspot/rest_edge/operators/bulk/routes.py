@@ -13,7 +13,7 @@ from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import respond
 from openspot.http.routing import Router
 from openspot.rest_edge.operators.acting import Acting, acting
-from openspot.rest_edge.operators.bulk.schemas import BulkBody, BulkCancelBody, BulkDecisionBody, BulkResponse
+from openspot.rest_edge.operators.bulk.schemas import BulkBody, BulkDecisionBody, BulkOrdersBody, BulkResponse
 from openspot.rest_edge.operators.bulk.service import BulkActions
 from openspot.rest_edge.operators.users.service import OperatedUsers
 from openspot.rest_edge.operators.users.store import LockKind
@@ -49,7 +49,7 @@ def bulk_routes(prefix: str, bulk: BulkActions, users: OperatedUsers, verificati
         "/cancel-orders", _bulk(Permission.ORDERS_CANCEL_ALL), response=BulkResponse, refusals=_BAD,
         summary="Cancel the open orders of several users, on one market or on all",
     )  # fmt: skip
-    async def cancel_orders_of_users(request: Request, body: BulkCancelBody) -> Response:
+    async def cancel_orders_of_users(request: Request, body: BulkOrdersBody) -> Response:
         async def cancel(user_id: str, one: Acting) -> None:
             await bulk.cancel_orders(user_id, body.symbol, one)
 

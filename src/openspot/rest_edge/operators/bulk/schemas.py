@@ -26,7 +26,7 @@ class BulkBody(Body):
     reason: Reason
 
 
-class BulkCancelBody(BulkBody):
+class BulkOrdersBody(BulkBody):
     """The users whose open orders are cancelled, on all markets or on `symbol` alone."""
 
     model_config = example({"userIds": ["Ada1"], "symbol": "BTC-USD", "dryRun": True, "reason": "ticket 4711"})
