@@ -211,6 +211,8 @@ def main() -> None:
         "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
         "OPENSPOT_WITHDRAWAL_LIMIT_BASIC": "1000000",
         "OPENSPOT_FOLLOW_FILLS": "true",
+        # The page of alerts has somebody to tell.
+        "OPENSPOT_ALERT_MAILS": "night@example.com",
     }
     platform = ChildPlatform(data, environment, arguments=["--demo"])
     try:

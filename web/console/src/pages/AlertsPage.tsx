@@ -40,9 +40,9 @@ const COLUMNS: readonly Column<Alert>[] = [
     },
   },
   { id: "urgency", title: "Urgency", cell: (row) => (row.severity === "page" ? "at once" : "next day") },
+  { id: "told", title: "Last told", cell: (row) => time(row.lastToldAt) },
   { id: "why", title: "Why", cell: (row) => (row.text === "" ? `when ${row.condition}` : row.text) },
   { id: "first", title: "First", cell: (row) => row.action },
-  { id: "told", title: "Last told", cell: (row) => time(row.lastToldAt) },
 ];
 
 const DESTINATION_COLUMNS: readonly Column<Destination>[] = [
