@@ -119,8 +119,9 @@ def _scratch_folder(folder: Path) -> Iterator[Path]:
             shutil.rmtree(folder)
         folder.mkdir(mode=0o700)
         (folder / "mark").touch()
-        yield folder
-        shutil.rmtree(folder)
-        folder.with_name(folder.name + ".lock").unlink(missing_ok=True)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder)
     finally:
         os.close(descriptor)
