@@ -6,7 +6,7 @@ from openspot.contracts.messages import OrderRequest
 from openspot.domain.order import PostOnlyMode, SelfTradePrevention
 from openspot.kit.clock import iso_from_ms
 
-CLIENT_IDS = 2
+CLIENT_IDS = 5
 """Each user chooses among so many client order ids, so that open orders meet orders that want the same one."""
 _STOPS = ("stop_market", "stop_limit", "take_profit_market", "take_profit_limit")
 _LIFETIMES_MS = (400, 2_000, 7_000, 30_000)

@@ -42,6 +42,7 @@ from openspot.router.orders.list_cancellation import ListCancellation
 from openspot.router.orders.list_submission import ListSubmission
 from openspot.router.store import Resumption
 from openspot.router.translation.order_state_machine import OrderStateMachine
+from tests.simulation import complete_orders
 from tests.simulation import engine as simulated_engine
 from tests.simulation.mutants import Fault
 from tests.simulation.rows import Rows
@@ -305,8 +306,14 @@ def client_order_ids_are_free() -> Fault:
 
 
 def client_order_ids_are_not_in_snapshots() -> Fault:
-    """After a restart from a snapshot the client order ids of the orders in it are free."""
-    return patch.object(ClientOrderIds, "snapshot", lambda *_: [])
+    """After a restart from a snapshot the client order ids of the orders in it are free.
+
+    Users choose among so few ids that one comes again soon.
+    """
+    faults = ExitStack()
+    faults.enter_context(patch.object(complete_orders, "CLIENT_IDS", 2))
+    faults.enter_context(patch.object(ClientOrderIds, "snapshot", lambda *_: []))
+    return faults
 
 
 def switches_are_told_too_early() -> Fault:

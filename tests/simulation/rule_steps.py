@@ -11,8 +11,7 @@ from openspot.engine.core.records import CommandKind
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.router.orders.engine_order_ids import BLOCK_SIZE
 from tests.simulation.clients import MANY_OF_ONE, USERS
-from tests.simulation.complete_orders import CLIENT_IDS
-from tests.simulation.storm import WEIGHTS, Steps, snapshot
+from tests.simulation.storm import WEIGHTS, Steps
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -87,7 +86,7 @@ def place_list(world: "World") -> None:
         world.told.listed[order.external_id] = user
     world.told.lists[list_id] = user
     if chance.random() < 0.3:
-        orders[-1].client_order_id = f"{user}-{chance.randint(1, CLIENT_IDS)}"
+        orders[-1].client_order_id = f"{user}-{chance.randint(1, 5)}"
     with suppress(IntakeRefusal):
         _look_at(world.engine.list_intake.place(list_id, list_type, orders))
 
@@ -172,7 +171,6 @@ def _look_at(future: asyncio.Future[Any]) -> None:
 
 
 _WEIGHTS = WEIGHTS | {
-    snapshot: 5,
     mark: 10,
     change_phase: 3,
     hold_auction: 3,

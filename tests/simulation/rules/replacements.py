@@ -9,10 +9,8 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import FLAG_ALLOW_FAILURE, Command, CommandKind, CreateSymbol, Event, EventType
 from tests.simulation.rules.story import Rule, Story, is_listed
 
-_LISTED_REASONS = (ResultCode.LIST_EXIT_ENDED, ResultCode.LIST_ENTRY_ENDED)
-"""Why the order of a list ends that its owner cancels, if another word than that describes it."""
-
-
+_REASONS = (ResultCode.CANCELLED_BY_USER, ResultCode.LIST_EXIT_ENDED)
+"""Why a replaced order ends. The second is of an exit that its entry has not armed."""
 _OF_A_LIST = (EventType.LIST_ENDED, EventType.UNARMED)
 """Events that name a list where others name an order."""
 
@@ -104,7 +102,7 @@ class ReplacementRule(Rule):
 
     def _cancel(self, event: Event, command: Command) -> None:
         is_end = event.type == EventType.REDUCE and not event.remaining
-        is_own = event.code == ResultCode.CANCELLED_BY_USER or event.code in _LISTED_REASONS
+        is_own = event.code in _REASONS
         name = f"order {command.order_id}, which was to be replaced,"
         self.demand(is_end and is_own, f"{name} has an event of type {event.type} and code {event.code}")
         self.demand(event.account == command.account, f"{name} was cancelled by {command.account}")
