@@ -30,7 +30,8 @@ def test_an_operator_proves_and_a_user_checks(
     console.look_over("reports", OPPOSITE_LOOKS)
     for report in ("Fee income", "Volumes", "Users", "Balances"):
         console.page.get_by_role("tab", name=report).click()
-        expect(console.page.get_by_role("table", name=report)).to_be_visible()
+        expect(console.page.get_by_role("tab", name=report)).to_have_attribute("aria-selected", "true")
+        expect(console.page.get_by_text("Updated").first).to_be_visible()
 
     screen = new_window(trader)
     screen.go("/reserves", "Proof of reserves")
