@@ -335,6 +335,14 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
       permission("cases.read", "See cases", "COMPLIANCE_OFFICER", "AUDITOR"),
       permission("cases.close", "Close cases", "COMPLIANCE_OFFICER"),
       permission("reports.regulatory", "Make reports for authorities", "COMPLIANCE_OFFICER"),
+      permission(
+        "reports.read",
+        "See the exchange's figures by day and month",
+        "COMPLIANCE_OFFICER",
+        "AUDITOR",
+      ),
+      permission("reports.export", "Save these figures as files", "AUDITOR"),
+      permission("reserves.prove", "Prove to users what they are owed", "TREASURER"),
     ],
   },
   {

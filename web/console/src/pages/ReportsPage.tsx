@@ -372,7 +372,7 @@ function Picture({ report, rows, span }: { report: Report; rows: readonly Report
         until={until}
         format={(value) => value.toLocaleString("en", { maximumFractionDigits: 4 })}
         formatTick={(value) => value.toLocaleString("en", { notation: "compact" })}
-        formatAt={(at) => new Date(at).toISOString().slice(0, 10)}
+        formatAt={(at) => new Date(at).toISOString().slice(5, 10)}
       />
     </div>
   );

@@ -1,6 +1,5 @@
 """The routes of reports: `/operator/reports/…`, each as rows, and as a file below `/export`."""
 
-from collections.abc import Awaitable, Callable
 from datetime import date
 from typing import Annotated, Any, NamedTuple
 
@@ -24,7 +23,6 @@ from openspot.rest_edge.operators.reports.schemas import (
     VolumeReportRow,
 )
 from openspot.rest_edge.operators.reports.service import Reports, lines
-from openspot.rest_edge.operators.reports.tables import Row
 from openspot.rest_edge.operators.schemas import Reason
 
 SinceQuery = Annotated[date, Query(alias="from", description="The first day, in UTC")]
@@ -42,18 +40,17 @@ class _Report(NamedTuple):
     name: str
     summary: str
     row: type[ResponseBody]
-    rows: Callable[[Span], Awaitable[list[Row]]]
 
 
 def report_routes(prefix: str, reports: Reports) -> Router:
     """The routes of reports, below `prefix`."""
     router = Router(f"{prefix}/operator/reports", tag="operator")
     for report in (
-        _Report("fees", "What the exchange earned, by account and asset", FeeReportRow, reports.fees),
-        _Report("volumes", "What was traded, by market", VolumeReportRow, reports.volumes),
-        _Report("users", "How many users registered, were active, and were there", UserReportRow, reports.users),
-        _Report("balances", "What accounts held at the end, by class and asset", BalanceReportRow, reports.balances),
-        _Report("reserves", "What users were owed and what custody held", ReserveReportRow, reports.reserves),
+        _Report("fees", "What the exchange earned, by account and asset", FeeReportRow),
+        _Report("volumes", "What was traded, by market", VolumeReportRow),
+        _Report("users", "How many users registered, were active, and were there", UserReportRow),
+        _Report("balances", "What accounts held at the end, by class and asset", BalanceReportRow),
+        _Report("reserves", "What users were owed and what custody held", ReserveReportRow),
     ):
         _routes_of(router, reports, report)
     return router
@@ -68,7 +65,7 @@ def _routes_of(router: Router, reports: Reports, report: _Report) -> None:
         refusals=_BAD, name=f"report_{report.name}", summary=report.summary,
     )  # fmt: skip
     async def read_report(since: SinceQuery, until: UntilQuery, by: ByQuery = Period.DAY) -> Response:
-        rows = await report.rows(_span(since, until, by))
+        rows = await reports.rows(report.name, _span(since, until, by))
         return json_response(rows_of.dump_python(rows_of.validate_python(rows), mode="json", by_alias=True))
 
     @router.get(
@@ -79,7 +76,7 @@ def _routes_of(router: Router, reports: Reports, report: _Report) -> None:
         request: Request, reason: ReasonQuery, since: SinceQuery, until: UntilQuery, by: ByQuery = Period.DAY
     ) -> Response:
         span = _span(since, until, by)
-        rows = await report.rows(span)
+        rows = await reports.rows(report.name, span)
         await reports.note_export(report.name, span, acting(request, reason))
         name = f'attachment; filename="{report.name}-{span.since}-{span.until}.csv"'
         return StreamingResponse(lines(fields, rows), media_type="text/csv", headers={"Content-Disposition": name})

@@ -41,6 +41,17 @@ class Reports:
         self._now = now
         self._store = ReportStore(pool, now)
 
+    async def rows(self, name: str, span: Span) -> list[Row]:
+        """The rows of the report of that name. Raises KeyError for another name."""
+        readers = {
+            "fees": self.fees,
+            "volumes": self.volumes,
+            "users": self.users,
+            "balances": self.balances,
+            "reserves": self.reserves,
+        }
+        return await readers[name](span)
+
     async def fees(self, span: Span) -> list[Row]:
         """What the exchange earned."""
         return fee_rows(span, await self._store.movements(span, INCOME))

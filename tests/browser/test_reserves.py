@@ -1,0 +1,57 @@
+"""An operator proves what is owed from the page Reports; a user checks the own part, and sees if it is not true."""
+
+import json
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.support.console import OPPOSITE_LOOKS, Console
+from tests.support.reserve_trees import VERIFIER
+from tests.support.trading_screen import Exchange, NewWindow
+from tests.support.waiting import stretched
+
+pytestmark = pytest.mark.proof
+
+
+def test_an_operator_proves_and_a_user_checks(
+    console: Console, exchange: Exchange, new_window: NewWindow, tmp_path: Path
+) -> None:
+    trader = exchange.register(f"{secrets.token_hex(6)}@example.com")
+    exchange.deposit([(trader, "SOL", "12.345")])
+    console.open("/reports?report=reserves", "Reports")
+    expect(console.page.get_by_text("Custody holds less than users are owed of")).to_be_visible()
+    button = console.page.get_by_role("button", name="Prove now")
+    button.click()
+    expect(console.page.get_by_role("button", name="Copy digest").first).to_be_visible(timeout=stretched(60) * 1000)
+    console.look_over("reports", OPPOSITE_LOOKS)
+    for report in ("Fee income", "Volumes", "Users", "Balances"):
+        console.page.get_by_role("tab", name=report).click()
+        expect(console.page.get_by_role("tab", name=report)).to_have_attribute("aria-selected", "true")
+        expect(console.page.get_by_text("Updated").first).to_be_visible()
+
+    screen = new_window(trader)
+    screen.go("/reserves", "Proof of reserves")
+    page = screen.page
+    page.get_by_role("button", name="Check my balances").click()
+    expect(page.get_by_text("Your proof holds")).to_be_visible()
+    expect(screen.row("Owed to you", "SOL")).to_contain_text("12.345")
+    screen.look_over("a proof that holds", OPPOSITE_LOOKS)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the proof").click()
+    saved = tmp_path / "proof.json"
+    download.value.save_as(saved)
+    command = [sys.executable, "-I", str(VERIFIER), str(saved), "--user", trader.user_id, "--expect", "SOL=12.345"]
+    assert subprocess.run(command, check=False, timeout=stretched(60)).returncode == 0
+
+    def less(route: Route) -> None:
+        proof = json.loads(saved.read_text())
+        proof["leaves"][0]["balances"] = ["0" for _ in proof["leaves"][0]["balances"]]
+        route.fulfill(json=proof)
+
+    page.route("**/reserves/*/own", less)
+    page.get_by_role("button", name="Check my balances").click()
+    expect(page.get_by_text("Your proof does not hold: A leaf of yours does not lead")).to_be_visible()
