@@ -8,6 +8,7 @@ from openspot.web_server.application import WebPages
 from openspot.web_server.page_config import PageConfig
 from tests.support.asgi import ask
 
+WORKER = (Path(__file__).parents[3] / "web/public/trade/worker.js").read_text()
 BRAND = Brand(
     name="Bob & Co",
     links=(BrandLink("Help", "https://help.example.com"),),
@@ -44,9 +45,8 @@ async def test_every_page_has_the_name_and_the_colours(tmp_path: Path) -> None:
 
 
 async def test_the_worker_has_the_name_for_messages_without_a_title(tmp_path: Path) -> None:
-    worker = Path(__file__).resolve().parents[3] / "web/public/trade/worker.js"
     (tmp_path / "trade").mkdir()
-    (tmp_path / "trade/worker.js").write_text(worker.read_text())
+    (tmp_path / "trade/worker.js").write_text(WORKER)
     served = pages(tmp_path, BRAND._replace(name='Bob "B" \\ Co'))
     text = (await ask(served, "GET", "/trade/worker.js")).body.decode()
     assert 'const BRAND = "Bob \\"B\\" \\\\ Co";' in text
