@@ -1,6 +1,7 @@
 """The trading screen: registration, login, two users who trade."""
 
 import re
+import secrets
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -417,6 +418,40 @@ def test_the_wallet_shows_addresses_and_converts(new_window: NewWindow, exchange
     expect(screen.row("Balances", "900.00 USD")).to_be_visible()
     screen.assert_fits("the wallet")
     screen.assert_accessible("the wallet")
+
+
+@pytest.mark.proof
+def test_a_window_that_becomes_a_phones_keeps_what_it_shows_and_opens_the_form_as_a_sheet(
+    new_window: NewWindow, exchange: Exchange
+) -> None:
+    trader = exchange.register(f"narrow-{secrets.token_hex(6)}@example.com")
+    exchange.deposit([(trader, "USD", "1000")])
+    exchange.set_price("SOL-USD", "200")
+    screen = new_window(trader)
+    page = screen.page
+    screen.go("/SOL-USD", "SOL-USD")
+    screen.tab("Balances")
+    page.get_by_role("checkbox", name="Take profit, stop loss").check()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.get_by_role("tab", name="Balances")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("form", name="Order form")).to_have_count(0)
+    page.get_by_role("button", name="Open the form to buy").click()
+    sheet = screen.dialog("Order form")
+    # Its parts are loaded for the form that is mounted anew.
+    expect(sheet.get_by_role("textbox", name="Take profit at")).to_be_visible()
+    sheet.get_by_role("checkbox", name="Take profit, stop loss").uncheck()
+    submit = sheet.get_by_role("button", name="Buy SOL, limit")
+    expect(submit).to_be_in_viewport()
+    screen.assert_accessible("the order form of a phone")
+    screen.assert_fits("the order form of a phone")
+    sheet.get_by_role("textbox", name="Price").fill("100")
+    sheet.get_by_role("textbox", name="Amount").fill("1")
+    submit.click()
+    expect(screen.toast("Buy: Order placed")).to_be_visible()
+    expect(sheet).to_have_count(0)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(page.get_by_role("tab", name="Balances")).to_have_attribute("aria-selected", "true")
+    exchange.call("DELETE", "orders", token=trader.tokens["accessToken"])
 
 
 @pytest.mark.proof

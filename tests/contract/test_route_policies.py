@@ -56,9 +56,9 @@ WITHDRAWING = {
     "DELETE /api/v1/accounts/withdrawals/{withdrawalId}",
 }
 SAVED_ADDRESSES = "GET /api/v1/users/me/withdrawal-addresses"
-PERSONAL = ("/api/v1/users/me", "/api/v1/push-subscriptions")
-"""Passwords, sessions, their devices and personal data: no API key may see or change them, but it may list the saved
-addresses."""
+PERSONAL = ("/api/v1/users/me", "/api/v1/push-subscriptions", "/api/v1/layouts")
+"""Passwords, sessions, their devices and screens, and personal data: no API key may see or change them, but it may list
+the saved addresses."""
 
 
 ALL = [pytest.param(route, id=f"{service}: {route.method} {route.path}") for service, route in all_routes()]

@@ -65,7 +65,7 @@ class LayoutStore:
                 width.value,
                 now,
             )
-            row = await connection.fetchrow(f"{query} FOR UPDATE", user_id, width.value)
+            [row] = await connection.fetch(f"{query} FOR UPDATE", user_id, width.value)
             before = _decode(row["panels"])
             if not made and before == list(panels):
                 return StoredLayout(width.value, row["version"], before, row["updated_at"])

@@ -85,7 +85,7 @@ const isChangedElsewhere = (error: unknown) =>
   error instanceof RefusedError && error.code === "LAYOUT_CHANGED";
 
 const known = (rest: Client, client: QueryClient) =>
-  client.fetchQuery({ ...accountLayouts(rest), staleTime: Infinity });
+  client.query({ ...accountLayouts(rest), staleTime: Infinity });
 
 const versionOf = async (rest: Client, client: QueryClient, width: WidthClass) =>
   (await known(rest, client)).find((kept) => kept.width === width)?.version ?? 0;
