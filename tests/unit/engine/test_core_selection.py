@@ -1,6 +1,8 @@
 """make_core returns the chosen core or fails. Only `auto` falls back to the reference."""
 
 import importlib.util
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -26,6 +28,21 @@ def test_the_reference_is_the_reference() -> None:
 @pytest.mark.parametrize("choice", ["rust", "auto"])
 def test_rust_is_taken_where_its_wheel_is_installed(choice: str) -> None:
     assert make_core(choice).name == "rust"
+
+
+@pytest.mark.skipif(not RUST_IS_INSTALLED, reason="the fast core is not installed: `make core` builds it")
+def test_rust_cores_can_be_made_in_threads_that_come_and_go() -> None:
+    made = """
+import threading
+from openspot.engine.core.selection import make_core
+for _ in range(100):
+    thread = threading.Thread(target=make_core, args=("rust",))
+    thread.start()
+    thread.join()
+"""
+    # With large pages, as the engine has them: the fault of an allocator ends the process.
+    environment = {name: value for name, value in os.environ.items() if name != "MIMALLOC_ALLOW_THP"}
+    assert subprocess.run([sys.executable, "-c", made], env=environment, check=False).returncode == 0
 
 
 @pytest.mark.usefixtures("without_rust")
