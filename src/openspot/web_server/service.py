@@ -26,6 +26,8 @@ from openspot.web_server.simulated_deposits import SimulatedDeposits
 
 log = get_logger("web")
 
+SILENT_S_MAX = 10.0
+"""A service counts as silent after this at the latest: the console's page waits for the report for twice as long."""
 STATUS_REUSED_S = 5.0
 """What everybody may read asks the services this often at most."""
 HEALTH_PATHS = frozenset({"/health", "/health/live", "/ready", "/metrics"})
@@ -50,7 +52,11 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
         # Longer than a service needs that asks another: it replies itself that it waited too long.
         wait_s = settings.request_timeout_s * 3
         reporter = HealthReporter(
-            client, settings.watched, settings.data_dir, settings.readiness_timeout_s, reconciliation
+            client,
+            settings.watched,
+            settings.data_dir,
+            min(settings.readiness_timeout_s, SILENT_S_MAX),
+            reconciliation,
         )
         status = PublicStatus(lambda: reporter.services(STATUS_REUSED_S))
         frame.start("watch the services", status.watch(), is_essential=False)
