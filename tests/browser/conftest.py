@@ -55,6 +55,15 @@ def chromium_path() -> str:
 
 
 @pytest.fixture(scope="session")
+def complete_chromium_path() -> str:
+    """A browser with windows, for what no other has. Without one the tests that ask for it are skipped as above."""
+    outcome = _tool("browser.py", "--complete")
+    if outcome.returncode != 0:
+        _do_without(outcome)
+    return outcome.stdout.splitlines()[-1]
+
+
+@pytest.fixture(scope="session")
 def pages_folder() -> Path:
     """The pages, built from the sources as they are. Without them the tests are skipped as without a browser."""
     outcome = _tool("web.py", "build")

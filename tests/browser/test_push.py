@@ -2,10 +2,11 @@
 
 import json
 import secrets
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from tests.support.console import OPPOSITE_LOOKS
 from tests.support.push_service import new_device
@@ -47,6 +48,14 @@ CLICK = """async () => {
     const [notification] = await self.registration.getNotifications();
     self.dispatchEvent(new NotificationEvent("notificationclick", { notification }));
 }"""
+
+
+@pytest.fixture(scope="module")
+def browser(launch_browser: Callable[..., Browser], complete_chromium_path: str) -> Iterator[Browser]:
+    """A browser with windows: one without them refuses notifications."""
+    running = launch_browser(executable_path=complete_chromium_path)
+    yield running
+    running.close()
 
 
 @pytest.fixture

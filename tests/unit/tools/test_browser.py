@@ -24,6 +24,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("OPENSPOT_CHROMIUM", raising=False)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(browser, "NAMES", ("chromium-headless-shell", "chromium"))
+    monkeypatch.setattr(browser, "COMPLETE", ("complete-chromium",))
     monkeypatch.setattr(browser, "VENV", environment)
     monkeypatch.setattr(browser, "UNPACKED", environment / "chromium")
     monkeypatch.setattr(browser, "TRIED", environment / "tried")
@@ -75,3 +76,12 @@ def test_nothing_is_installed_beside_a_chosen_browser_or_by_a_user(
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert browser.find_or_install() == complete
     assert not log.exists()
+
+
+def test_a_complete_browser_is_found_beside_the_other(programs: Path) -> None:
+    program(programs / "chromium-headless-shell")
+    package_manager(programs, "exit 100")
+    with pytest.raises(browser.BrowserError, match="no complete Chromium"):
+        browser.complete()
+    complete = program(programs / "complete-chromium")
+    assert browser.complete() == complete
