@@ -18,12 +18,19 @@ from openspot.domain.reserves import (
     padding,
     parent,
     path_in_block,
-    root_of,
     statement_json,
     unpacked,
 )
 
 VERIFIER = Path(__file__).parents[2] / "docs/reserves/verify_reserves.py"
+
+
+def root_of(node: Node, position: int, path: Sequence[Node], width: int) -> Node:
+    """The root that follows from a leaf at `position` and its path."""
+    for beside in path:
+        node = parent(beside, node, width) if position & 1 else parent(node, beside, width)
+        position >>= 1
+    return node
 
 
 def verifier() -> ModuleType:

@@ -153,17 +153,15 @@ def path_in_block(leaves: Sequence[Node], index: int, width: int) -> list[Node]:
     return path
 
 
-def root_of(node: Node, position: int, path: Sequence[Node], width: int) -> Node:
-    """The root that follows from a leaf at `position` and its path."""
-    for beside in path:
-        node = parent(beside, node, width) if position & 1 else parent(node, beside, width)
-        position >>= 1
-    return node
-
-
 def depth_for(leaves: int) -> int:
-    """The depth of a tree for so many leaves and at least one of nobody."""
-    return max(1, leaves.bit_length())
+    """The depth of a tree for so many leaves and at least one of nobody.
+
+    Raises ValueError if verifiers would refuse a tree of that depth.
+    """
+    depth = max(1, leaves.bit_length())
+    if depth > DEPTH_MAX:
+        raise ValueError(f"{leaves} leaves need more than {DEPTH_MAX} levels")
+    return depth
 
 
 def digest_of(statement: Statement) -> bytes:

@@ -12,10 +12,9 @@ from openspot.domain.reserves import (
     packed,
     padding,
     path_in_block,
-    root_of,
     unpacked,
 )
-from tests.support.reserve_trees import nonce
+from tests.support.reserve_trees import nonce, root_of
 
 LARGEST = 2**128 - 1
 

@@ -91,7 +91,7 @@ export const NAVIGATION: readonly Group[] = [
     title: "Operations",
     entries: [
       { path: "/withdrawals", title: "Withdrawals", icon: UploadIcon, key: "w", needs: "withdrawals.read" },
-      { path: "/reports", title: "Reports", icon: ReportIcon, key: "q", needs: "reports.read" },
+      { path: "/reports", title: "Reports", icon: ReportIcon, key: "k", needs: "reports.read" },
       { path: "/treasury", title: "Treasury", icon: RepoIcon, key: "z", needs: "balances.read_all" },
       { path: "/alerts", title: "Alerts", icon: BellIcon, key: "f", needs: "alerts.read" },
       { path: "/health", title: "Health", icon: PulseIcon, key: "h", needs: "health.read" },
