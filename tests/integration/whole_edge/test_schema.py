@@ -105,9 +105,10 @@ def check(case: Case, response: Response) -> None:
 def lacks_something(response: Response) -> bool:
     """Whether what the service needs is not here, a documented 503.
 
-    Margin was asked for an asset that has never traded here, or not for long, or the position service has no engine.
+    Margin was asked for an asset that has never traded here, or not for long, the position service has no engine, or
+    nobody is told of alerts.
     """
-    lacking = ("NO_MARK_PRICE", "PRICE_NOT_SURE", "BALANCES_UNKNOWN")
+    lacking = ("NO_MARK_PRICE", "PRICE_NOT_SURE", "BALANCES_UNKNOWN", "ALERTS_SILENT")
     return response.status_code == 503 and response.json()["code"] in lacking
 
 
