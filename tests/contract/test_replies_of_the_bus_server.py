@@ -24,7 +24,7 @@ OF_THE_SERVER = {
     b'"name":"positions","created":"2026-01-01T00:00:00Z","config":{},"delivered":{"stream_seq":1}}',
     "an acknowledgement that is confirmed": b"",
 }
-ONLY_READ = {"BestQuantities", "GetFairPrices", "GetTickers", "PhaseFigures"}
+ONLY_READ = {"BestQuantities", "GetFairPrices", "GetPlans", "GetReserves", "GetTickers", "PhaseFigures"}
 """Requests without a field that must be there, and what tickers have in common. They change nothing."""
 
 

@@ -21,6 +21,11 @@ _ADD_PROOF = """
     VALUES ($1, $2, $3::jsonb, $4, $5, $6, $7)
 """
 _PROOF = "SELECT statement::text AS statement, digest, user_count FROM reserve_proofs"
+_DELETE = (
+    "DELETE FROM reserve_leaves WHERE proof_id = ANY ($1::text[])",
+    "DELETE FROM reserve_nodes WHERE proof_id = ANY ($1::text[])",
+    "DELETE FROM reserve_proofs WHERE proof_id = ANY ($1::text[])",
+)
 _TOO_OLD = "SELECT proof_id FROM reserve_proofs ORDER BY taken_at DESC, proof_id DESC OFFSET $1"
 
 
@@ -109,8 +114,8 @@ class ReserveStore:
     async def delete_all_but(self, kept: int) -> list[str]:
         """Delete the oldest proofs so that `kept` remain; returns the ids of those that are gone."""
         gone = [row["proof_id"] for row in await self._connection.fetch(_TOO_OLD, kept)]
-        for table in ("reserve_leaves", "reserve_nodes", "reserve_proofs"):
-            await self._connection.execute(f"DELETE FROM {table} WHERE proof_id = ANY ($1::text[])", gone)  # noqa: S608
+        for delete in _DELETE:
+            await self._connection.execute(delete, gone)
         return gone
 
 

@@ -41,7 +41,7 @@ PUBLIC = {
     "GET /api/v1/payments/development/{id}", "GET /api/v1/fees/network/all", "GET /api/v1/fees/payment",
     "GET /api/v1/settings/countries", "GET /api/v1/settings/provinces", "GET /api/v1/settings/sso",
     "GET /api/v1/settings/system", "GET /api/v1/settings/trading", "POST /api/v1/kyc/webhook",
-    "GET /api/v1/reserves",
+    "GET /api/v1/reserves", "POST /api/v1/push-subscriptions/renewal",
 }  # fmt: skip
 """What may be called without a token. Written down once more: a policy that changes by mistake is seen here."""
 SIGNED = {"POST /api/v1/kyc/webhook"}

@@ -191,8 +191,8 @@ async def test_the_development_mailbox_is_for_its_owner_alone(
 
 
 async def test_a_long_mailbox_begins_anew(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    from openspot.kit.mail import transports
     from openspot.kit.mail.message import Mail, message_of
-    from openspot.rest_edge.mail import transports
 
     monkeypatch.setattr(transports, "MAILBOX_BYTES_MAX", 10)
     transport = MailboxTransport(settings.data_dir)

@@ -227,9 +227,10 @@ def _newest_over(now: datetime) -> date:
 async def _write(connection: Connection, found: Days, begin: date, counted: date, until: date) -> None:
     movements = [row for row in found.movements if row.day <= until]
     volumes = [row for row in found.volumes if row.day <= until]
-    for table, first, rows in (("report_movements", begin, movements), ("report_volumes", counted, volumes)):
-        await connection.execute(f"DELETE FROM {table} WHERE day >= $1 AND day <= $2", first, until)  # noqa: S608
-        await connection.copy_records_to_table(table, records=rows)
+    await connection.execute("DELETE FROM report_movements WHERE day >= $1 AND day <= $2", begin, until)
+    await connection.copy_records_to_table("report_movements", records=movements)
+    await connection.execute("DELETE FROM report_volumes WHERE day >= $1 AND day <= $2", counted, until)
+    await connection.copy_records_to_table("report_volumes", records=volumes)
     # Who has deleted the account since is not counted any more, so a day keeps the numbers that it was closed with.
     await connection.executemany(
         "INSERT INTO report_users (day, registered, active, total, verified) VALUES ($1, $2, $3, $4, $5)"
