@@ -274,6 +274,7 @@ def _row(status: str) -> dict[str, Any]:
         "status": status, "reason": REASONS.get(status), "approvals": ["grace", "heidi"], "approvalsNeeded": 2,
         "signers": ["warm-1", "warm-2", "warm-3"], "signatures": ["warm-1", "warm-2", "warm-3"], "signaturesNeeded": 3,
         "confirmations": 7, "confirmationsNeeded": 12, "createdAt": 1_790_000_000_000,
+        "assignee": None,
     }  # fmt: skip
 
 

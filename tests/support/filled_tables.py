@@ -89,7 +89,7 @@ async def insert(pool: asyncpg.Pool, table: str, user: dict[str, str], **fields:
     row = {name: _value(name, data_type) for name, data_type in columns}
     row |= FINAL_STATES.get(table, {}) | fields
     column = USER_COLUMNS.get(table, "user_id")
-    if column in row or table == "audit_records":
+    if column in row or table in ("audit_records", "reserve_leaves"):
         row[column] = user[column]
     names = ", ".join(row)
     await pool.execute(

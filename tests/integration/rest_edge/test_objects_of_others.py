@@ -233,8 +233,9 @@ OF_THE_CALLER = {
     "GET /drawings/{symbol}",
     "PATCH /drawings/{symbol}",
     "PUT /layouts/{width}",
+    "GET /reserves/{proofId}/own",
 }
-"""The path names an asset, an event, a list, a market or a width, and the caller's own entry is read or changed."""
+"""The path names what all users have alike, such as an asset or a market, and the caller's own entry is used."""
 PUBLIC = {
     "GET /markets/{symbol}",
     "GET /markets/{symbol}/ticker",

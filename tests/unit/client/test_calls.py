@@ -130,6 +130,10 @@ def argument(name: str, kind: Any) -> Any:
         return [{"symbol": "BTC-USD"}]
     if name == "put":
         return [{"id": "a", "kind": "text", "points": [{"time": 1, "price": "1"}], "text": "a"}]
+    if name in ("old", "new"):
+        return {"endpoint": "https://push.example.com/1", "p256dh": "a", "auth": "b"}
+    if name == "panels":
+        return [{"id": "chart", "x": 0, "w": 12, "h": 20}]
     if name == "order":
         return {"symbol": "BTC-USD", "side": "buy", "type": "limit"}
     if kind == Number or Decimal in options:

@@ -1,6 +1,7 @@
 """Which Chromium is found or installed, with programs that stand for browsers and for the package manager."""
 
 import os
+import shutil
 from pathlib import Path
 
 import browser
@@ -18,9 +19,14 @@ esac
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of all programs, for a user who is root."""
-    folder, environment = tmp_path / "bin", tmp_path / "venv"
+    folder, environment, tools = tmp_path / "bin", tmp_path / "venv", tmp_path / "tools"
     folder.mkdir()
-    monkeypatch.setenv("PATH", f"{folder}:/bin")
+    tools.mkdir()
+    chmod = shutil.which("chmod")
+    assert chmod is not None
+    # The folder of the system may have a browser.
+    (tools / "chmod").symlink_to(chmod)
+    monkeypatch.setenv("PATH", f"{folder}:{tools}")
     monkeypatch.delenv("OPENSPOT_CHROMIUM", raising=False)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(browser, "NAMES", ("chromium-headless-shell", "chromium"))

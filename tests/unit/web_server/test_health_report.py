@@ -21,6 +21,7 @@ from openspot.web_server.health_report import ENDS_SHOWN_MAX, HealthReporter, la
 from openspot.web_server.operators import Operators, UserSessions
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
+from openspot.web_server.reserves import Proving
 from openspot.web_server.service import by_path
 from openspot.web_server.settings import WebServerSettings
 from tests.support.asgi import ask
@@ -147,7 +148,8 @@ async def test_only_administrators_see_the_report(
     nothing_runs = Reconciliation(tmp_path)
     custody = CustodyGateway(session, address, stretched(15))
     status = PublicStatus(reporter.services)
-    routes = console_routes(reporter, operators, nothing_runs, custody, status, otherwise=no_pages)
+    proving = Proving(tmp_path)
+    routes = console_routes(reporter, operators, nothing_runs, proving, custody, status, otherwise=no_pages)
     application = by_path(routes, Health())
     statuses = {}
     for value in ("Bearer operator", "Bearer robot", "Bearer trader", "Bearer nobody", "operator", "Bearer ", ""):

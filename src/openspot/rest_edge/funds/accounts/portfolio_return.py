@@ -61,7 +61,7 @@ _KINDS = {
     TransferKind.REFUND: FlowKind.SUBSCRIPTION,
     TransferKind.REWARD: FlowKind.INCOME,
 }
-NO_FLOWS = (TransferKind.CONVERSION,)
+NO_FLOWS = (TransferKind.CONVERSION, TransferKind.TREASURY)
 """Entry types besides those of trades that change what is held, and bring nothing in or out."""
 
 Series = Mapping[str, Sequence[Decimal | None]]
