@@ -37,6 +37,7 @@ def opened(screen: TradingScreen, exchange: Exchange, **changes: object) -> None
     expect(screen.link("Live")).to_be_visible()
     # The last price is known.
     expect(screen.page).to_have_title(re.compile(f"^{LAST}"))
+    screen.show_order_form()
 
 
 def choose_type(screen: TradingScreen, name: str) -> None:

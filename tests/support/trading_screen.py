@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from openspot.kit.mail.transports import StoredMail, read_mailbox
 from openspot.up.child_platform import ChildPlatform
-from tests.support.console import WAIT_MS, Console
+from tests.support.console import PHONE, WAIT_MS, Console
 from tests.support.mailbox import token_of
 from tests.support.money_user import credit
 from tests.support.operator_prices import set_operator_price
@@ -145,6 +145,13 @@ class TradingScreen(Console):
         if price:
             form.get_by_role("textbox", name="Price").fill(price)
         form.get_by_role("textbox", name="Amount").fill(amount)
+
+    def show_order_form(self) -> None:
+        """On a phone, open the sheet with the order form. A wider window has the form beside the chart."""
+        size = self.page.viewport_size
+        if size is not None and size["width"] == PHONE["width"]:
+            self.page.get_by_role("button", name="Open the form to buy").click()
+            expect(self.dialog("Order form")).to_be_visible()
 
     def segment(self, group: str, choice: str) -> None:
         """Choose one of several that stand side by side."""
