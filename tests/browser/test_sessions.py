@@ -232,10 +232,13 @@ def test_the_console_speaks_to_its_server_and_to_the_engine_alone(console: Conso
         "Risk",
         "Symbols",
         "Currencies",
+        "Withdrawals",
+        "Health",
     ):
         console.page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
         expect(console.heading(name)).to_be_visible()
     origins = {console.url, platform.settings.engine_url}
     elsewhere = {request.url for request in console.requests if "/".join(request.url.split("/")[:3]) not in origins}
-    # The REST edge has the operator's own views of lists.
-    assert elsewhere == {f"{platform.settings.rest_url}/api/v1/operator/views"}
+    # The REST edge has the operator's own views of lists, and who is to decide on a withdrawal.
+    asked = ("views", "withdrawals/assignees")
+    assert elsewhere == {f"{platform.settings.rest_url}/api/v1/operator/{path}" for path in asked}
