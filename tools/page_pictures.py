@@ -134,6 +134,11 @@ def await_market(page: Page) -> None:
     )
 
 
+def is_phone(look: Look) -> bool:
+    """Whether the order form is a sheet, which a button opens."""
+    return look[0] == min(HEIGHTS)
+
+
 def draw_layout(page: Page, folder: Path, look: Look) -> None:
     """A market whose layout is being edited; it is left as it was."""
     page.get_by_role("button", name="Edit layout").click()
@@ -183,7 +188,11 @@ def draw_trade(
                 draw_layout(page, folder, look)
         if look in looks:
             page.goto(f"{url}/trade/{MARGIN_MARKET}")
+            if is_phone(look):
+                page.get_by_role("button", name="Open the form to buy").click()
             page.get_by_role("radiogroup", name="Trade with").get_by_text("Margin", exact=True).click()
+            if is_phone(look):
+                page.keyboard.press("Escape")
             page.get_by_role("tab", name="Positions").click()
             page.get_by_role("group", name=re.compile("Long entry: ")).wait_for()
             save(page, folder, "market-margin", look)

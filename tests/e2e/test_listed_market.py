@@ -95,7 +95,12 @@ async def test_a_coin_is_listed_traded_through_kills_and_delisted_without_a_rest
         # The coin can be deposited and the market traded on, and its trade reaches every part of the platform.
         await seller.credit("DOGE", "1000")
         await trade(platform, buyer, seller, "DOGE-USD", "0.1")
-        market = await reply_of(buyer.client, "/markets/DOGE-USD")
+
+        async def shown() -> Any:
+            return await reply_of(buyer.client, "/markets/DOGE-USD")
+
+        # The edge knows markets for a second, and was asked for this one before it was listed.
+        market = await eventually(shown, WAIT_S, 0.2)
         assert {name: market[name] for name in ("status", "announcement", "logo", "quantityMax", "takerFee")} == {
             "status": "open", "announcement": "New here.", "logo": "doge", "quantityMax": "1000000", "takerFee": 25,
         }  # fmt: skip

@@ -1,44 +1,35 @@
 import { Button } from "@mantine/core";
-import { memo, useEffect, useState } from "react";
+import { memo, useState } from "react";
 import { Link } from "wouter";
 import { EmptyState, ErrorState, WarningNote } from "#lib/components/states.tsx";
 import { t } from "#lib/language.ts";
 import { useLink } from "../api/live.ts";
 import type { Market } from "../api/queries.ts";
-import type { Level } from "../market/own.ts";
 import orderForm from "../orders/OrderForm.module.css";
 import { Loading } from "../parts/Loading.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
-import { linesOf, positionsIn } from "./lines.ts";
+import { positionsIn } from "./lines.ts";
 import classes from "./Margin.module.css";
 import { OpeningForm } from "./OpeningForm.tsx";
 import { type MarginAccount, useMarginAccount, useMarginPushes } from "./queries.ts";
 import { explainMargin } from "./refusals.ts";
-
-const NONE: readonly Level[] = [];
 
 interface MarginFormProps {
   market: Market;
   /** The side is that of the order form, so that keys and buttons of the page reach it. */
   side: "buy" | "sell";
   onSide: (side: "buy" | "sell") => void;
-  onLevels: (levels: readonly Level[]) => void;
 }
 
 export default memo(MarginForm);
 
 /**
- * Opens margin positions on the trading screen, and tells the chart which prices matter to them. It takes nothing of the
- * book, so it is not drawn again when that changes.
+ * Opens margin positions on the trading screen. It takes nothing of the book, so it is not drawn again when that changes.
  */
-function MarginForm({ market, side, onSide, onLevels }: MarginFormProps) {
+function MarginForm({ market, side, onSide }: MarginFormProps) {
   const { data: account, error, refetch } = useMarginAccount();
   useMarginPushes();
   const { symbol } = market;
-  // As text, so that an account that is read again with the same lines changes nothing.
-  const lines = JSON.stringify(account ? linesOf(symbol, account) : NONE);
-  useEffect(() => onLevels(JSON.parse(lines) as readonly Level[]), [lines, onLevels]);
-  useEffect(() => () => onLevels(NONE), [onLevels]);
   if (account) return <Form key={symbol} {...{ market, side, onSide, account, isOld: error !== null }} />;
   if (account === null) {
     return (
@@ -68,7 +59,7 @@ function Form({
   side,
   onSide,
   isOld,
-}: Omit<MarginFormProps, "onLevels"> & { account: MarginAccount; isOld: boolean }) {
+}: MarginFormProps & { account: MarginAccount; isOld: boolean }) {
   const link = useLink();
   const [draft, setDraft] = useState({ quantity: "", leverage: "2" });
   const isMore = positionsIn(market.symbol, account).some((position) => position.side === side);

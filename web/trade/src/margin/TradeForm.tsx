@@ -2,7 +2,6 @@ import { SegmentedControl } from "@mantine/core";
 import { type ComponentProps, lazy, memo, Suspense, useCallback } from "react";
 import { t } from "#lib/language.ts";
 import { useSession } from "../api/session.ts";
-import type { Level } from "../market/own.ts";
 import { Panel } from "../market/Panel.tsx";
 import { OrderForm } from "../orders/OrderForm.tsx";
 import { Loading } from "../parts/Loading.tsx";
@@ -10,13 +9,10 @@ import { chooseMode, useMode } from "./mode.ts";
 
 const MarginForm = lazy(() => import("./MarginForm.tsx"));
 
-interface TradeFormProps extends Omit<ComponentProps<typeof OrderForm>, "tools"> {
-  /** Hears which prices of the margin positions the chart is to mark. */
-  onLevels: (levels: readonly Level[]) => void;
-}
+type TradeFormProps = Omit<ComponentProps<typeof OrderForm>, "tools">;
 
 /** The order form, or the form for margin positions where the user has chosen that mode. */
-export const TradeForm = memo(function TradeForm({ onLevels, ...order }: TradeFormProps) {
+export const TradeForm = memo(function TradeForm(order: TradeFormProps) {
   const { session } = useSession();
   const { market, draft, onDraft } = order;
   const mode = useMode(market.symbol);
@@ -38,7 +34,7 @@ export const TradeForm = memo(function TradeForm({ onLevels, ...order }: TradeFo
   return (
     <Panel title={t("Order")} tools={choice}>
       <Suspense fallback={<Loading what={t("the form")} />}>
-        <MarginForm market={market} side={draft.side} onSide={chooseSide} onLevels={onLevels} />
+        <MarginForm market={market} side={draft.side} onSide={chooseSide} />
       </Suspense>
     </Panel>
   );

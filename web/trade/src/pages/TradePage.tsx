@@ -45,6 +45,7 @@ import { followBook, followTrades, TRADES_SHOWN } from "../stream/feeds.ts";
 import classes from "./TradePage.module.css";
 
 const FormSheet = lazy(() => import("./FormSheet.tsx"));
+const MarginLevels = lazy(() => import("../margin/MarginLevels.tsx"));
 const MarketState = lazy(() => import("../market/MarketState.tsx"));
 const AmendReview = lazy(() => import("../orders/AmendReview.tsx"));
 const EditBar = lazy(() => import("../layout/EditBar.tsx"));
@@ -239,7 +240,6 @@ function Screen({ symbol }: { symbol: string }) {
         balances={session ? balances : undefined}
         draft={draft}
         onDraft={change}
-        onLevels={setLevels}
         onPlaced={closeSheet}
       />
     ),
@@ -259,6 +259,11 @@ function Screen({ symbol }: { symbol: string }) {
       className={classes.screen}
       {...(ownLayout ? { "data-own": true, style: { gridTemplate: template(ownLayout) } } : {})}
     >
+      {session && mode === "margin" && (
+        <Suspense>
+          <MarginLevels symbol={symbol} onLevels={setLevels} />
+        </Suspense>
+      )}
       <div className={classes.market}>
         <MarketHeader
           symbol={symbol}
