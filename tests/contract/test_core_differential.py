@@ -82,6 +82,8 @@ def queries(core: MatchingCore) -> dict[str, object]:
         "currencies": core.currencies(),
         "depth": [core.depth(symbol.symbol, levels) for symbol in symbols for levels in (0, 1, 3)],
         "depth of none": core.depth(99, 0),
+        "volumes": [core.volumes(symbol.symbol, levels) for symbol in symbols for levels in (0, 1, 3)],
+        "volumes of none": core.volumes(99, 0),
     }
 
 

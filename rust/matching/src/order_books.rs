@@ -339,6 +339,17 @@ impl OrderBooks {
         rows.collect()
     }
 
+    /// (price, whole quantity) of the best `levels` levels of a side, best first; 0 means all. What is hidden counts.
+    #[must_use]
+    pub fn volumes(&self, book: u32, side: Side, levels: usize) -> Vec<(i64, i128)> {
+        let limit = if levels == 0 { usize::MAX } else { levels };
+        let rows = self.book(book).side(side).iter().take(limit).map(|index| {
+            let level = self.levels.at(index);
+            (level.price, level.total + level.hidden)
+        });
+        rows.collect()
+    }
+
     /// The hash under which the index finds the order `id`.
     #[must_use]
     #[inline]

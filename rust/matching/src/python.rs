@@ -230,6 +230,13 @@ impl RustCore {
         (books.depth(book, Side::Buy, levels), books.depth(book, Side::Sell, levels))
     }
 
+    /// (bids, asks), best first, at most `levels` each (0 = all): (price, whole quantity).
+    fn volumes(&self, symbol: u32, levels: usize) -> (Vec<(i64, i128)>, Vec<(i64, i128)>) {
+        let books = &self.engine.books;
+        let book = books.find_book(symbol);
+        (books.volumes(book, Side::Buy, levels), books.volumes(book, Side::Sell, levels))
+    }
+
     /// An open order, or None.
     fn order(&self, order_id: u64) -> Option<OrderRow> {
         let Engine { books, waiting, .. } = &self.engine;

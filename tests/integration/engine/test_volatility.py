@@ -10,7 +10,7 @@ from openspot.domain.market_phase import PhaseCause
 from openspot.engine import metrics, phase_operator
 from openspot.engine.settings import EngineSettings
 from openspot.kit.settings import Settings, as_part
-from tests.support.engine_client import EngineClient, running_engine
+from tests.support.engine_client import SCALE, EngineClient, running_engine
 from tests.support.engine_nursery import Nursery, forked_engine
 from tests.support.waiting import eventually
 
@@ -135,6 +135,22 @@ async def test_an_auction_that_would_end_far_from_the_fair_price_goes_on_once(se
         assert phases == [
             ("auction", "volatility"), ("auction", "volatility-extension"), ("uncrossing", None), ("continuous", None),
         ]  # fmt: skip
+        assert (await engine.find(7)).status == "FILLED"
+    assert count(PhaseCause.VOLATILITY_EXTENSION) == before + 1
+
+
+async def test_what_icebergs_hide_counts_for_where_an_auction_would_end(settings: Settings) -> None:
+    before = count(PhaseCause.VOLATILITY_EXTENSION)
+    async with running_engine(settings.model_copy(update={"volatility_auction_s": 1})) as engine:
+        await engine.fund("alice")
+        await engine.fund("bob")
+        await tell(engine, "100", "110")
+        await engine.place("buy", "110", "2", "alice")
+        await engine.place("buy", "100", "9", "alice")
+        await engine.place("sell", "109", "1", "bob")
+        # What is shown would trade at 109 or 110, all that is there at 100.
+        await engine.place("sell", "100", "10", "bob", order_id=7, display_quantity=SCALE)
+        await eventually(is_shown(engine, "continuous", None))
         assert (await engine.find(7)).status == "FILLED"
     assert count(PhaseCause.VOLATILITY_EXTENSION) == before + 1
 

@@ -212,6 +212,13 @@ class MatchingCore(Protocol):
         """(bids, asks), best price first, at most `levels` each; 0 means all."""
         ...
 
+    def volumes(self, symbol: int, levels: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """(bids, asks) with price and whole quantity, best price first, at most `levels` each; 0 means all.
+
+        Unlike in `depth`, what icebergs do not show counts, as in an auction.
+        """
+        ...
+
     def order(self, order_id: int) -> RestingOrder | None:
         """An open order, which rests or waits, or None."""
         ...

@@ -11,6 +11,7 @@ reference_state.py. This file turns records into calls and back, and answers que
 import hashlib
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 
 from openspot.domain.market_phase import MarketPhase
 from openspot.domain.result_code import ResultCode
@@ -188,6 +189,14 @@ class ReferenceCore:
         if book is None:
             return [], []
         return book.bids.depth(levels), book.asks.depth(levels)
+
+    def volumes(self, symbol: int, levels: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """(bids, asks) with price and whole quantity, best price first, at most `levels` each; 0 means all."""
+        book = self._state.books.get(symbol)
+        if book is None:
+            return [], []
+        most = levels or None
+        return list(islice(book.bids.volumes(), most)), list(islice(book.asks.volumes(), most))
 
     def order(self, order_id: int) -> RestingOrder | None:
         """An open order, which rests or waits, or None."""

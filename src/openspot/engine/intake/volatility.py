@@ -79,14 +79,14 @@ class VolatilityGuard:
         core = self._machine.core
         fair = next((each.mark_price for each in core.reference_prices() if each.symbol == row.symbol), 0)
         tick = next(symbol.tick for symbol in core.symbols() if symbol.symbol == row.symbol)
-        bids, asks = core.depth(row.symbol, LEVELS_MAX)
+        # What icebergs hide trades in an auction, too.
+        bids, asks = core.volumes(row.symbol, LEVELS_MAX)
         if not fair or not bids or not asks:
             return False
-        is_cut = len(bids) == LEVELS_MAX and bids[-1].price >= asks[0].price
-        is_cut = is_cut or (len(asks) == LEVELS_MAX and asks[-1].price <= bids[0].price)
-        clearing = clearing_of(
-            [level[:2] for level in bids], [level[:2] for level in asks], tick=tick, reference=row.reference
-        )
+        (best_bid, _), (best_ask, _) = bids[0], asks[0]
+        is_cut = len(bids) == LEVELS_MAX and bids[-1][0] >= best_ask
+        is_cut = is_cut or (len(asks) == LEVELS_MAX and asks[-1][0] <= best_bid)
+        clearing = clearing_of(bids, asks, tick=tick, reference=row.reference)
         return is_cut or (clearing is not None and has_moved(clearing.price, fair, self._rules.move_bps))
 
     def _auction(self, symbol: int, now: int) -> Command:

@@ -7,7 +7,7 @@ import pytest
 
 from openspot.domain.market_phase import MarketPhase
 from openspot.domain.volatility import VolatilityRules
-from openspot.engine.core.protocol import DepthLevel, SymbolPhase
+from openspot.engine.core.protocol import SymbolPhase
 from openspot.engine.core.records import Command, CommandKind
 from openspot.engine.intake.volatility import LEVELS_MAX, VolatilityGuard
 from openspot.engine.settings import EngineSettings
@@ -30,8 +30,8 @@ class Engine:
         self.interruptions = Interruptions()
         self.rows: list[SymbolPhase] = []
         self.pending: set[tuple[CommandKind, int]] = set()
-        self.bids: list[DepthLevel] = []
-        self.asks: list[DepthLevel] = []
+        self.bids: list[tuple[int, int]] = []
+        self.asks: list[tuple[int, int]] = []
         self.time = NOW
         self.fair = 10_000
 
@@ -44,7 +44,7 @@ class Engine:
     def symbols(self) -> list[Any]:
         return [SimpleNamespace(symbol=SYMBOL, tick=1)]
 
-    def depth(self, symbol: int, levels: int) -> tuple[list[DepthLevel], list[DepthLevel]]:
+    def volumes(self, symbol: int, levels: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
         assert symbol == SYMBOL
         return self.bids[:levels], self.asks[:levels]
 
@@ -114,7 +114,7 @@ def test_only_an_interruption_that_would_end_too_far_away_goes_on_and_only_once(
 ) -> None:
     engine = Engine()
     engine.interruptions = Interruptions([Interruption(SYMBOL, NOW - SECOND, cause)])
-    engine.bids, engine.asks = [DepthLevel(bid, 5, 1)], [DepthLevel(ask, 5, 1)]
+    engine.bids, engine.asks = [(bid, 5)], [(ask, 5)]
     assert (guard_of(engine).extension(AUCTION) is not None) is goes_on
     engine.pending = {(CommandKind.SET_PHASE, SYMBOL)}
     assert guard_of(engine).extension(AUCTION) is None
@@ -124,8 +124,8 @@ def test_a_book_that_is_crossed_too_deep_to_look_at_goes_on() -> None:
     engine = Engine()
     engine.interruptions = Interruptions([Interruption(SYMBOL, NOW - SECOND, "volatility")])
     engine.fair = 100_000
-    engine.bids = [DepthLevel(100_000 - place, 5, 1) for place in range(LEVELS_MAX)]
-    engine.asks = [DepthLevel(99_000, 5, 1)]
+    engine.bids = [(100_000 - place, 5) for place in range(LEVELS_MAX)]
+    engine.asks = [(99_000, 5)]
     assert guard_of(engine).extension(AUCTION) is not None, "99,000 is near, but more bids may be crossed"
     del engine.bids[-1]
     assert guard_of(engine).extension(AUCTION) is None
