@@ -154,7 +154,9 @@ def draw_on_market(page: Page, folder: Path, look: Look) -> None:
     tools = page.get_by_role("group", name="Drawing tools")
     for tool, *places in DRAWN:
         tools.get_by_role("button", name=tool, exact=True).click()
-        box = page.get_by_role("group", name=re.compile("^Candles of")).bounding_box()
+        candles = page.get_by_role("group", name=re.compile("^Candles of"))
+        candles.scroll_into_view_if_needed()
+        box = candles.bounding_box()
         assert box
         for across, down in places:
             page.mouse.click(box["x"] + across * box["width"], box["y"] + down * box["height"])

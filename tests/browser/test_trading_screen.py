@@ -444,7 +444,7 @@ def test_a_window_that_becomes_a_phones_keeps_what_it_shows_and_opens_the_form_a
     expect(submit).to_be_in_viewport()
     screen.assert_accessible("the order form of a phone")
     screen.assert_fits("the order form of a phone")
-    sheet.get_by_role("textbox", name="Price").fill("100")
+    sheet.get_by_role("textbox", name="Price").fill("190")
     sheet.get_by_role("textbox", name="Amount").fill("1")
     submit.click()
     expect(screen.toast("Buy: Order placed")).to_be_visible()

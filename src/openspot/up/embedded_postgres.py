@@ -169,8 +169,14 @@ class EmbeddedPostgres:
         try:
             lines = (self._data / "postmaster.pid").read_text("utf-8").splitlines()
             process = psutil.Process(int(lines[0]))
-            # The number may belong to another process by now. The server's working folder is its data folder.
-            if process.name() == "postgres" and Path(process.cwd()).samefile(self._data):
+            if process.name() != "postgres":
+                # The number belongs to another process by now.
+                return
+            if process.status() == psutil.STATUS_ZOMBIE:
+                # It was killed, and nobody has asked how it ended. Until then a new server takes it for a running one.
+                process.wait(START_TIMEOUT_S)
+            elif Path(process.cwd()).samefile(self._data):
+                # A server's working folder is its data folder.
                 process.send_signal(signal.SIGINT)
                 process.wait(START_TIMEOUT_S)
         except (OSError, psutil.Error, ValueError, IndexError):

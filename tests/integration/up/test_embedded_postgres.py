@@ -4,8 +4,10 @@ import asyncio
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -250,6 +252,39 @@ def test_a_server_that_was_left_behind_is_ended(folder: Path) -> None:
         assert left.process is not None
         assert left.process.wait(stretched(10)) == 0
         assert serves(server)
+
+
+PARENT = """
+import os, subprocess, sys
+child = subprocess.Popen([sys.argv[1]])
+os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+print(child.pid, flush=True)
+sys.stdin.read()
+child.wait()
+"""
+
+
+def test_a_killed_server_is_waited_for_until_its_process_is_gone(folder: Path) -> None:
+    (folder / "postgres").symlink_to("/bin/true")
+    # Its parent asks how it ended only once its own input ends.
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(folder / "postgres")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert parent.stdin is not None
+    assert parent.stdout is not None
+    gone = psutil.Process(int(parent.stdout.readline()))
+    assert gone.status() == psutil.STATUS_ZOMBIE
+    server = EmbeddedPostgres(folder / "server", durable=False)
+    (folder / "server/data").mkdir(parents=True)
+    (folder / "server/data/postmaster.pid").write_text(f"{gone.pid}\n", "utf-8")
+    with ThreadPoolExecutor(1) as threads:
+        ending = threads.submit(server.end_leftover)
+        with pytest.raises(TimeoutError):
+            ending.result(0.2)
+        parent.stdin.close()
+        ending.result(stretched(10))
+    assert parent.wait(stretched(10)) == 0
+    parent.stdout.close()
 
 
 def test_a_process_that_got_the_number_of_a_server_since_is_left_alone(folder: Path) -> None:
