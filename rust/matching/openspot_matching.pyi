@@ -62,6 +62,9 @@ class RustCore:
     def depth(self, symbol: int, levels: int) -> tuple[Sequence[_DepthRow], Sequence[_DepthRow]]:
         """(bids, asks), best first, at most `levels` each (0 = all): (price, total remaining, orders)."""
 
+    def volumes(self, symbol: int, levels: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """(bids, asks) with price and whole quantity, best first, at most `levels` each; 0 means all."""
+
     def order(self, order_id: int) -> _OrderRow | None:
         """An open order, which rests or waits, as (order_id, account, symbol, side, order_type, price,
         reserve_price, quantity, remaining, timestamp), or None."""

@@ -32,6 +32,7 @@ const UNUSABLE: &str =
     "the core is unusable since a command found its state broken: end the process and replay";
 
 type DepthRow = (i64, i128, u32);
+type VolumeRow = (i64, i128);
 type OrderRow = (u64, u64, u32, u8, u8, i64, i64, i64, i64, u64);
 type BalanceRow = (u64, u32, i128, i128, i128);
 type AccountRow = (u64, bool, u8, Option<i16>, Option<i16>);
@@ -231,7 +232,7 @@ impl RustCore {
     }
 
     /// (bids, asks), best first, at most `levels` each (0 = all): (price, whole quantity).
-    fn volumes(&self, symbol: u32, levels: usize) -> (Vec<(i64, i128)>, Vec<(i64, i128)>) {
+    fn volumes(&self, symbol: u32, levels: usize) -> (Vec<VolumeRow>, Vec<VolumeRow>) {
         let books = &self.engine.books;
         let book = books.find_book(symbol);
         (books.volumes(book, Side::Buy, levels), books.volumes(book, Side::Sell, levels))

@@ -119,9 +119,10 @@ CASES: dict[str, Case] = _budgets() | {
     "OpenSpotBooksDiffer": Case({"openspot_reconcile_differences": "0x5 2x10"},
                                 {"openspot_reconcile_differences": "0x15"}, 10),
     "OpenSpotBackupFails": Case({"openspot_backup_failing": "0x5 1x30"}, {"openspot_backup_failing": "0x40"}, 30),
-    "OpenSpotBackupLate": Case({"openspot_backup_time_seconds": "0x130", "openspot_backup_interval_seconds": "900x130"},
-                               {"openspot_backup_time_seconds": "0x130", "openspot_backup_interval_seconds": "3600x130"},
-                               110),
+    "OpenSpotBackupLate": Case(
+        {"openspot_backup_time_seconds": "0x130", "openspot_backup_interval_seconds": "900x130"},
+        {"openspot_backup_time_seconds": "0x130", "openspot_backup_interval_seconds": "3600x130"}, 110,
+    ),
     "OpenSpotBackupOld": Case({"openspot_backup_time_seconds": "0x300"},
                               {"openspot_backup_time_seconds": "60000x300"}, 290, is_coarse=True),
     "OpenSpotCommitsSlow": Case({_COMMITS.format("0.025"): "0+10x30", _COMMITS.format("0.1"): "0+50x30",

@@ -33,6 +33,11 @@ class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
         bids, asks = super().depth(symbol, levels)
         return [DepthLevel._make(row) for row in bids], [DepthLevel._make(row) for row in asks]
 
+    def volumes(self, symbol: int, levels: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """(bids, asks) with price and whole quantity, best price first, at most `levels` each; 0 means all."""
+        bids, asks = super().volumes(symbol, levels)
+        return bids, asks
+
     def order(self, order_id: int) -> RestingOrder | None:
         """An open order, which rests or waits, or None."""
         row = super().order(order_id)
