@@ -134,7 +134,10 @@ def served(pages_folder: Path) -> Iterator[tuple[ChildPlatform, Callable[[PageCo
         return pages.url
 
     environment = {
+        # All browsers have one address, and act faster than people.
         "OPENSPOT_THROTTLE_ENABLED": "false",
+        "OPENSPOT_SUBSCRIPTIONS_THROTTLE_ENABLED": "false",
+        "OPENSPOT_POSITIONS_THROTTLE_ENABLED": "false",
         "OPENSPOT_CONSOLE_ORIGINS": origins,
         "OPENSPOT_WEB_PORT": str(own),
         # What a trader's form offers with it; what it does not offer without is tested apart.
