@@ -58,7 +58,7 @@ UNFINISHED = "[aria-busy=true], [class*=Skeleton-root], [role=slider] svg[width=
 DRAWN = (
     ("Rectangle", (0.08, 0.2), (0.3, 0.4)),
     ("Fibonacci retracement", (0.4, 0.65), (0.6, 0.15)),
-    ("Trend line", (0.1, 0.65), (0.8, 0.3)),
+    ("Trend line", (0.1, 0.65), (0.6, 0.35)),
     ("Horizontal line", (0.5, 0.72)),
 )
 """What is drawn on the chart, by shares of its width and height."""
