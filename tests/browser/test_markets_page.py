@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.support.console import OPPOSITE_LOOKS
 from tests.support.operator import Operator
 from tests.support.trading_screen import PASSWORD, Exchange, NewWindow, Trader
+from tests.support.waiting import stretched
 
 
 @pytest.fixture
@@ -94,6 +95,20 @@ def test_the_keyboard_finds_a_market_and_a_trade_changes_its_price(
     expect(page.get_by_role("table", name="Markets").get_by_role("link", name=book)).to_be_focused()
     page.keyboard.press("Enter")
     expect(screen.heading(book)).to_be_visible()
+
+
+def test_the_page_of_a_market_that_is_not_listed_yet_opens_with_its_listing(
+    new_window: NewWindow, operator: Operator
+) -> None:
+    base = f"L{secrets.token_hex(3).upper()}"
+    screen = new_window(None)
+    screen.go(f"/{base}-USD", f"{base}-USD")
+    missing = screen.page.get_by_text(f"There is no market {base}-USD")
+    expect(missing).to_be_visible()
+    operator.create_market(base)
+    # Sooner than the minute after which a page reads the markets anyway.
+    expect(missing).to_have_count(0, timeout=stretched(30) * 1000)
+    expect(screen.page.get_by_role("button", name="View of the order book")).to_be_visible()
 
 
 def test_the_book_shows_one_side_and_totals_in_the_quote_asset(new_window: NewWindow, book: str) -> None:

@@ -90,6 +90,8 @@ export default function TradePage({ symbol }: { symbol: string }) {
 
 function MarketHeaderAlone({ symbol }: { symbol: string }) {
   const [isOpen, setOpen] = useState(false);
+  // A market that was listed a moment ago opens as soon as the exchange tells of it.
+  useMarkets(true);
   return (
     <MarketHeader symbol={symbol} market={undefined} ticker={undefined} isOpen={isOpen} onOpen={setOpen} />
   );
