@@ -81,6 +81,10 @@ class Exchange:
         """Confirmed deposits, as `openspot deposit` makes them, all at a time; `house` names accounts of the house."""
         wanted = [(trader.user_id, asset, amount) for trader, asset, amount in amounts]
         wanted += [(account, asset, amount) for account, (asset, amount) in (house or {}).items()]
+        self.credit_all(wanted)
+
+    def credit_all(self, wanted: list[tuple[str, str, str]]) -> None:
+        """Confirmed deposits, each as account, asset and amount, all at a time."""
 
         async def all_of_them() -> None:
             await asyncio.gather(*(credit(self._platform, *one) for one in wanted))

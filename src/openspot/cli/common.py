@@ -11,7 +11,8 @@ error_console = Console(stderr=True)
 
 def fail(reason: str) -> typer.Exit:
     """Print the reason to standard error and return the exception to raise."""
-    error_console.print(f"openspot: {reason}", highlight=False, markup=False)
+    # Whole lines, because the console shows operators the last line of a command.
+    error_console.print(f"openspot: {reason}", highlight=False, markup=False, soft_wrap=True)
     return typer.Exit(1)
 
 
