@@ -2628,7 +2628,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The same as a CSV file, with every hash
+         * The same as a file, with every hash
          * @description Only an operator with the permission `audit.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_operator_actions"];
@@ -2796,7 +2796,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the exchange earned, by account and asset, as a CSV file
+         * What the exchange earned, by account and asset, as a file
          * @description Only an operator with the permission `reports.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_fees_report"];
@@ -2836,7 +2836,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was traded, by market, as a CSV file
+         * What was traded, by market, as a file
          * @description Only an operator with the permission `reports.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_volumes_report"];
@@ -2876,7 +2876,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many users registered, were active, and were there, as a CSV file
+         * How many users registered, were active, and were there, as a file
          * @description Only an operator with the permission `reports.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_users_report"];
@@ -2916,7 +2916,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What accounts held at the end, by class and asset, as a CSV file
+         * What accounts held at the end, by class and asset, as a file
          * @description Only an operator with the permission `reports.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_balances_report"];
@@ -2956,7 +2956,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What users were owed and what custody held, as a CSV file
+         * What users were owed and what custody held, as a file
          * @description Only an operator with the permission `reports.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_reserves_report"];
@@ -3760,7 +3760,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The withdrawals of all users as a CSV file, newest first
+         * The withdrawals of all users as a file, newest first
          * @description Only an operator with the permission `withdrawals.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_withdrawals"];
@@ -3800,7 +3800,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The deposits of all users as a CSV file, newest first
+         * The deposits of all users as a file, newest first
          * @description Only an operator with the permission `deposits.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_deposits"];
@@ -3840,7 +3840,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The payments of all users as a CSV file, newest first
+         * The payments of all users as a file, newest first
          * @description Only an operator with the permission `payments.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_payments"];
@@ -5352,6 +5352,12 @@ export interface components {
             /** @example 123456 */
             mfaCode?: string | null;
         };
+        /**
+         * FileFormat
+         * @description What a file of a table is written as.
+         * @enum {string}
+         */
+        FileFormat: "csv" | "parquet";
         /**
          * ForgotPasswordBody
          * @description The address of the account. The response is the same if no account has it.
@@ -21075,6 +21081,8 @@ export interface operations {
     export_operator_actions: {
         parameters: {
             query?: {
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
                 /** @description Who did it, such as user:<userId> */
                 operator?: string | null;
                 /** @description What was done, such as operators.roles */
@@ -21094,7 +21102,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The entries, newest first */
+            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -21102,9 +21110,10 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
-            /** @description a parameter, a property or a header is not valid */
+            /** @description a parameter is not valid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -21969,6 +21978,8 @@ export interface operations {
                 to: string;
                 /** @description What a row stands for */
                 by?: components["schemas"]["Period"];
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;
@@ -21984,6 +21995,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -22116,6 +22128,8 @@ export interface operations {
                 to: string;
                 /** @description What a row stands for */
                 by?: components["schemas"]["Period"];
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;
@@ -22131,6 +22145,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -22263,6 +22278,8 @@ export interface operations {
                 to: string;
                 /** @description What a row stands for */
                 by?: components["schemas"]["Period"];
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;
@@ -22278,6 +22295,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -22410,6 +22428,8 @@ export interface operations {
                 to: string;
                 /** @description What a row stands for */
                 by?: components["schemas"]["Period"];
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;
@@ -22425,6 +22445,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -22557,6 +22578,8 @@ export interface operations {
                 to: string;
                 /** @description What a row stands for */
                 by?: components["schemas"]["Period"];
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;
@@ -22572,6 +22595,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -26637,6 +26661,8 @@ export interface operations {
             query: {
                 /** @description Why the file is made; the trail keeps it */
                 reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
                 /** @description Only those that this operator is asked to decide on, or nobody */
                 assignee?: string | null;
                 /** @description Only those of this user */
@@ -26664,6 +26690,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid */
@@ -26800,6 +26827,8 @@ export interface operations {
             query: {
                 /** @description Why the file is made; the trail keeps it */
                 reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
                 /** @description Only those of this user */
                 userId?: string | null;
                 /** @description Only those of this asset */
@@ -26825,6 +26854,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid */
@@ -26961,6 +26991,8 @@ export interface operations {
             query: {
                 /** @description Why the file is made; the trail keeps it */
                 reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
                 /** @description Only those of this user */
                 userId?: string | null;
                 /** @description Only those of this asset */
@@ -26986,6 +27018,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid */

@@ -36,6 +36,8 @@ import {
   type VolumeRow,
 } from "../operator/reports.ts";
 import { useCan } from "../operator/session.ts";
+import { FileFormatChoice } from "../parts/FileFormatChoice.tsx";
+import type { FileFormat } from "../parts/fileFormats.ts";
 import { ChoiceFilter, FilterBar } from "../parts/filters.tsx";
 import { ReasonDialog } from "../parts/ReasonDialog.tsx";
 import { isDay } from "../people/queries.ts";
@@ -284,6 +286,7 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
   const query = useReport(name, span);
   const can = useCan();
   const [isSaving, setSaving] = useState(false);
+  const [format, setFormat] = useState<FileFormat>("csv");
   const rows = query.data;
   const short = name === "reserves" ? uncovered((rows ?? []) as ReserveRow[]) : [];
   return (
@@ -307,7 +310,7 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
                 title={can("reports.export") ? undefined : "This needs the permission reports.export."}
                 onClick={() => setSaving(true)}
               >
-                Save as CSV
+                Save as a file
               </Button>
             </>
           }
@@ -326,16 +329,17 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
           title="Save the report as a file?"
           confirm="Save the file"
           act={async (edge, reason) => {
-            const parameters = new URLSearchParams({ ...span, reason });
+            const parameters = new URLSearchParams({ ...span, reason, format });
             saveFile(
               await fileOf(edge, `/operator/reports/${name}/export?${parameters.toString()}`),
-              `${name}-${span.from}-${span.to}.csv`,
+              `${name}-${span.from}-${span.to}.${format}`,
             );
           }}
-          done={() => ["The file is saved", `${name}-${span.from}-${span.to}.csv`]}
+          done={() => ["The file is saved", `${name}-${span.from}-${span.to}.${format}`]}
           onClose={() => setSaving(false)}
         >
           <p>The audit trail notes the file.</p>
+          <FileFormatChoice value={format} onChange={setFormat} />
         </ReasonDialog>
       )}
     </>
