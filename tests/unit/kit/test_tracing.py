@@ -11,7 +11,7 @@ from openspot.kit.settings import Settings, SettingsError, load
 from openspot.kit.tracing import Step, files
 from openspot.kit.tracing.files import SpanLine, read
 from openspot.kit.tracing.picture import Picture
-from openspot.kit.tracing.steps import PLACES, chance_of, span_id_of, trace_id_of
+from openspot.kit.tracing.steps import PLACES, chance_of, root_of, span_id_of, trace_id_of
 
 MS = 1_000_000
 LINES = [
@@ -34,19 +34,22 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(data_dir=tmp_path)
 
 
-def test_every_step_is_a_part_of_the_order() -> None:
+def test_every_step_is_a_part_of_a_request() -> None:
     for step in Step:
         way = [step]
         while (parent := PLACES[way[-1]].parent) is not None:
             assert parent not in way, "a step is no part of itself"
             way.append(parent)
-        assert way[-1] is Step.ORDER
+        assert way[-1] is root_of(step)
+        assert way[-1] in (Step.ORDER, Step.CANCEL, Step.AMEND)
 
 
 def test_ids_follow_from_the_order_and_differ_by_step_and_key() -> None:
     assert trace_id_of("o1") == trace_id_of("o1") != trace_id_of("o2")
     ids = [span_id_of("o1", step, key) for step in Step for key in ("", "1", "2")] + [span_id_of("o2", Step.ORDER)]
     assert len(set(ids)) == len(ids)
+    traces = [trace_id_of("o1"), trace_id_of("o1", Step.CANCEL), *(trace_id_of("o1", Step.AMEND, key) for key in "12")]
+    assert len(set(traces)) == 4, "a cancel and each amendment have traces of their own"
     assert 0 < trace_id_of("o1") < 2**128
     assert all(0 < each < 2**64 for each in ids)
 
