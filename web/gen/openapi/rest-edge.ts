@@ -2768,6 +2768,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/coins/{asset}/networks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The networks of a coin, and its terms on each
+         * @description Only an operator with the permission `markets.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_coin_networks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/coins/{asset}/networks/{network}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Give a coin a network, or change its terms there
+         * @description Only an operator with the permission `currencies.update` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        put: operations["put_coin_network"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/coins/{asset}/networks/{network}/removal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take away a network that was added, or go back to the platform's own terms
+         * @description Only an operator with the permission `currencies.update` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        post: operations["remove_coin_network"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/reports/fees": {
         parameters: {
             query?: never;
@@ -4869,6 +4929,53 @@ export interface components {
             positionId: string;
             quantity?: (string | number) | null;
             requestId?: string | null;
+        };
+        /**
+         * CoinNetworkBody
+         * @description The terms of a coin on a network.
+         *
+         *     `addressForm` says whose addresses the network has, and `takesTag` whether an address takes a tag (memo): a new
+         *     network needs the form, one that is known keeps both. `confirmations` are the blocks until a transfer counts, of all
+         *     coins of the network. `withdrawalMinimum` includes the fee.
+         * @example {
+         *       "addressForm": "bitcoin",
+         *       "confirmations": 20,
+         *       "depositMinimum": "1",
+         *       "reason": "DOGE arrives on Monday",
+         *       "takesTag": false,
+         *       "withdrawalFee": "2",
+         *       "withdrawalMinimum": "10"
+         *     }
+         */
+        CoinNetworkBody: {
+            addressForm?: ("bitcoin" | "ethereum" | "solana" | "tron" | "stellar") | null;
+            confirmations?: number | null;
+            takesTag?: boolean | null;
+            /** @example 0.015 */
+            withdrawalFee: string | number;
+            /** @example 0.015 */
+            withdrawalMinimum: string | number;
+            /** @example 0.015 */
+            depositMinimum: string | number;
+            reason: string;
+        };
+        /**
+         * CoinNetworkResponse
+         * @description A coin on a network. `listed` says whether an operator set these terms; else they are the platform's own.
+         */
+        CoinNetworkResponse: {
+            asset: string;
+            network: string;
+            addressForm: string;
+            confirmations: number;
+            takesTag: boolean;
+            /** Format: decimal */
+            withdrawalFee: string;
+            /** Format: decimal */
+            withdrawalMinimum: string;
+            /** Format: decimal */
+            depositMinimum: string;
+            listed: boolean;
         };
         /**
          * CollateralBody
@@ -7490,6 +7597,8 @@ export interface components {
          * ReserveReportRow
          * @description What users were owed at the end, and what custody held; `house` is what the house's own accounts held.
          *
+         *     Liabilities are gross: what users borrowed is in them as long as they hold it. `loans` is what users owed the house
+         *     when the day was closed, beside it and in no sum; null if that was not counted.
          *     `ratio` is reserves by liabilities, and null where nothing is owed. Reserves are null where custody was not asked.
          */
         ReserveReportRow: {
@@ -7499,6 +7608,7 @@ export interface components {
             liabilities: string;
             /** Format: decimal */
             house: string;
+            loans: string | null;
             reserves: string | null;
             ratio: string | null;
             covered: boolean | null;
@@ -21885,6 +21995,312 @@ export interface operations {
                 };
             };
             /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_coin_networks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The coin, for example BTC */
+                asset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoinNetworkResponse"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such coin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    put_coin_network: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The coin, for example BTC */
+                asset: string;
+                /** @description The network, for example bitcoin */
+                network: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoinNetworkBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoinNetworkResponse"];
+                };
+            };
+            /** @description a field breaks a rule, and the message names each; or the networks are fixed: UNSUPPORTED_COMMAND */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such coin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_coin_network: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The coin, for example BTC */
+                asset: string;
+                /** @description The network, for example bitcoin */
+                network: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReasonBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoinNetworkResponse"][];
+                };
+            };
+            /** @description a field breaks a rule, and the message names each; or the networks are fixed: UNSUPPORTED_COMMAND */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no operator gave the coin this network */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the coin has come or gone over it: NETWORK_IN_USE */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -168,7 +168,7 @@ const REPORTS: Record<ReportName, Report> = {
   },
   reserves: {
     title: "Reserves",
-    text: "What users were owed at the end, and what custody said that it holds on its chains. The house's own accounts stand apart.",
+    text: "What users were owed at the end, and what custody said that it holds on its chains. The house's own accounts stand apart, and so does what users owe the house: a loan is no reserve.",
     columns: columns<ReserveRow>(
       money(
         "liabilities",
@@ -191,6 +191,12 @@ const REPORTS: Record<ReportName, Report> = {
         (row) => row.house,
         (row) => row.asset,
       ),
+      {
+        id: "loans",
+        title: "Lent to users",
+        align: "right",
+        cell: (row) => (row.loans === null ? "not counted" : <Amount value={row.loans} unit={row.asset} />),
+      },
     ),
     rowId: (row) => (row as ReserveRow).asset,
     choiceOf: (row) => (row as ReserveRow).asset,

@@ -77,7 +77,8 @@ class Reports:
             if now is not None:
                 known.add(today)
                 held |= {(today, asset): amount for asset, amount in now.items()}
-        return reserve_rows(span, days, held, known)
+        loans = await self._store.loans(sorted({row.day for row in days}))
+        return reserve_rows(span, days, held, known, loans)
 
     async def note_export(self, name: str, span: Span, written_as: FileFormat, acting: Acting) -> None:
         """Write into the trail that a report leaves the platform, before it does."""
