@@ -1,7 +1,7 @@
 /** The networks of coins at the REST edge: what operators read of them, and what they change. */
 import { useQuery } from "@tanstack/react-query";
 import { parseCount } from "#lib/counts.ts";
-import { isDecimal, isPositive } from "#lib/decimal.ts";
+import { compareDecimals, isDecimal, isPositive } from "#lib/decimal.ts";
 import { type Edge, returned, type Schemas, useEdge } from "./client.ts";
 
 const LIST_INTERVAL_MS = 5_000;
@@ -50,13 +50,13 @@ export function draftOf(known: CoinNetwork): NetworkDraft {
 
 /** What is missing in a draft or is none of its kind. The edge knows all other rules. */
 export function networkFaults(draft: NetworkDraft): string[] {
-  const isAmount = (text: string) => isDecimal(text) && (isPositive(text) || Number(text) === 0);
+  const isFee = (text: string) => isDecimal(text) && compareDecimals(text, "0") >= 0;
   return [
     NAME.test(draft.network) ? "" : "Give the network a name of small letters, digits and hyphens.",
     draft.confirmations === "" || parseCount(draft.confirmations) !== null
       ? ""
       : "Confirmations are a whole number.",
-    isAmount(draft.withdrawalFee) ? "" : "Give the withdrawal fee, 0 for none.",
+    isFee(draft.withdrawalFee) ? "" : "Give the withdrawal fee, 0 for none.",
     isDecimal(draft.withdrawalMinimum) && isPositive(draft.withdrawalMinimum)
       ? ""
       : "Give the least withdrawal, fee included.",
