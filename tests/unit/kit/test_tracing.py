@@ -118,6 +118,18 @@ def test_the_picture_shows_each_span_once_below_what_it_is_a_part_of() -> None:
     assert Picture.of([]) is None
 
 
+def test_every_trace_of_an_order_has_its_own_picture_and_says_what_it_is_of() -> None:
+    later = [
+        SpanLine(f"{trace_id_of('o1', root, key):032x}", "openspot-rest-edge", root, at * MS, (at + 1) * MS, {})
+        for root, key, at in ((Step.CANCEL, "", 90), (Step.AMEND, "2", 70), (Step.AMEND, "1", 60))
+    ]
+    titles = [next(iter(picture.lines("o1", 8))) for picture in Picture.all_of([*later, *LINES])]
+    assert [title.partition(":")[0] for title in titles] == [
+        "order o1", "amendment of order o1", "amendment of order o1", "cancel of order o1",
+    ]  # fmt: skip
+    assert Picture.all_of([]) == []
+
+
 @pytest.mark.parametrize("endpoint", ["files", "ftp://collector", "127.0.0.1:4318", "http://a b"])
 def test_an_endpoint_that_nothing_can_be_sent_to_is_refused_at_start(endpoint: str) -> None:
     with pytest.raises(SettingsError, match="OPENSPOT_TRACING_ENDPOINT"):

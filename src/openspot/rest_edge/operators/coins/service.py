@@ -77,7 +77,8 @@ class CoinNetworks:
             await self._record(connection, who, "coins.network_removed", before, after)
 
     async def _known(self, connection: Connection) -> dict[str, Network]:
-        return await store.networks(connection, self._seed, self._assets)
+        # What was added while markets were live counts for no service once they are fixed.
+        return await store.networks(connection, self._seed, self._assets) if self._is_open else self._seed
 
     def _shown(self, asset: str, network: Network) -> CoinNetworkResponse | None:
         terms = network.assets.get(asset)
