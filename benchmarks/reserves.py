@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import asyncpg
+import psutil
 
 from openspot.migrations import upgrade
 from openspot.reserves.owed import _MAKE_CORRECTIONS, _MAKE_OWED, _TOTALS, Owed
@@ -36,6 +37,8 @@ async def measure(database_url: str, users: int) -> None:
     connection = await asyncpg.connect(database_url)
     await connection.execute(FILL, users)
     await connection.execute("VACUUM ANALYZE ledger_accounts")
+    backend = psutil.Process(await connection.fetchval("SELECT pg_backend_pid()"))
+    served = sum(backend.cpu_times()[:2])
     began, worked = time.monotonic(), time.process_time()
     async with connection.transaction(isolation="repeatable_read"):
         await connection.execute(_MAKE_CORRECTIONS)
@@ -45,6 +48,7 @@ async def measure(database_url: str, users: int) -> None:
         maker = ProofMaker(connection, ReserveStore(connection), "epoch", 1, datetime.now(UTC))
         proof = await maker.make(Owed(totals, None), {})
     ended, worked = time.monotonic(), time.process_time() - worked
+    served = sum(backend.cpu_times()[:2]) - served
     size = await connection.fetchval(
         "SELECT pg_total_relation_size('reserve_leaves') + pg_total_relation_size('reserve_nodes')"
     )
@@ -54,6 +58,7 @@ async def measure(database_url: str, users: int) -> None:
     print(f"balances gathered   {gathered - began:>12.1f} s")
     print(f"whole proof         {ended - began:>12.1f} s")
     print(f"… of this process   {worked:>12.1f} s of processor time")
+    print(f"… of PostgreSQL     {served:>12.1f} s of processor time")
     print(f"memory at its peak  {peak:>12.0f} MiB")
     print(f"rows of the proof   {size / 2**20:>12.0f} MiB")
     await connection.close()

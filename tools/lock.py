@@ -23,9 +23,10 @@ def compile_lock(name: str, source: str, *extra: str) -> None:
 
 def main() -> None:
     """Write the lock files. A package that stands in several has the same version in all of them."""
-    compile_lock("run.lock", "pyproject.toml")
+    compile_lock("run.lock", "pyproject.toml", "--extra", "parquet")
     compile_lock("dev.lock", "pyproject.toml", "--extra", "dev", "--constraint", "requirements/run.lock")
-    compile_lock("venue.lock", "pyproject.toml", "--extra", "venue", "--constraint", "requirements/dev.lock")
+    extras = ("--extra", "venue", "--extra", "parquet")
+    compile_lock("venue.lock", "pyproject.toml", *extras, "--constraint", "requirements/dev.lock")
     for name in ("installer", "build", "web"):
         compile_lock(f"{name}.lock", f"requirements/{name}.in", "--constraint", "requirements/dev.lock")
     # Foreign programs that tests drive. They have environments of their own: they pin what the platform has newer.

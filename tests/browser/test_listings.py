@@ -1,4 +1,4 @@
-"""An operator lists a coin and its market in the console, opens it, changes it, and delists it."""
+"""An operator lists a coin, its market and its network in the console, opens it, changes it, and delists it."""
 
 from playwright.sync_api import expect
 
@@ -20,6 +20,13 @@ def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operat
         page.get_by_role("textbox", name=name).fill(value)
     page.get_by_role("textbox", name="Name", exact=True).fill("Dogecoin")
     page.get_by_role("textbox", name="Announcement").fill("Trading begins soon.")
+    page.get_by_role("button", name="Add a network").click()
+    for name, value in (
+        ("Network", "dogecoin"), ("Confirmations", "20"), ("Least deposit", "1"), ("Withdrawal fee", "2"),
+        ("Least withdrawal", "10"),
+    ):  # fmt: skip
+        page.get_by_role("textbox", name=name).fill(value)
+    page.get_by_role("combobox", name="Address form").select_option("bitcoin")
 
     # The engine's own rules, before anything is sent.
     expect(page.get_by_text("quantityMin and quantityMax must be multiples of lotSize").first).to_be_visible()
@@ -62,3 +69,15 @@ def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operat
     expect(changes).to_contain_text("as decided")
     expect(changes).to_contain_text("the coin has ended")
     assert operator.admin("GET", "/symbols/DOGE-USD")["active"] is False
+
+    # The coin came with its network, and an operator changes the terms.
+    networks = console.table("Networks of DOGE")
+    expect(networks).to_contain_text("dogecoin")
+    console.act("dogecoin", "Change…")
+    dialog = console.dialog("Change DOGE on dogecoin?")
+    dialog.get_by_role("textbox", name="Withdrawal fee").fill("3")
+    dialog.get_by_role("textbox", name="Reason").fill("the chain is dear")
+    console.assert_accessible("the networks of a coin")
+    dialog.get_by_role("button", name="Change the terms").click()
+    expect(console.toast("DOGE comes and goes over dogecoin")).to_be_visible()
+    expect(console.row("Networks of DOGE", "dogecoin")).to_contain_text("3")

@@ -29,6 +29,7 @@ FINAL_STATES: dict[str, dict[str, Any]] = {
     "house_transfers": {"status": "done"},
     "kyc_profiles": {"status": "approved"},
     "ledger_movements": {"direction": "lock"},
+    "listed_network_assets": {"minimum": 2},
     "margin_accounts": {"status": "closed", "zone": "safe"},
     "margin_loans": {"status": "repaid"},
     "margin_positions": {"side": "buy", "status": "closed"},

@@ -4,10 +4,13 @@ The running custody service reads the decisions there and does the next steps.
 """
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+import aiohttp
+
+from openspot.coin_networks.store import networks
 from openspot.custody import withdrawal_store as store
 from openspot.custody.chain import SimulatedChain
 from openspot.custody.deposits import ChainDeposit, ChainDepositError, Deposits
@@ -16,8 +19,10 @@ from openspot.custody.wallet_policy import RULES
 from openspot.custody.withdrawal_states import Status
 from openspot.custody.withdrawal_store import Withdrawal
 from openspot.custody.withdrawals import WithdrawalError, Withdrawals
-from openspot.domain.market import load_markets
+from openspot.domain.market import AssetScale, load_markets
 from openspot.domain.networks import load_networks
+from openspot.engine_client.errors import EngineError
+from openspot.engine_client.live_markets import LiveMarkets
 from openspot.kit.database import Pool, pool_of_command, text_of
 from openspot.kit.hash_chain import FIRST_HASH, is_next
 
@@ -63,11 +68,13 @@ class Operator:
     async def deposit(self, deposit: ChainDeposit) -> str:
         """Send a deposit on a simulated chain."""
         chain = SimulatedChain(self.pool, self.settings.custody_block_s)
+        assets = await self._assets()
+        listed = self.settings.follows_listings
         deposits = Deposits(
             self.pool,
             chain,
-            load_networks(),
-            load_markets().assets,
+            await networks(self.pool, load_networks(), assets) if listed else load_networks(),
+            assets,
             time.time_ns,
             confirmations_required=self.settings.custody_confirmations,
         )
@@ -84,6 +91,17 @@ class Operator:
                     raise OperatorError(f"entry {count} of the audit trail is changed, or one before it is missing")
                 newest = own
         return count
+
+    async def _assets(self) -> Mapping[str, AssetScale]:
+        if not self.settings.follows_listings:
+            return load_markets().assets
+        live = LiveMarkets(self.settings.engine_url, load_markets())
+        try:
+            async with aiohttp.ClientSession() as session:
+                await live.load(session)
+        except EngineError as error:
+            raise OperatorError(f"the engine does not say which coins are listed: {error}") from error
+        return live.configuration.assets
 
     def _decisions(self) -> Withdrawals:
         return Withdrawals(self.pool, load_networks(), dict, {}, time.time_ns)

@@ -7,6 +7,7 @@ from functools import partial
 
 import aiohttp
 
+from openspot.coin_networks.live import followed_networks
 from openspot.contracts.messages import WithdrawalOutcome
 from openspot.contracts.streams import StreamConsumer
 from openspot.custody.address_book import DepositAddressBook
@@ -24,7 +25,6 @@ from openspot.custody.settings import CustodySettings
 from openspot.custody.wallet_policy import Wallet
 from openspot.custody.withdrawals import Withdrawals
 from openspot.domain.fair_price.reference import DOLLAR
-from openspot.domain.networks import load_networks
 from openspot.engine_client.administrators import EngineSessions
 from openspot.engine_client.live_markets import followed_markets
 from openspot.engine_client.operators import OperatorSessions
@@ -61,12 +61,12 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
     seed = settings.custody_seed.encode()
     automatic = automatic_wallets(settings.custody_automatic_signers)
     reference_prices = parse_prices(settings.custody_reference_prices)
-    networks = load_networks()
     async with ServiceFrame("custody", settings, stop) as frame:
         pool = await frame.connect_database(CONNECTIONS_MAX)
         bus = await frame.connect_bus()
         await bus.ensure_streams()
         assets = (await followed_markets(settings, frame)).assets
+        networks = await followed_networks(frame, pool, assets, follows=settings.follows_listings)
 
         chain = SimulatedChain(pool, settings.custody_block_s)
         required = settings.custody_confirmations

@@ -1,7 +1,8 @@
 """The networks over which assets arrive and leave. The configuration file is beside this module."""
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib.resources import files
 
@@ -55,6 +56,21 @@ def load_networks(text: str | None = None) -> dict[str, Network]:
     """Parse `text` (TOML), or by default the file of the package. Raises ValueError or KeyError if it is invalid."""
     document = tomllib.loads(text or files("openspot.domain").joinpath("networks.toml").read_text("utf-8"))
     return {name: _network(name, row) for name, row in document["networks"].items()}
+
+
+def with_listed(
+    seed: Mapping[str, Network], added: Iterable[Network], terms: Iterable[tuple[str, NetworkAsset]]
+) -> dict[str, Network]:
+    """The networks of `seed`, the `added` ones, and on each the coins of `terms`, by its name.
+
+    A network that `seed` has stays as it is there. Terms of a network that nobody has are left out.
+    """
+    networks = {network.name: network for network in added} | dict(seed)
+    networks = {name: networks[name] for name in (*seed, *(name for name in networks if name not in seed))}
+    for name, asset in terms:
+        if name in networks:
+            networks[name] = replace(networks[name], assets={**networks[name].assets, asset.asset: asset})
+    return networks
 
 
 def _network(name: str, row: dict[str, object]) -> Network:

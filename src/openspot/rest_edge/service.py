@@ -3,6 +3,7 @@
 import asyncio
 import time
 
+from openspot.coin_networks.live import followed_networks
 from openspot.domain.market import load_markets
 from openspot.domain.transfer import TransferKind
 from openspot.engine_client.commands import EngineCommands
@@ -149,6 +150,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         revoke_keys=revoke_keys,
     )
     keys = make_key_services(settings, pool, bus, frame, replays=replays, users=users)
+    networks = await followed_networks(frame, pool, configuration.assets, follows=settings.follows_listings)
     funds = await make_fund_services(
         settings,
         pool,
@@ -159,6 +161,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         second_factor=users.second_factor,
         fair_prices=fair_prices,
         configuration=configuration,
+        networks=networks,
         payment_fees=products.payment_routes,
     )
     products.start(frame)
@@ -212,7 +215,13 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
             assets=configuration.assets,
         ),
         operators=await make_operator_services(
-            settings, pool, frame, tokens=tokens, ended=users.ended, custody_reserves=funds.custody.reserves
+            settings,
+            pool,
+            frame,
+            tokens=tokens,
+            ended=users.ended,
+            custody_reserves=funds.custody.reserves,
+            assets=configuration.assets,
         ),
         system=SystemSettings(settings, THROTTLE_TIERS[ThrottleClass.STANDARD], system_clock),
         trading=trading_rules(settings),

@@ -13,11 +13,14 @@ from openspot.kit import tracing
 from openspot.kit.settings import Settings
 from openspot.kit.tracing import Step, recorder, trace_id_of
 from openspot.kit.tracing.files import SpanLine, read
-from openspot.kit.tracing.steps import PLACES, span_id_of
+from openspot.kit.tracing.steps import PLACES, root_of, span_id_of
 from tests.support.in_process_platform import running
+from tests.support.order_connection import order_connection
 from tests.support.ports import free_port
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually, stretched
+
+OF_AN_ORDER = [step for step in Step if root_of(step) is Step.ORDER]
 
 
 @pytest.fixture
@@ -97,15 +100,75 @@ async def test_an_order_that_trades_leaves_every_step_of_its_way(settings: Setti
             return {span.name: span for span in read(traced.data_dir) if span.trace_id == wanted}
 
         async def complete() -> bool:
-            return spans().keys() == {step.value for step in Step}
+            return spans().keys() == {step.value for step in OF_AN_ORDER}
 
         await eventually(complete)
     found = spans()
     assert {name: span.service for name, span in found.items()} == {
-        step.value: f"openspot-{place.service}" for step, place in PLACES.items()
+        step.value: f"openspot-{PLACES[step].service}" for step in OF_AN_ORDER
     }
     for step in (Step.REQUEST, Step.SUBMIT, Step.CHECKS, Step.CALL, Step.ENGINE, Step.JOURNAL):
         parent = PLACES[step].parent
         assert parent is not None
         assert found[parent].began <= found[step].began <= found[step].ended <= found[parent].ended
     assert all(found[Step.ENGINE].began < found[step].ended for step in (Step.PUBLISH, Step.ROWS, Step.SETTLE))
+
+
+LIMIT = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "price": "100", "quantity": "1"}
+PAIR = {
+    "type": "oco",
+    "orders": [
+        {"symbol": "BTC-USD", "side": "sell", "type": "limit", "price": "105", "quantity": "1"},
+        {"symbol": "BTC-USD", "side": "sell", "type": "stop_limit", "stopPrice": "95", "price": "95", "quantity": "1"},
+    ],
+}
+
+
+async def test_cancels_amendments_lists_and_orders_of_connections_are_traced_too(settings: Settings) -> None:
+    traced = settings.model_copy(update={"tracing_endpoint": "file", "tracing_share": 1.0, "rules": "complete"})
+
+    def traces() -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for span in read(traced.data_dir):
+            found.setdefault(span.trace_id, set()).add(span.name)
+        return found
+
+    def names(order_id: str, root: Step = Step.ORDER) -> set[str]:
+        """The spans of the one trace of that kind that the order has, whatever its key."""
+        own = {span.trace_id for span in read(traced.data_dir) if span.attributes["order.id"] == order_id}
+        return next((found for each in own if root in (found := traces()[each])), set())
+
+    placed = {Step.ORDER, Step.REQUEST, Step.SUBMIT, Step.CHECKS, Step.CALL, Step.ENGINE, Step.JOURNAL}
+    async with running(traced, "engine", "ledger", "router", "rest-edge"):
+        for asset in ("USD", "BTC"):
+            await deposit(traced, "alice", asset, "1000", f"alice-{asset}")
+        client = RestClient(traced)
+        client.as_user("alice")
+        order_id = (await client("POST", "/orders", LIMIT)).body["orderId"]
+        assert (await client("PATCH", f"/orders/{order_id}", {"price": "99"})).status == 200
+        new = await client("POST", f"/orders/{order_id}/replace", LIMIT | {"price": "98"})
+        assert new.status == 201, new.body
+        new_id = new.body["order"]["orderId"]
+        assert (await client("DELETE", f"/orders/{new_id}")).status == 200
+        # Whoever asks for an id that no edge has made leaves nothing.
+        assert (await client("DELETE", "/orders/chosen-by-somebody")).status == 404
+        listed = await client("POST", "/orders/lists", PAIR)
+        assert listed.status == 201, listed.body
+        async with order_connection(client) as connection:
+            own = (await connection.ask("placeOrder", LIMIT))["body"]["orderId"]
+        await client.close()
+
+        async def complete() -> bool:
+            whole = [new_id, own, *(each["orderId"] for each in listed.body["orders"])]
+            return (
+                all(names(each) >= {step.value for step in placed} for each in whole)
+                and names(order_id, Step.AMEND) == {Step.AMEND, Step.AMEND_WORK, Step.AMEND_CALL}
+                and names(new_id, Step.CANCEL) == {Step.CANCEL, Step.CANCEL_WORK, Step.CANCEL_CALL}
+            )
+
+        await eventually(complete)
+    spans = list(read(traced.data_dir))
+    assert not [span for span in spans if span.attributes["order.id"] == "chosen-by-somebody"]
+    by_name = {span.name: span for span in spans if root_of(Step(span.name)) is Step.CANCEL}
+    outer, inner = by_name[Step.CANCEL], by_name[Step.CANCEL_CALL]
+    assert outer.began <= inner.began <= inner.ended <= outer.ended

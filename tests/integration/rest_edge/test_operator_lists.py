@@ -1,17 +1,28 @@
 """Operators' lists over all users, their files, and the queue of verifications."""
 
+import io
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+
 import asyncpg
+import pyarrow.parquet
 import pytest
+from aiohttp import ClientSession
 
 from openspot.http.operators import OperatorRole
+from openspot.kit import parquet_rows
 from openspot.kit.clock import utc_now
+from openspot.rest_edge.operators import table_files
 from openspot.rest_edge.operators.lists import service
 from openspot.rest_edge.operators.lists.listings import DEPOSITS, WITHDRAWALS, ListFilter
+from openspot.rest_edge.operators.lists.schemas import OperatedDepositResponse
 from openspot.rest_edge.operators.lists.service import Lists
+from openspot.rest_edge.operators.table_files import columns_of, csv_pieces, parquet_pieces
 from tests.support.authenticator import register
 from tests.support.edge_operators import make_operator
 from tests.support.filled_tables import insert
-from tests.support.rest_client import RestClient
+from tests.support.rest_client import PREFIX, RestClient
 
 ADA, EVE = "ada@example.org", "eve@example.org"
 TREASURY, COMPLIANCE, AUDITOR = OperatorRole.TREASURY, OperatorRole.COMPLIANCE, OperatorRole.AUDITOR
@@ -83,12 +94,58 @@ async def test_a_file_is_read_in_pages_whose_rows_each_come_once(
         """
     )
     monkeypatch.setattr(service, "ROWS_AT_A_TIME", 100)
-    pieces = [piece async for piece in Lists(pool).lines(DEPOSITS, ListFilter())]
+    columns = columns_of(OperatedDepositResponse)
+    pieces = [piece async for piece in csv_pieces(columns, Lists(pool).pages(DEPOSITS, ListFilter()))]
     assert len(pieces) == 26 and max(map(len, pieces)) < 100 * 200
     lines = b"".join(pieces).decode().splitlines()
     assert len({line.split(",")[0] for line in lines[1:]}) == 2500
-    empty = [piece async for piece in Lists(pool).lines(WITHDRAWALS, ListFilter(user_id="nobody"))]
-    assert b"".join(empty).count(b"\r\n") == 1
+    nobody = Lists(pool).pages(WITHDRAWALS, ListFilter(user_id="nobody"))
+    assert b"".join([piece async for piece in csv_pieces(columns, nobody)]).count(b"\r\n") == 1
+    monkeypatch.setattr(parquet_rows, "ROWS_IN_A_GROUP", 1000)
+    pieces = [piece async for piece in parquet_pieces(columns, Lists(pool).pages(DEPOSITS, ListFilter()))]
+    table = pyarrow.parquet.ParquetFile(io.BytesIO(b"".join(pieces)))
+    assert [table.metadata.row_group(number).num_rows for number in range(3)] == [1000, 1000, 500]
+    assert len(pieces) == 4 and len(set(table.read()["tx_hash"].to_pylist())) == 2500
+
+
+async def test_a_parquet_file_has_exact_amounts_and_moments(
+    edge: RestClient, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await three_withdrawals(pool)
+    largest = "9999999999999999999.000000000000000001"
+    await pool.execute(f"UPDATE custody_withdrawals SET amount = {largest}, net_amount = {largest} - fee")
+    await make_operator(edge, pool, ADA, AUDITOR)
+    query = "/operator/withdrawals/export?reason=yearly%20audit&format=parquet&from=2026-01-02T00:00:00Z"
+    status, headers, content = await downloaded(edge, query)
+    assert (status, headers["Content-Type"]) == (200, "application/vnd.apache.parquet")
+    assert headers["Content-Disposition"] == 'attachment; filename="withdrawals.parquet"'
+    table = pyarrow.parquet.read_table(io.BytesIO(content))
+    names = ("id", "amount", "value_usd", "approvals_needed", "address", "created_at", "assignee")
+    assert [str(table.schema.field(name).type) for name in names] == [
+        "string", "decimal128(38, 18)", "decimal128(38, 18)", "int64", "string", "timestamp[us, tz=UTC]", "string",
+    ]  # fmt: skip
+    newest = table.to_pylist()[0]
+    assert [newest[name] for name in ("id", "amount", "value_usd", "address", "assignee")] == [
+        "w3", Decimal(largest), Decimal("123.45"), "=1+1", None,
+    ]  # fmt: skip
+    assert newest["created_at"] == datetime(2026, 1, 3, tzinfo=UTC) and table.num_rows == 2
+    assert '"format":"parquet"' in await pool.fetchval("SELECT after FROM operator_actions")
+    status, _, content = await downloaded(edge, "/operator/trail/export?format=parquet")
+    entries = pyarrow.parquet.read_table(io.BytesIO(content))
+    assert [str(entries.schema.field(name).type) for name in ("entry", "hash")] == ["int64", "string"]
+    assert entries["action"].to_pylist() == ["withdrawals.exported"]
+    assert (await edge("GET", query.replace("parquet", "xlsx"))).status == 400
+    monkeypatch.setattr(table_files, "has_parquet", lambda: False)
+    refused = await edge("GET", query)
+    assert refused.status == 400 and "install openspot[parquet]" in str(refused.message)
+    assert await pool.fetchval("SELECT count(*) FROM operator_actions") == 1
+
+
+async def downloaded(edge: RestClient, path: str) -> tuple[int, Mapping[str, str], bytes]:
+    """Status, headers and bytes of a file."""
+    url, signed = edge.settings.rest_url, {"Authorization": f"Bearer {edge.token}"}
+    async with ClientSession() as session, session.get(f"{url}{PREFIX}{path}", headers=signed) as response:
+        return response.status, response.headers, await response.read()
 
 
 async def test_deposits_and_payments_whose_credit_waits_are_found(edge: RestClient, pool: asyncpg.Pool) -> None:

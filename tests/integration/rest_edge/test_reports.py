@@ -17,6 +17,7 @@ from openspot.rest_edge.operators.reports.days import _FLOWS, _VOLUMES, close_da
 from openspot.rest_edge.operators.reports.periods import Period, Span
 from openspot.rest_edge.operators.reports.service import Reports
 from tests.support.edge_operators import make_operator
+from tests.support.filled_tables import insert
 from tests.support.rest_client import RestClient
 
 ACCOUNTS = ("alice", "bob", "margin:alice", "house:fees", "house:external", "house:staking")
@@ -208,6 +209,27 @@ async def test_operators_read_reports_and_save_them_with_a_reason(edge: RestClie
         "SELECT action, subject_id, reason, after FROM operator_actions ORDER BY 1 DESC LIMIT 1"
     )
     assert tuple(noted.values())[:3] == ("reports.exported", "users", "yearly audit")
+
+
+async def test_what_users_owe_the_house_stands_beside_what_they_are_owed(pool: asyncpg.Pool) -> None:
+    await fill(pool, 40, until=TODAY - timedelta(days=1))
+    loan = {"account_id": "margin:alice:1", "asset": "BTC", "borrowed": 3, "status": "active", "ended_at": None}
+    await insert(pool, "margin_accounts", {"user_id": "alice"}, account_id=loan["account_id"])
+    await insert(pool, "margin_loans", {"user_id": "alice"}, loan_id="l1", principal=2, **loan)
+    await insert(pool, "margin_loans", {"user_id": "alice"}, loan_id="l2", principal=9, **(loan | {"status": "repaid"}))
+    assert await close_days(pool, NOW)
+    await pool.execute("UPDATE margin_loans SET principal = 0.5 WHERE loan_id = 'l1'")
+
+    async def nothing() -> Sequence[CustodyReserve]:
+        return []
+
+    rows = await Reports(pool, nothing, lambda: NOW).reserves(SPAN)
+    lent = {row["period"]: row["loans"] for row in rows if row["asset"] == "BTC"}
+    newest = (TODAY - timedelta(days=1)).isoformat()
+    assert (lent.pop(TODAY.isoformat()), lent.pop(newest)) == ("0.5", "2")
+    assert set(lent.values()) == {None}, "nobody knows any more what was lent on the days before"
+    await close_days(pool, NOW, since=SPAN.since)
+    assert await pool.fetchval("SELECT outstanding FROM report_loans") == [Decimal(2)], "a day keeps its loans"
 
 
 async def test_the_figures_are_found_along_indexes(pool: asyncpg.Pool) -> None:

@@ -11,7 +11,7 @@ from openspot.kit.csv_lines import csv_line
         (["a", None, ""], "a,,\r\n"),
         (['say "x"', "a,b", "two\nlines"], '"say ""x""","a,b","two\nlines"\r\n'),
         (["=1+1", "+x", "@x", "\tx", "＝1"], "'=1+1,'+x,'@x,'\tx,'＝1\r\n"),
-        (["-1.50", "-1-1"], "-1.50,'-1-1\r\n"),
+        (["-1.50", "-1-1", "12", "=1,2"], "-1.50,'-1-1,12,\"'=1,2\"\r\n"),
         (['=HYPERLINK("x","y")'], '"\'=HYPERLINK(""x"",""y"")"\r\n'),
     ],
 )

@@ -11,7 +11,7 @@ from openspot.kit.settings import Settings, SettingsError, load
 from openspot.kit.tracing import Step, files
 from openspot.kit.tracing.files import SpanLine, read
 from openspot.kit.tracing.picture import Picture
-from openspot.kit.tracing.steps import PLACES, chance_of, span_id_of, trace_id_of
+from openspot.kit.tracing.steps import PLACES, chance_of, root_of, span_id_of, trace_id_of
 
 MS = 1_000_000
 LINES = [
@@ -34,19 +34,22 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(data_dir=tmp_path)
 
 
-def test_every_step_is_a_part_of_the_order() -> None:
+def test_every_step_is_a_part_of_a_request() -> None:
     for step in Step:
         way = [step]
         while (parent := PLACES[way[-1]].parent) is not None:
             assert parent not in way, "a step is no part of itself"
             way.append(parent)
-        assert way[-1] is Step.ORDER
+        assert way[-1] is root_of(step)
+        assert way[-1] in (Step.ORDER, Step.CANCEL, Step.AMEND)
 
 
 def test_ids_follow_from_the_order_and_differ_by_step_and_key() -> None:
     assert trace_id_of("o1") == trace_id_of("o1") != trace_id_of("o2")
     ids = [span_id_of("o1", step, key) for step in Step for key in ("", "1", "2")] + [span_id_of("o2", Step.ORDER)]
     assert len(set(ids)) == len(ids)
+    traces = [trace_id_of("o1"), trace_id_of("o1", Step.CANCEL), *(trace_id_of("o1", Step.AMEND, key) for key in "12")]
+    assert len(set(traces)) == 4, "a cancel and each amendment have traces of their own"
     assert 0 < trace_id_of("o1") < 2**128
     assert all(0 < each < 2**64 for each in ids)
 
@@ -113,6 +116,18 @@ def test_the_picture_shows_each_span_once_below_what_it_is_a_part_of() -> None:
     assert texts[0] == "Order <o1&': 4.00 ms until the end of its last step"
     assert texts[1:] == ["rest-edge: place order", "4.00 ms", "engine: engine", "1.00 ms"]
     assert Picture.of([]) is None
+
+
+def test_every_trace_of_an_order_has_its_own_picture_and_says_what_it_is_of() -> None:
+    later = [
+        SpanLine(f"{trace_id_of('o1', root, key):032x}", "openspot-rest-edge", root, at * MS, (at + 1) * MS, {})
+        for root, key, at in ((Step.CANCEL, "", 90), (Step.AMEND, "2", 70), (Step.AMEND, "1", 60))
+    ]
+    titles = [next(iter(picture.lines("o1", 8))) for picture in Picture.all_of([*later, *LINES])]
+    assert [title.partition(":")[0] for title in titles] == [
+        "order o1", "amendment of order o1", "amendment of order o1", "cancel of order o1",
+    ]  # fmt: skip
+    assert Picture.all_of([]) == []
 
 
 @pytest.mark.parametrize("endpoint", ["files", "ftp://collector", "127.0.0.1:4318", "http://a b"])

@@ -16,7 +16,6 @@ from openspot.http.errors import HttpError
 from openspot.rest_edge.operators.adjustments.rules import Category, needs_second_person, value_in_cents
 from openspot.rest_edge.operators.adjustments.service import transfer_of
 from openspot.rest_edge.operators.adjustments.store import Adjustment
-from openspot.rest_edge.operators.lists.csv_lines import csv_line
 from openspot.rest_edge.operators.lists.listings import WITHDRAWALS, ListFilter, ListPosition
 from openspot.rest_edge.operators.pending.rules import (
     ActionKind,
@@ -107,18 +106,6 @@ def test_an_adjustment_moves_between_the_house_and_the_user(amount: str, source:
     )  # fmt: skip
     moved = (Movement(source, destination, "USD", Decimal(25)),)
     assert transfer_of(adjustment) == Transfer("adjustment:a1", TransferKind.ADJUSTMENT, "a1", moved)
-
-
-@pytest.mark.parametrize(
-    ("cell", "line"),
-    [
-        ("=HYPERLINK(1)", "'=HYPERLINK(1)"), ("+1+1", "'+1+1"), ("@SUM(A1)", "'@SUM(A1)"), ("-1+2", "'-1+2"),
-        ("\tx", "'\tx"), ("-0.5", "-0.5"), ("12", "12"), (None, ""), ('a,"b"', '"a,""b"""'), ("a\nb", '"a\nb"'),
-        ("\uff1dcmd", "'\uff1dcmd"), ("=1,2", "\"'=1,2\""), (True, "True"),
-    ],
-)  # fmt: skip
-def test_a_cell_of_a_file_is_never_a_formula(cell: object, line: str) -> None:
-    assert csv_line([cell]) == f"{line}\r\n".encode()
 
 
 def test_what_begins_with_a_text_lies_between_its_bounds() -> None:

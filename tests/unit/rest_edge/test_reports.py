@@ -89,14 +89,21 @@ def test_liabilities_are_what_belongs_to_users_and_the_house_stands_apart() -> N
         moved(NEW_YEAR, "users", "BTC", "0", "0", "0", "1"),
     ]
     held = {(NEXT, "USD"): Decimal("122.999"), (NEXT, "SOL"): Decimal(1), (NEW_YEAR, "BTC"): Decimal(5)}
-    assert reserve_rows(DAYS, days, held, [NEXT]) == [
-        {"period": "2026-01-01", "asset": "BTC", "liabilities": "1", "house": "0", "reserves": None, "ratio": None,
+    loans = {NEXT: {"USD": Decimal(15), "ETH": Decimal(4)}}
+    assert reserve_rows(DAYS, days, held, [NEXT], loans) == [
+        {"period": "2026-01-01", "asset": "BTC", "liabilities": "1", "house": "0", "loans": None, "reserves": None,
+         "ratio": None,
          "covered": None},
-        {"period": "2026-01-02", "asset": "BTC", "liabilities": "2", "house": "0", "reserves": "0", "ratio": "0",
+        {"period": "2026-01-02", "asset": "BTC", "liabilities": "2", "house": "0", "loans": "0", "reserves": "0",
+         "ratio": "0",
          "covered": False},
-        {"period": "2026-01-02", "asset": "SOL", "liabilities": "0", "house": "0", "reserves": "1", "ratio": None,
+        {"period": "2026-01-02", "asset": "ETH", "liabilities": "0", "house": "0", "loans": "4", "reserves": "0",
+         "ratio": None, "covered": True},
+        {"period": "2026-01-02", "asset": "SOL", "liabilities": "0", "house": "0", "loans": "0", "reserves": "1",
+         "ratio": None,
          "covered": True},
-        {"period": "2026-01-02", "asset": "USD", "liabilities": "123", "house": "7", "reserves": "122.999",
+        {"period": "2026-01-02", "asset": "USD", "liabilities": "123", "house": "7", "loans": "15",
+         "reserves": "122.999",
          "ratio": "0.9999", "covered": False},
     ]  # fmt: skip
     assert balance_rows(DAYS, [days[0], moved(NEXT, "users", "SOL", "0", "0", "0", "0")]) == [

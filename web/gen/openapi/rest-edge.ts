@@ -2628,7 +2628,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The same as a CSV file, with every hash
+         * The same as a file, with every hash
          * @description Only an operator with the permission `audit.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_operator_actions"];
@@ -2768,6 +2768,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/coins/{asset}/networks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The networks of a coin, and its terms on each
+         * @description Only an operator with the permission `markets.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_coin_networks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/coins/{asset}/networks/{network}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Give a coin a network, or change its terms there
+         * @description Only an operator with the permission `currencies.update` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        put: operations["put_coin_network"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/coins/{asset}/networks/{network}/removal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take away a network that was added, or go back to the platform's own terms
+         * @description Only an operator with the permission `currencies.update` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        post: operations["remove_coin_network"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/reports/fees": {
         parameters: {
             query?: never;
@@ -2796,7 +2856,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the exchange earned, by account and asset, as a CSV file
+         * What the exchange earned, by account and asset, as a file
          * @description Only an operator with the permission `reports.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_fees_report"];
@@ -2836,7 +2896,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was traded, by market, as a CSV file
+         * What was traded, by market, as a file
          * @description Only an operator with the permission `reports.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_volumes_report"];
@@ -2876,7 +2936,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many users registered, were active, and were there, as a CSV file
+         * How many users registered, were active, and were there, as a file
          * @description Only an operator with the permission `reports.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_users_report"];
@@ -2916,7 +2976,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What accounts held at the end, by class and asset, as a CSV file
+         * What accounts held at the end, by class and asset, as a file
          * @description Only an operator with the permission `reports.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_balances_report"];
@@ -2956,7 +3016,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What users were owed and what custody held, as a CSV file
+         * What users were owed and what custody held, as a file
          * @description Only an operator with the permission `reports.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_reserves_report"];
@@ -3760,7 +3820,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The withdrawals of all users as a CSV file, newest first
+         * The withdrawals of all users as a file, newest first
          * @description Only an operator with the permission `withdrawals.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_withdrawals"];
@@ -3800,7 +3860,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The deposits of all users as a CSV file, newest first
+         * The deposits of all users as a file, newest first
          * @description Only an operator with the permission `deposits.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_deposits"];
@@ -3840,7 +3900,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The payments of all users as a CSV file, newest first
+         * The payments of all users as a file, newest first
          * @description Only an operator with the permission `payments.export` may call it. The `standard` limits count the request.
          */
         get: operations["export_payments"];
@@ -4871,6 +4931,53 @@ export interface components {
             requestId?: string | null;
         };
         /**
+         * CoinNetworkBody
+         * @description The terms of a coin on a network.
+         *
+         *     `addressForm` says whose addresses the network has, and `takesTag` whether an address takes a tag (memo): a new
+         *     network needs the form, one that is known keeps both. `confirmations` are the blocks until a transfer counts, of all
+         *     coins of the network. `withdrawalMinimum` includes the fee.
+         * @example {
+         *       "addressForm": "bitcoin",
+         *       "confirmations": 20,
+         *       "depositMinimum": "1",
+         *       "reason": "DOGE arrives on Monday",
+         *       "takesTag": false,
+         *       "withdrawalFee": "2",
+         *       "withdrawalMinimum": "10"
+         *     }
+         */
+        CoinNetworkBody: {
+            addressForm?: ("bitcoin" | "ethereum" | "solana" | "tron" | "stellar") | null;
+            confirmations?: number | null;
+            takesTag?: boolean | null;
+            /** @example 0.015 */
+            withdrawalFee: string | number;
+            /** @example 0.015 */
+            withdrawalMinimum: string | number;
+            /** @example 0.015 */
+            depositMinimum: string | number;
+            reason: string;
+        };
+        /**
+         * CoinNetworkResponse
+         * @description A coin on a network. `listed` says whether an operator set these terms; else they are the platform's own.
+         */
+        CoinNetworkResponse: {
+            asset: string;
+            network: string;
+            addressForm: string;
+            confirmations: number;
+            takesTag: boolean;
+            /** Format: decimal */
+            withdrawalFee: string;
+            /** Format: decimal */
+            withdrawalMinimum: string;
+            /** Format: decimal */
+            depositMinimum: string;
+            listed: boolean;
+        };
+        /**
          * CollateralBody
          * @description Funds to move `in` from the spot account, or `out` to it.
          * @example {
@@ -5352,6 +5459,12 @@ export interface components {
             /** @example 123456 */
             mfaCode?: string | null;
         };
+        /**
+         * FileFormat
+         * @description What a file of a table is written as.
+         * @enum {string}
+         */
+        FileFormat: "csv" | "parquet";
         /**
          * ForgotPasswordBody
          * @description The address of the account. The response is the same if no account has it.
@@ -7484,6 +7597,8 @@ export interface components {
          * ReserveReportRow
          * @description What users were owed at the end, and what custody held; `house` is what the house's own accounts held.
          *
+         *     Liabilities are gross: what users borrowed is in them as long as they hold it. `loans` is what users owed the house
+         *     when the day was closed, beside it and in no sum; null if that was not counted.
          *     `ratio` is reserves by liabilities, and null where nothing is owed. Reserves are null where custody was not asked.
          */
         ReserveReportRow: {
@@ -7493,6 +7608,7 @@ export interface components {
             liabilities: string;
             /** Format: decimal */
             house: string;
+            loans: string | null;
             reserves: string | null;
             ratio: string | null;
             covered: boolean | null;
@@ -21075,6 +21191,8 @@ export interface operations {
     export_operator_actions: {
         parameters: {
             query?: {
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
                 /** @description Who did it, such as user:<userId> */
                 operator?: string | null;
                 /** @description What was done, such as operators.roles */
@@ -21094,7 +21212,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The entries, newest first */
+            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -21102,9 +21220,10 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
-            /** @description a parameter, a property or a header is not valid */
+            /** @description a parameter is not valid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -21886,6 +22005,312 @@ export interface operations {
             };
         };
     };
+    list_coin_networks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The coin, for example BTC */
+                asset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoinNetworkResponse"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such coin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    put_coin_network: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The coin, for example BTC */
+                asset: string;
+                /** @description The network, for example bitcoin */
+                network: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoinNetworkBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoinNetworkResponse"];
+                };
+            };
+            /** @description a field breaks a rule, and the message names each; or the networks are fixed: UNSUPPORTED_COMMAND */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such coin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_coin_network: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The coin, for example BTC */
+                asset: string;
+                /** @description The network, for example bitcoin */
+                network: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReasonBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoinNetworkResponse"][];
+                };
+            };
+            /** @description a field breaks a rule, and the message names each; or the networks are fixed: UNSUPPORTED_COMMAND */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no operator gave the coin this network */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the coin has come or gone over it: NETWORK_IN_USE */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     report_fees: {
         parameters: {
             query: {
@@ -21969,6 +22394,8 @@ export interface operations {
                 to: string;
                 /** @description What a row stands for */
                 by?: components["schemas"]["Period"];
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;
@@ -21984,6 +22411,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -22116,6 +22544,8 @@ export interface operations {
                 to: string;
                 /** @description What a row stands for */
                 by?: components["schemas"]["Period"];
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;
@@ -22131,6 +22561,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -22263,6 +22694,8 @@ export interface operations {
                 to: string;
                 /** @description What a row stands for */
                 by?: components["schemas"]["Period"];
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;
@@ -22278,6 +22711,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -22410,6 +22844,8 @@ export interface operations {
                 to: string;
                 /** @description What a row stands for */
                 by?: components["schemas"]["Period"];
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;
@@ -22425,6 +22861,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -22557,6 +22994,8 @@ export interface operations {
                 to: string;
                 /** @description What a row stands for */
                 by?: components["schemas"]["Period"];
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;
@@ -22572,6 +23011,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -26637,6 +27077,8 @@ export interface operations {
             query: {
                 /** @description Why the file is made; the trail keeps it */
                 reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
                 /** @description Only those that this operator is asked to decide on, or nobody */
                 assignee?: string | null;
                 /** @description Only those of this user */
@@ -26664,6 +27106,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid */
@@ -26800,6 +27243,8 @@ export interface operations {
             query: {
                 /** @description Why the file is made; the trail keeps it */
                 reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
                 /** @description Only those of this user */
                 userId?: string | null;
                 /** @description Only those of this asset */
@@ -26825,6 +27270,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid */
@@ -26961,6 +27407,8 @@ export interface operations {
             query: {
                 /** @description Why the file is made; the trail keeps it */
                 reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
                 /** @description Only those of this user */
                 userId?: string | null;
                 /** @description Only those of this asset */
@@ -26986,6 +27434,7 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid */

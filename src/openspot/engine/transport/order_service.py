@@ -170,7 +170,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         self, request: pb.ReplaceOrderRequest, context: Context
     ) -> pb.ReplaceOrderResponse:
         """Cancel an order of the participant and place another, in one commit."""
-        order = request.order
+        order, began = request.order, tracing.begin()
         try:
             placed = self._intake.replace(request.order_id, order, allow_failure=request.allow_failure)
             outcome = None if placed.future is None else await placed.future
@@ -178,6 +178,8 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
                 await self._sequencer.settle()
         except EngineStoppedError as error:
             await abort_stopped(context, error)
+        if began and outcome is not None:
+            _trace((order,), began, outcome)
         response = _common_response(outcome)
         self._fill((order,), (response,), placed, outcome)
         result = next(decode_results(outcome.results)) if outcome is not None else _refusal_result(placed.refusals[0])
@@ -226,6 +228,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         self, request: pb.PlaceOrderListRequest, context: Context
     ) -> pb.PlaceOrderListResponse:
         """Place orders that depend on each other, all or none."""
+        began = tracing.begin()
         try:
             outcome = await self._lists.place(request.list_id, request.type, request.orders)
         except RefusedOrderError as refusal:
@@ -244,6 +247,8 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             )
         except EngineStoppedError as error:
             await abort_stopped(context, error)
+        if began:
+            _trace(request.orders, began, outcome)
         *_, result = decode_results(outcome.results)
         is_rejected = result.status == ResultStatus.REJECTED
         return pb.PlaceOrderListResponse(

@@ -6,7 +6,7 @@ from html import escape
 from typing import Self
 
 from openspot.kit.tracing.files import SpanLine
-from openspot.kit.tracing.steps import PLACES, Step
+from openspot.kit.tracing.steps import PLACES, Step, root_of
 
 _COLOURS = {"rest-edge": "#2f6fde", "router": "#0b8a6a", "engine": "#c2410c", "ledger": "#7c3aed"}
 _ROW, _LEFT, _WIDTH, _TOP, _INDENT = 26, 270, 640, 56, 14
@@ -30,6 +30,15 @@ class Picture:
             known.setdefault((span.service, span.name, span.began), span)
         return cls(sorted(known.values(), key=lambda span: (span.began, -span.ended))) if known else None
 
+    @classmethod
+    def all_of(cls, spans: Sequence[SpanLine]) -> list[Self]:
+        """The pictures of all traces that these spans belong to, in the order in which they began."""
+        traces: dict[str, list[SpanLine]] = {}
+        for span in spans:
+            traces.setdefault(span.trace_id, []).append(span)
+        pictures = [picture for trace in traces.values() if (picture := cls.of(trace)) is not None]
+        return sorted(pictures, key=lambda picture: picture.began)
+
     @property
     def began(self) -> int:
         """When the first span began, in ns since 1970."""
@@ -43,7 +52,7 @@ class Picture:
     def lines(self, order_id: str, width: int) -> Iterator[str]:
         """The picture as text: a line for the order, and one a span, with a bar of `width` characters for the whole."""
         whole = max(self.ended - self.began, 1)
-        yield f"order {order_id}: {_ms(whole)} until the end of its last step"
+        yield f"{self._title} {order_id}: {_ms(whole)} until the end of its last step"
         names = [self._name(span) for span in self.spans]
         longest = max(len(name) for name in names)
         for name, span in zip(names, self.spans, strict=True):
@@ -74,6 +83,13 @@ class Picture:
                 f"<text x='{x + width + 6:.1f}' y='{top + 15}' fill='#4b5563'>{_ms(span.ended - span.began)}</text>"
             )
         return "\n".join([*parts, "</svg>", ""])
+
+    @property
+    def _title(self) -> str:
+        """What the trace is of, by the step that the others are a part of."""
+        step = _STEPS.get(self.spans[0].name)
+        titles = {Step.CANCEL: "cancel of order", Step.AMEND: "amendment of order"}
+        return "order" if step is None else titles.get(root_of(step), "order")
 
     def _name(self, span: SpanLine) -> str:
         return f"{'  ' * _depth(span.name)}{_service(span)}: {span.name}"

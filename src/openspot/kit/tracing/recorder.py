@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from openspot.kit.settings import Settings
-from openspot.kit.tracing.steps import PLACES, Step, chance_of, span_id_of, trace_id_of
+from openspot.kit.tracing.steps import PLACES, Step, chance_of, root_of, span_id_of, trace_id_of
 
 if TYPE_CHECKING:
     pass
@@ -96,14 +96,17 @@ def end(order_id: str, step: Step, began: int, *, key: str = "", **attributes: s
 def record(order_id: str, step: Step, began: int, ended: int, *, key: str = "", **attributes: str | int) -> None:
     """Record a step of a traced order, from `began` to `ended` in ns since 1970.
 
-    `key` tells several spans of one step apart. Attributes must not say who the user is, nor of how much.
+    `key` tells several spans of one step apart, or several amendments with all their steps. Attributes must not say who
+    the user is, nor of how much.
     """
     if _recorder is None:
         return
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.trace import SpanContext, TraceFlags
 
-    trace_id = trace_id_of(order_id)
+    root = root_of(step)
+    trace_id = trace_id_of(order_id, root, key)
+    key_of_parent = "" if root is Step.ORDER else key
 
     def context(of: Step, key: str = "") -> SpanContext:
         flags = TraceFlags(TraceFlags.SAMPLED)
@@ -113,7 +116,7 @@ def record(order_id: str, step: Step, began: int, ended: int, *, key: str = "", 
     span = ReadableSpan(
         step.value,
         context=context(step, key),
-        parent=None if place.parent is None else context(place.parent),
+        parent=None if place.parent is None else context(place.parent, key_of_parent),
         resource=_recorder.resources[place.service],
         attributes={"order.id": order_id, **attributes},
         start_time=began,

@@ -26,6 +26,17 @@ class Step(StrEnum):
     """The order's rows of one batch, until the database has committed them."""
     SETTLE = "settle"
     """One of the order's trades as taker, until the ledger has committed it."""
+    CANCEL = "cancel order"
+    """The request to the REST edge to cancel one order, until its reply is known."""
+    CANCEL_WORK = "cancel"
+    """The router's work on it."""
+    CANCEL_CALL = "call of the engine to cancel"
+    AMEND = "amend order"
+    """The request to the REST edge to amend orders, until its reply is known."""
+    AMEND_WORK = "amend"
+    """The router's work on it."""
+    AMEND_CALL = "call of the engine to amend"
+    """One call for all orders of the request."""
 
 
 class Place(NamedTuple):
@@ -46,12 +57,29 @@ PLACES = {
     Step.PUBLISH: Place("router", Step.ORDER),
     Step.ROWS: Place("router", Step.ORDER),
     Step.SETTLE: Place("ledger", Step.ORDER),
+    Step.CANCEL: Place("rest-edge", None),
+    Step.CANCEL_WORK: Place("router", Step.CANCEL),
+    Step.CANCEL_CALL: Place("router", Step.CANCEL_WORK),
+    Step.AMEND: Place("rest-edge", None),
+    Step.AMEND_WORK: Place("router", Step.AMEND),
+    Step.AMEND_CALL: Place("router", Step.AMEND_WORK),
 }
 
 
-def trace_id_of(order_id: str) -> int:
-    """The id of an order's trace: 128 bits that are not zero."""
-    return _number(f"openspot order {order_id}", 16)
+def root_of(step: Step) -> Step:
+    """The step that is no part of another and that `step` belongs to."""
+    while (parent := PLACES[step].parent) is not None:
+        step = parent
+    return step
+
+
+def trace_id_of(order_id: str, root: Step = Step.ORDER, key: str = "") -> int:
+    """The id of a trace of an order: 128 bits that are not zero.
+
+    An order has one trace of its placement and of what follows from it. Its cancel has another, and each amendment:
+    `key` tells those apart. They may come days later, and would make the first picture one of waiting.
+    """
+    return _number(f"openspot order {order_id}" if root is Step.ORDER else f"openspot {root} {order_id} {key}", 16)
 
 
 def span_id_of(order_id: str, step: Step, key: str = "") -> int:
@@ -60,7 +88,9 @@ def span_id_of(order_id: str, step: Step, key: str = "") -> int:
 
 
 def chance_of(trace_id: int) -> float:
-    """A number from 0 to below 1 that is the same for a trace everywhere: it is traced if that is below the share."""
+    """A number from 0 to below 1 that is the same everywhere: an order is traced if that of its placement is below the
+    share, and then with all its traces.
+    """
     return (trace_id & 0xFFFFFFFF) / 2**32
 
 

@@ -1,11 +1,11 @@
 """Makes the services of funds: balances, portfolio, withdrawals, saved addresses, verification of persons, fees."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from openspot.domain.market import MarketConfiguration
-from openspot.domain.networks import load_networks
+from openspot.domain.networks import Network
 from openspot.engine_client.queries import EngineQueries
 from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
@@ -61,10 +61,11 @@ async def make_fund_services(
     second_factor: SecondFactor,
     fair_prices: FairAssetPrices,
     configuration: MarketConfiguration,
+    networks: Mapping[str, Network],
     payment_fees: Sequence[PaymentFee],
 ) -> FundServices:
     """Make the services; `frame` ends them. When this returns, all personal information is sealed."""
-    networks, custody, saved = load_networks(), CustodyClient(bus), WithdrawalAddressStore(pool)
+    custody, saved = CustodyClient(bus), WithdrawalAddressStore(pool)
     provider = DevelopmentProvider() if settings.kyc_provider == "development" else None
     limits = settings.withdrawal_limits
     profiles = KycStore(pool, Sealer(settings.sealing_secret))

@@ -11,6 +11,7 @@ from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
 from openspot.rest_edge.operators.alerting.routes import operator_alert_routes
+from openspot.rest_edge.operators.coins.routes import coin_network_routes
 from openspot.rest_edge.operators.markets.routes import operator_market_routes
 from openspot.rest_edge.operators.reports.routes import report_routes
 from openspot.rest_edge.operators.roles import RolesChange
@@ -105,6 +106,7 @@ def operator_routes(prefix: str, services: OperatorServices) -> list[Router]:
         router,
         trail_routes(prefix, services),
         operator_market_routes(prefix, services.markets),
+        coin_network_routes(prefix, services.coins),
         report_routes(prefix, services.reports),
         operator_alert_routes(prefix, services.alerts),
     ]

@@ -1,10 +1,12 @@
 """Makes what is behind the routes of operators: their sessions and roles, the trail of what they did, and reports."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 import aiohttp
 
+from openspot.domain.market import AssetScale
 from openspot.engine_client.administrators import EngineSessions
 from openspot.engine_client.listings import EngineListings
 from openspot.engine_client.operators import OperatorSessions
@@ -17,6 +19,7 @@ from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.repeated_work import repeat
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
 from openspot.rest_edge.operators.alerting.service import OperatorAlerts
+from openspot.rest_edge.operators.coins.service import CoinNetworks
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 from openspot.rest_edge.operators.operators import Operators
 from openspot.rest_edge.operators.reports.service import CLOSE_INTERVAL_S, CustodyReserves, Reports
@@ -37,6 +40,7 @@ class OperatorServices:
     trail: Trail
     reports: Reports
     alerts: OperatorAlerts
+    coins: CoinNetworks
 
 
 async def make_operator_services(
@@ -47,6 +51,7 @@ async def make_operator_services(
     tokens: UserTokens,
     ended: EndedSessions,
     custody_reserves: CustodyReserves,
+    assets: Mapping[str, AssetScale],
 ) -> OperatorServices:
     """Make the services; `frame` ends them in reverse order."""
     client = await frame.enter(aiohttp.ClientSession())
@@ -67,4 +72,5 @@ async def make_operator_services(
         trail=Trail(pool),
         reports=reports,
         alerts=OperatorAlerts(pool, plain, settings.alerts_url, settings.alerts_headers),
+        coins=CoinNetworks(pool, assets, utc_now, is_open=settings.follows_listings),
     )

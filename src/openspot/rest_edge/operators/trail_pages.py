@@ -1,19 +1,28 @@
-"""Searches the trail of operators, and hands it out as CSV, page by page: a slow reader holds no connection."""
+"""Searches the trail of operators, and hands it out as a file, page by page: a slow reader holds no connection."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from openspot.kit.clock import iso_from_ms, ms_from_datetime
-from openspot.kit.csv_lines import csv_line
 from openspot.kit.database import Connection, Pool
+from openspot.kit.parquet_rows import Column, ColumnType
+from openspot.rest_edge.operators.table_files import Rows, csv_pieces
 from openspot.rest_edge.operators.trail import ENTRIES, Entry
 
 EXPORT_PAGE = 1000
-HEADS = (
-    "entry", "time", "operator", "action", "subjectKind", "subjectId", "reason", "before", "after", "requestId",
-    "address", "previousHash", "hash", "originHash",
+COLUMNS = (
+    Column("entry", ColumnType.COUNT),
+    Column("time", ColumnType.TIME),
+    *(
+        Column(name, ColumnType.TEXT)
+        for name in (
+            "operator", "action", "subjectKind", "subjectId", "reason", "before", "after", "requestId", "address",
+            "previousHash", "hash", "originHash",
+        )
+    ),
 )  # fmt: skip
+"""What a file of the trail has, with what it takes to check the hashes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,43 +53,46 @@ class Trail:
             first, last = await _bounds(connection, wanted)
             return await _page(connection, wanted, first, last if before is None else min(last, before - 1), limit)
 
-    def export(self, wanted: TrailFilter) -> AsyncIterator[bytes]:
-        """The entries as CSV."""
-        return exported(self._pool, wanted)
+    def pages(self, wanted: TrailFilter) -> AsyncIterator[Rows]:
+        """The entries as rows of COLUMNS, newest first, page by page."""
+        return _pages(self._pool, wanted)
 
 
-async def exported(pool: Pool, wanted: TrailFilter) -> AsyncIterator[bytes]:
-    """The entries as CSV, newest first, with what it takes to check their hashes."""
-    yield csv_line(HEADS).encode()
+def exported(pool: Pool, wanted: TrailFilter) -> AsyncIterator[bytes]:
+    """The entries as CSV, newest first."""
+    return csv_pieces(COLUMNS, _pages(pool, wanted))
+
+
+async def _pages(pool: Pool, wanted: TrailFilter) -> AsyncIterator[Rows]:
     async with pool.acquire() as connection:
         first, last = await _bounds(connection, wanted)
     while True:
         async with pool.acquire() as connection:
             found = await _page(connection, wanted, first, last, EXPORT_PAGE)
         if found:
-            yield "".join(csv_line(_cells(entry)) for entry in found).encode()
+            yield [_row(entry) for entry in found]
         if len(found) < EXPORT_PAGE:
             return
         last = found[-1].entry_number - 1
 
 
-def _cells(entry: Entry) -> tuple[str | None, ...]:
-    return (
-        str(entry.entry_number),
-        iso_from_ms(entry.at_ms),
-        entry.operator,
-        entry.action,
-        entry.subject_kind,
-        entry.subject_id,
-        entry.reason,
-        entry.before,
-        entry.after,
-        entry.request_id,
-        entry.address,
-        entry.previous_hash,
-        entry.hash,
-        entry.origin_hash,
-    )
+def _row(entry: Entry) -> dict[str, str | int | None]:
+    return {
+        "entry": entry.entry_number,
+        "time": iso_from_ms(entry.at_ms),
+        "operator": entry.operator,
+        "action": entry.action,
+        "subjectKind": entry.subject_kind,
+        "subjectId": entry.subject_id,
+        "reason": entry.reason,
+        "before": entry.before,
+        "after": entry.after,
+        "requestId": entry.request_id,
+        "address": entry.address,
+        "previousHash": entry.previous_hash,
+        "hash": entry.hash,
+        "originHash": entry.origin_hash,
+    }
 
 
 async def _bounds(connection: Connection, wanted: TrailFilter) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends, Query
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from openspot.http.context import context_of
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
@@ -19,14 +19,21 @@ from openspot.kit.clock import iso_from_ms
 from openspot.kit.log import get_logger
 from openspot.rest_edge.operators.schemas import TrailEntry
 from openspot.rest_edge.operators.service import OperatorServices
+from openspot.rest_edge.operators.table_files import (
+    TABLE_FILE,
+    FileFormat,
+    FormatQuery,
+    file_response,
+    require_writable,
+)
 from openspot.rest_edge.operators.trail import Entry
-from openspot.rest_edge.operators.trail_pages import TrailFilter
+from openspot.rest_edge.operators.trail_pages import COLUMNS, TrailFilter
 
 log = get_logger("operators")
 
 _READ = Policy(Access.OPERATOR, permission=Permission.AUDIT_READ)
 _EXPORT = Policy(Access.OPERATOR, permission=Permission.AUDIT_EXPORT)
-_CSV = {200: {"description": "The entries, newest first", "content": {"text/csv": {"schema": {"type": "string"}}}}}
+_BAD = {400: "a parameter is not valid"}
 _Text = Annotated[str | None, Query(min_length=1, max_length=140, pattern=r"^[^\x00]*$")]
 _Time = Annotated[UtcDatetime | None, Query()]
 
@@ -59,11 +66,13 @@ def trail_routes(prefix: str, services: OperatorServices) -> Router:
         entries = [_row(entry).model_dump(by_alias=True) for entry in found[:limit]]
         return page_response(entries, encode_cursor([found[limit - 1].entry_number]) if len(found) > limit else None)
 
-    @router.get("/export", _EXPORT, responses=_CSV, summary="The same as a CSV file, with every hash")
-    async def export_operator_actions(request: Request, wanted: Wanted) -> Response:
+    @router.get("/export", _EXPORT, responses=TABLE_FILE, refusals=_BAD, summary="The same as a file, with every hash")
+    async def export_operator_actions(
+        request: Request, wanted: Wanted, written_as: FormatQuery = FileFormat.CSV
+    ) -> Response:
+        require_writable(written_as)
         log.info("trail exported", operator=caller(request).name, request_id=context_of(request).request_id)
-        name = 'attachment; filename="operator-trail.csv"'
-        return StreamingResponse(trail.export(wanted), media_type="text/csv", headers={"Content-Disposition": name})
+        return file_response("operator-trail", written_as, COLUMNS, trail.pages(wanted))
 
     return router
 

@@ -21,6 +21,7 @@ from openspot.domain.order import OrderStatus
 from openspot.domain.result_code import ResultCode
 from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError, service_unavailable, validation_error
+from openspot.kit import tracing
 from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
@@ -52,7 +53,7 @@ class OrderListService:
         400 with the reason if a check or the engine refused it, 409 if an id of the client is taken, 503 if nothing was
         done, 504 if the outcome is unknown.
         """
-        now_ms = self._clock() // NANOSECONDS_PER_MS
+        now_ms, began = self._clock() // NANOSECONDS_PER_MS, tracing.begin()
         body.check_rules(now_ms)
         list_id = body.list_id(user_id, operation.operation_id)
         orders = body.to_requests(list_id)
@@ -63,6 +64,7 @@ class OrderListService:
                 return _outcome_of(earlier)
         deadline = now_ms + int(self._timeout_s * 1000)
         request = SubmitOrderList(user_id, list_id, body.type.value, orders, body.client_list_id, deadline)
+        sent = tracing.begin()
         try:
             reply = await self._bus.request(subjects.ORDERS_SUBMIT_LIST, request, SubmitOrderListReply, self._timeout_s)
         except MalformedRequestError as error:
@@ -71,6 +73,10 @@ class OrderListService:
             if error.may_have_happened:
                 raise _status_unknown(list_id) from error
             raise service_unavailable("orders cannot be taken at this moment: no order router") from error
+        finally:
+            for order in orders:
+                tracing.end(order.order_id, tracing.Step.ORDER, began, symbol=order.symbol, orders=len(orders))
+                tracing.end(order.order_id, tracing.Step.REQUEST, sent)
         if reply.success and reply.orders:
             return list_of(self._noted(reply.orders))
         if reply.code is RefusalCode.DUPLICATE_ORDER_ID:

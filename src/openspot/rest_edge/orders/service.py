@@ -254,7 +254,7 @@ class OrderService:
     async def _amend(self, user_id: str, amendments: Sequence[OrderAmendment]) -> tuple[AmendmentOutcome, ...]:
         """The outcomes of the router. Raises HttpError if there are none."""
         order_ids = [amendment.order_id for amendment in amendments]
-        request = AmendOrders(user_id, tuple(amendments), self._deadline())
+        request, began = AmendOrders(user_id, tuple(amendments), self._deadline()), tracing.begin()
         try:
             reply = await self._bus.request(subjects.ORDERS_AMEND, request, AmendOrdersReply, self._timeout_s)
         except MalformedRequestError as error:
@@ -264,6 +264,11 @@ class OrderService:
                 raise _amendment_unknown(order_ids) from error
             raise service_unavailable("orders cannot be amended at this moment: no order router") from error
         if reply.success and len(reply.outcomes) == len(order_ids):
+            for outcome in reply.outcomes:
+                # Only then the order is the caller's, and its id was made by an edge.
+                if outcome.order is not None:
+                    key = str(request.deadline)
+                    tracing.end(outcome.order_id, tracing.Step.AMEND, began, key=key, symbol=outcome.order.symbol)
             return reply.outcomes
         if reply.code in _INVALID:
             raise validation_error([reply.error or "not valid"])
@@ -300,7 +305,7 @@ class OrderService:
                 raise _not_found(order_id)
             if row.status in TERMINAL:
                 raise _already_ended(order_id, row.status)
-        request = CancelOrder(user_id, order_id, row.symbol if row is not None else "")
+        request, began = CancelOrder(user_id, order_id, row.symbol if row is not None else ""), tracing.begin()
         try:
             reply = await self._bus.request(subjects.ORDERS_CANCEL, request, CancelOrderReply)
         except RequestFailedError as error:
@@ -309,6 +314,9 @@ class OrderService:
             raise service_unavailable(
                 "orders cannot be cancelled at this moment: no order router takes the request"
             ) from error
+        if reply.order is not None:
+            # Only then the order is the caller's, and its id was made by an edge.
+            tracing.end(order_id, tracing.Step.CANCEL, began, symbol=reply.order.symbol)
         return await self.cancelled(order_id, reply)
 
     async def cancelled(self, order_id: str, reply: CancelOrderReply) -> OrderRecord:
@@ -325,6 +333,7 @@ class OrderService:
         Raises HttpError: 400 for a request that is not valid, 503 if nothing was done, 504 if the outcome is unknown.
         """
         request = ReplaceOrder(user_id, order_id, body.to_request(new_id), allow_failure, self._deadline())
+        began = tracing.begin()
         try:
             reply = await self._bus.request(subjects.ORDERS_REPLACE, request, ReplaceOrderReply, self._timeout_s)
         except MalformedRequestError as error:
@@ -333,6 +342,9 @@ class OrderService:
             if error.may_have_happened:
                 raise status_unknown(new_id) from error
             raise service_unavailable("orders cannot be replaced at this moment: no order router") from error
+        finally:
+            tracing.end(new_id, tracing.Step.ORDER, began, symbol=body.symbol)
+            tracing.end(new_id, tracing.Step.REQUEST, began)
         if reply.cancelled is not None or reply.placed is not None:
             return reply
         if reply.code in _INVALID:

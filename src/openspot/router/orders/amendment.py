@@ -28,6 +28,7 @@ from openspot.domain.order_terms import OrderTerms
 from openspot.domain.result_code import ResultCode
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineAmbiguousError, EngineError
+from openspot.kit import tracing
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.router.metrics import AMENDMENTS
@@ -101,10 +102,13 @@ class Amendment:
         except InvalidRequestError as error:
             AMENDMENTS.labels("failed").inc()
             return AmendOrdersReply.refused(error.refusal)
+        began = tracing.begin()
         checked = await asyncio.gather(*(self._checked(request.user_id, amendment) for amendment in request.orders))
         outcomes = await self._sent(request, [entry for entry in checked if isinstance(entry, _Checked)])
         reply = tuple(next(outcomes) if isinstance(entry, _Checked) else entry for entry in checked)
         for outcome in reply:
+            if outcome.order is not None:
+                tracing.end(outcome.order_id, tracing.Step.AMEND_WORK, began, key=str(request.deadline))
             AMENDMENTS.labels("amended" if outcome.success else "failed").inc()
         return AmendOrdersReply(True, reply)
 
@@ -200,6 +204,7 @@ class Amendment:
         if request.deadline is not None and self._now_ms() > request.deadline:
             return refused(RefusalCode.TOO_LATE, TOO_LATE)
         given = {amendment.order_id: amendment for amendment in request.orders}
+        began = tracing.begin()
         try:
             responses = await self._engine.amend_orders(
                 [_request_of(entry, given[entry.order.order_id]) for entry in checked]
@@ -209,6 +214,10 @@ class Amendment:
             return refused(RefusalCode.STATUS_UNKNOWN, reason)
         except EngineError as error:
             return refused(RefusalCode.UNAVAILABLE, str(error))
+        finally:
+            for entry in checked:
+                key = str(request.deadline)
+                tracing.end(entry.order.order_id, tracing.Step.AMEND_CALL, began, key=key, orders=len(checked))
         pairs = zip(checked, responses, strict=True)
         return iter(await asyncio.gather(*(self._outcome(entry, response) for entry, response in pairs)))
 

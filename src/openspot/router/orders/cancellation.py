@@ -9,6 +9,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineAmbiguousError, EngineError
+from openspot.kit import tracing
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.router.metrics import CANCELS
@@ -45,7 +46,7 @@ class Cancellation:
             check_ids(request.user_id, request.order_id)
             if request.symbol:
                 check_symbol(request.symbol)
-            reply = await self._cancel(request)
+            reply = await self._cancel(request, tracing.begin())
         except EngineAmbiguousError as error:
             reason = f"the matching engine did not answer, the order may or may not be cancelled: {error}"
             reply = _refused(RefusalCode.STATUS_UNKNOWN, reason)
@@ -56,7 +57,7 @@ class Cancellation:
         CANCELS.labels(_outcome_of(reply)).inc()
         return reply
 
-    async def _cancel(self, request: CancelOrder) -> CancelOrderReply:
+    async def _cancel(self, request: CancelOrder, began: int) -> CancelOrderReply:
         order = await self._lookup.nearest(request.order_id)
         if order is None or order.user_id != request.user_id:
             return _not_found(request.order_id)
@@ -65,8 +66,15 @@ class Cancellation:
             return _refused(RefusalCode.VALIDATION, reason)
         if order.has_ended or order.engine_order_id is None:
             return _already_ended(order)
-        response = await self._engine.cancel_order(order.engine_order_id, order.user_id, order.symbol)
-        return await self.outcome(order, response)
+        try:
+            called = tracing.begin()
+            try:
+                response = await self._engine.cancel_order(order.engine_order_id, order.user_id, order.symbol)
+            finally:
+                tracing.end(order.order_id, tracing.Step.CANCEL_CALL, called)
+            return await self.outcome(order, response)
+        finally:
+            tracing.end(order.order_id, tracing.Step.CANCEL_WORK, began)
 
     async def outcome(self, order: TrackedOrder, response: orders_pb2.CancelOrderResponse) -> CancelOrderReply:
         """The reply after the engine's response to the cancel of an order. Raises EngineError."""

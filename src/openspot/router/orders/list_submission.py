@@ -18,6 +18,7 @@ from openspot.domain.order_list import LIST_ORDERS_MAX, ListedOrder, ListType, e
 from openspot.domain.result_code import ResultCode
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineAmbiguousError, EngineError
+from openspot.kit import tracing
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.router.metrics import ORDER_LISTS
@@ -112,12 +113,14 @@ class ListSubmission:
                 slots.append(slot)
             self._under_way.add(request.list_id)
             end.callback(self._under_way.discard, request.list_id)
+            began = tracing.begin()
+            end.callback(_trace, drafts, tracing.Step.SUBMIT, began)
             return await self._checked(request, list_type, drafts, slots)
 
     async def _checked(
         self, request: SubmitOrderList, list_type: ListType, drafts: list[OrderDraft], slots: list[Slot]
     ) -> SubmitOrderListReply:
-        now_ms = self._now_ms()
+        now_ms, began = self._now_ms(), tracing.begin()
         listings = [
             Listing(request.list_id, request.client_list_id, list_type, place) for place, _ in enumerate(drafts, 1)
         ]
@@ -134,6 +137,7 @@ class ListSubmission:
                 )
             )
         failed = self._first_failure(candidates) or await self._balance_failure(list_type, candidates)
+        _trace(drafts, tracing.Step.CHECKS, began)
         if failed is not None:
             return await self._refuse(candidates, listings, *failed, slots)
         try:
@@ -210,6 +214,7 @@ class ListSubmission:
             self._recent_orders.put(recents[-1])
             call.orders.append(place_request(candidate, engine_order_id, honour_time_in_force=True, listing=listing))
         pending_orders = [recent.order for recent in recents]
+        began = tracing.begin()
         try:
             async with self._turns:
                 if deadline is not None and self._now_ms() > deadline:
@@ -226,6 +231,7 @@ class ListSubmission:
             self._forget(pending_orders)
             return _refused(RefusalCode.UNAVAILABLE, str(error))
         finally:
+            _trace([candidate.draft for candidate in candidates], tracing.Step.CALL, began)
             for recent in recents:
                 recent.placing = None
             placing.set_result(None)
@@ -287,6 +293,12 @@ class ListSubmission:
 
     def _now_ms(self) -> int:
         return self._clock() // NANOSECONDS_PER_MS
+
+
+def _trace(drafts: Sequence[OrderDraft], step: tracing.Step, began: int) -> None:
+    """Record a step that the orders of a list take together."""
+    for draft in drafts:
+        tracing.end(draft.order_id, step, began, orders=len(drafts))
 
 
 def _read(request: SubmitOrderList) -> tuple[ListType, list[OrderDraft]]:

@@ -3,9 +3,14 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tansta
 import { parseCount } from "#lib/counts.ts";
 import { isDecimal, isPositive } from "#lib/decimal.ts";
 import { parseBasisPoints } from "../engine/markets.ts";
-import { returned, type Schemas, useEdge } from "./client.ts";
+import { EdgeError } from "../engine/errors.ts";
+import { explain } from "../engine/messages.ts";
+import { type Edge, returned, type Schemas, useEdge } from "./client.ts";
+import { type NetworkDraft, putNetwork } from "./networks.ts";
 
 const LIST_INTERVAL_MS = 5_000;
+const KNOWN_PAUSE_MS = 500;
+const KNOWN_ATTEMPTS = 20;
 export const REASON_LENGTH_MIN = 3;
 
 export type MarketListing = Schemas["MarketListing"];
@@ -236,13 +241,47 @@ function useListingWork<Input>(send: (input: Input) => Promise<unknown>, onDone:
   });
 }
 
-/** List a market. */
-export function useNewListing(onDone: () => void) {
-  const { rest } = useEdge();
-  return useListingWork(
-    (body: NewListing) => returned(rest.POST("/api/v1/operator/markets", { body })),
-    onDone,
-  );
+/**
+ * List a market, and give its new coin networks. Once the market is listed this succeeds: `onDone` is told which network
+ * was refused and why, null if none was. The rest can be added on the market's page.
+ */
+export function useNewListing(networks: readonly NetworkDraft[], onDone: (broken: string | null) => void) {
+  const edge = useEdge();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async (body: NewListing) => {
+      await returned(edge.rest.POST("/api/v1/operator/markets", { body }));
+      if (!body.asset) return null;
+      for (const network of networks) {
+        try {
+          await putOnceKnown(edge, body.asset.currency, network, body.reason);
+        } catch (error) {
+          return `The network ${network.network} is missing: ${explain(error).title}`;
+        }
+      }
+      return null;
+    },
+    onSuccess: onDone,
+    onSettled: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: ["listings"] }),
+        client.invalidateQueries({ queryKey: ["symbols"] }),
+      ]),
+  });
+}
+
+/** The edge knows a new coin within a second: until then it says that there is none. */
+async function putOnceKnown(edge: Edge, asset: string, network: NetworkDraft, reason: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await putNetwork(edge, asset, network, reason);
+      return;
+    } catch (error) {
+      const isUnknown = error instanceof EdgeError && error.code === "ASSET_NOT_FOUND";
+      if (!isUnknown || attempt === KNOWN_ATTEMPTS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, KNOWN_PAUSE_MS));
+    }
+  }
 }
 
 /** Change the terms of a market. */

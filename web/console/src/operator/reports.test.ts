@@ -23,7 +23,7 @@ test("the figures of a period are one point", () => {
 });
 
 test("only the newest period warns", () => {
-  const row = { asset: "BTC", liabilities: "1", house: "0", reserves: "0", ratio: "0" };
+  const row = { asset: "BTC", liabilities: "1", house: "0", loans: "0", reserves: "0", ratio: "0" };
   const rows: ReserveRow[] = [
     { ...row, period: "2026-01-01", covered: false },
     { ...row, period: "2026-01-02", covered: true },

@@ -1,4 +1,4 @@
-import { Button } from "@mantine/core";
+import { Button, Stack } from "@mantine/core";
 import { Link } from "wouter";
 import { Card } from "#lib/components/Card.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
@@ -7,6 +7,7 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { explainIfAny } from "../engine/messages.ts";
 import { type ListingChange, useListingChanges } from "../operator/listings.ts";
+import { CoinNetworks } from "../parts/CoinNetworks.tsx";
 
 const COLUMNS: readonly Column<ListingChange>[] = [
   { id: "time", title: "Time", cell: ({ timestamp }) => <TimeText milliseconds={timestamp} /> },
@@ -29,7 +30,7 @@ function shown(value: string | undefined): string {
   return value === undefined || value === "" ? "none" : value;
 }
 
-/** Who changed a market, when, why, and what was there before. */
+/** Who changed a market, when, why, and what was there before; and the networks of its base asset. */
 export function ListingPage({ symbol }: { symbol: string }) {
   const query = useListingChanges(symbol);
   const rows = query.data?.changes;
@@ -45,22 +46,25 @@ export function ListingPage({ symbol }: { symbol: string }) {
       >
         The newest first. The engine keeps the newest 200, and its journal all of them.
       </PageHeader>
-      <Card flush>
-        <DataTable
-          label="Changes"
-          columns={COLUMNS}
-          rows={rows}
-          rowId={(row) => `${row.timestamp}-${row.action}-${row.operator}-${row.reason}`}
-          rowName={(row) => row.reason}
-          state={query}
-          problem={explainIfAny(query.error)}
-          empty={
-            <EmptyState title="Nothing was changed">
-              The market has the terms that the platform began with.
-            </EmptyState>
-          }
-        />
-      </Card>
+      <Stack gap="md">
+        <Card flush>
+          <DataTable
+            label="Changes"
+            columns={COLUMNS}
+            rows={rows}
+            rowId={(row) => `${row.timestamp}-${row.action}-${row.operator}-${row.reason}`}
+            rowName={(row) => row.reason}
+            state={query}
+            problem={explainIfAny(query.error)}
+            empty={
+              <EmptyState title="Nothing was changed">
+                The market has the terms that the platform began with.
+              </EmptyState>
+            }
+          />
+        </Card>
+        <CoinNetworks asset={symbol.split("-")[0] ?? symbol} />
+      </Stack>
     </>
   );
 }

@@ -29,6 +29,8 @@ import {
   useListingChecks,
   useNewListing,
 } from "../operator/listings.ts";
+import { EMPTY_NETWORK, type NetworkDraft, networkFaults } from "../operator/networks.ts";
+import { NetworkFields } from "../parts/NetworkFields.tsx";
 import classes from "./forms.module.css";
 
 const FIRST: readonly MarketStatus[] = ["announced", "post-only", "auction", "open"];
@@ -38,18 +40,21 @@ type TextField = Exclude<keyof ListingDraft, "isNewAsset" | "status">;
 export function NewListingPage() {
   const [, navigate] = useLocation();
   const [draft, setDraft] = useState(EMPTY_DRAFT);
+  const [networks, setNetworks] = useState<readonly NetworkDraft[]>([]);
   const set = (change: Partial<ListingDraft>) => setDraft((before) => ({ ...before, ...change }));
   const body = newListing(draft);
   const checks = useListingChecks(body);
-  const list = useNewListing(() => {
-    toastDone(`${draft.base}-${draft.quote} is listed`, "Every service knows it within a second.");
-    navigate("/listings");
+  const list = useNewListing(networks, (broken) => {
+    const symbol = `${draft.base}-${draft.quote}`;
+    toastDone(`${symbol} is listed`, broken ?? "Every service knows it within a second.");
+    navigate(broken === null ? "/listings" : `/listings/${symbol}`);
   });
   const typing = typingFaults(draft);
   const known = body === null ? [] : (checks.data ?? []);
   const hasReason = draft.reason.trim().length >= REASON_LENGTH_MIN;
   const isChecked = body !== null && checks.isSuccess && !checks.isFetching && !checks.isPlaceholderData;
-  const isSound = isChecked && known.every(({ fault }) => fault === "") && hasReason;
+  const lacking = draft.isNewAsset ? networks.flatMap(networkFaults) : [];
+  const isSound = isChecked && lacking.length === 0 && known.every(({ fault }) => fault === "") && hasReason;
   const errorOf = (field: TextField, name: string = field) =>
     typing[field] ?? known.find((check) => check.field === name && check.fault !== "")?.fault;
   const text = (field: TextField, label: string, description: string, name?: string) => (
@@ -124,6 +129,43 @@ export function NewListingPage() {
               </SimpleGrid>
             )}
           </Card>
+          {draft.isNewAsset && (
+            <Card title="Networks">
+              <Stack gap="md">
+                <p className={classes.hint}>
+                  Over which networks the coin comes and goes. Without one nobody can deposit it; they can be
+                  added later.
+                </p>
+                {networks.map((network, number) => (
+                  <fieldset key={number} className={classes.network}>
+                    <legend>Network {number + 1}</legend>
+                    <NetworkFields
+                      asset={draft.base === "" ? "the coin" : draft.base}
+                      draft={network}
+                      onChange={(change) =>
+                        setNetworks((before) =>
+                          before.map((each, at) => (at === number ? { ...each, ...change } : each)),
+                        )
+                      }
+                    />
+                  </fieldset>
+                ))}
+                <div className={classes.buttons}>
+                  {networks.length > 0 && (
+                    <Button variant="default" onClick={() => setNetworks((before) => before.slice(0, -1))}>
+                      Leave the last one out
+                    </Button>
+                  )}
+                  <Button
+                    variant="default"
+                    onClick={() => setNetworks((before) => [...before, EMPTY_NETWORK])}
+                  >
+                    Add a network
+                  </Button>
+                </div>
+              </Stack>
+            </Card>
+          )}
           <Card title="Steps and fees">
             <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
               {decimal("tickSize", "Tick size", "Prices are whole multiples of it.")}
@@ -199,6 +241,12 @@ export function NewListingPage() {
                 {sorted(known).map((check) => (
                   <Check key={`${check.field} ${check.rule}`} check={check} />
                 ))}
+                {lacking.map((fault) => (
+                  <Check
+                    key={fault}
+                    check={{ field: "networks", rule: "every network is complete", fault }}
+                  />
+                ))}
                 <Check
                   check={{
                     field: "reason",
@@ -256,6 +304,7 @@ const TITLES: Record<string, string> = {
   announcement: "Announcement",
   status: "Begins as",
   schedule: "Times",
+  networks: "Networks",
   reason: "Why",
 };
 

@@ -36,6 +36,8 @@ import {
   type VolumeRow,
 } from "../operator/reports.ts";
 import { useCan } from "../operator/session.ts";
+import { FileFormatChoice } from "../parts/FileFormatChoice.tsx";
+import type { FileFormat } from "../parts/fileFormats.ts";
 import { ChoiceFilter, FilterBar } from "../parts/filters.tsx";
 import { ReasonDialog } from "../parts/ReasonDialog.tsx";
 import { isDay } from "../people/queries.ts";
@@ -166,7 +168,7 @@ const REPORTS: Record<ReportName, Report> = {
   },
   reserves: {
     title: "Reserves",
-    text: "What users were owed at the end, and what custody said that it holds on its chains. The house's own accounts stand apart.",
+    text: "What users were owed at the end, and what custody said that it holds on its chains. The house's own accounts stand apart, and so does what users owe the house: a loan is no reserve.",
     columns: columns<ReserveRow>(
       money(
         "liabilities",
@@ -189,6 +191,12 @@ const REPORTS: Record<ReportName, Report> = {
         (row) => row.house,
         (row) => row.asset,
       ),
+      {
+        id: "loans",
+        title: "Lent to users",
+        align: "right",
+        cell: (row) => (row.loans === null ? "not counted" : <Amount value={row.loans} unit={row.asset} />),
+      },
     ),
     rowId: (row) => (row as ReserveRow).asset,
     choiceOf: (row) => (row as ReserveRow).asset,
@@ -284,6 +292,7 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
   const query = useReport(name, span);
   const can = useCan();
   const [isSaving, setSaving] = useState(false);
+  const [format, setFormat] = useState<FileFormat>("csv");
   const rows = query.data;
   const short = name === "reserves" ? uncovered((rows ?? []) as ReserveRow[]) : [];
   return (
@@ -307,7 +316,7 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
                 title={can("reports.export") ? undefined : "This needs the permission reports.export."}
                 onClick={() => setSaving(true)}
               >
-                Save as CSV
+                Save as a file
               </Button>
             </>
           }
@@ -326,16 +335,17 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
           title="Save the report as a file?"
           confirm="Save the file"
           act={async (edge, reason) => {
-            const parameters = new URLSearchParams({ ...span, reason });
+            const parameters = new URLSearchParams({ ...span, reason, format });
             saveFile(
               await fileOf(edge, `/operator/reports/${name}/export?${parameters.toString()}`),
-              `${name}-${span.from}-${span.to}.csv`,
+              `${name}-${span.from}-${span.to}.${format}`,
             );
           }}
-          done={() => ["The file is saved", `${name}-${span.from}-${span.to}.csv`]}
+          done={() => ["The file is saved", `${name}-${span.from}-${span.to}.${format}`]}
           onClose={() => setSaving(false)}
         >
           <p>The audit trail notes the file.</p>
+          <FileFormatChoice value={format} onChange={setFormat} />
         </ReasonDialog>
       )}
     </>

@@ -15,6 +15,7 @@ import { explain, explainIfAny } from "../engine/messages.ts";
 import { fileOf, useEdge } from "../operator/client.ts";
 import { dayAfter, parametersOf, type TrailEntry, useTrail } from "../operator/queries.ts";
 import { useCan } from "../operator/session.ts";
+import { FILE_FORMATS, type FileFormat } from "../parts/fileFormats.ts";
 import { FilterBar, TextFilter } from "../parts/filters.tsx";
 import { SavedViews } from "../parts/SavedViews.tsx";
 import classes from "./TrailPage.module.css";
@@ -60,9 +61,11 @@ export function TrailPage() {
   const isFiltered = Object.values(filter).some((value) => value !== "");
   const change = (changes: Record<string, string | null>) => url.change({ ...changes, after: null });
   const save = useMutation({
-    mutationFn: () =>
-      fileOf(edge, `/operator/trail/export?${new URLSearchParams(parametersOf(filter)).toString()}`),
-    onSuccess: (file) => saveFile(file, "operator-trail.csv"),
+    mutationFn: (format: FileFormat) => {
+      const parameters = new URLSearchParams({ ...parametersOf(filter), format });
+      return fileOf(edge, `/operator/trail/export?${parameters.toString()}`);
+    },
+    onSuccess: (file, format) => saveFile(file, `operator-trail.${format}`),
   });
   return (
     <>
@@ -71,16 +74,18 @@ export function TrailPage() {
         actions={
           <>
             <SavedViews page="trail" />
-            {can("audit.export") && (
-              <Button
-                variant="default"
-                leftSection={<DownloadIcon />}
-                loading={save.isPending}
-                onClick={() => save.mutate()}
-              >
-                Export as CSV
-              </Button>
-            )}
+            {can("audit.export") &&
+              FILE_FORMATS.map(({ value, label }) => (
+                <Button
+                  key={value}
+                  variant="default"
+                  leftSection={<DownloadIcon />}
+                  loading={save.isPending && save.variables === value}
+                  onClick={() => save.mutate(value)}
+                >
+                  Export as {label}
+                </Button>
+              ))}
           </>
         }
       >

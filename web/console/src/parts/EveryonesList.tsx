@@ -15,6 +15,8 @@ import { type Edge, fileOf, type Slice } from "../operator/client.ts";
 import { type Permission, useCan } from "../operator/session.ts";
 import { isDay, type ListFilter, listQuery, useGrowingList } from "../people/queries.ts";
 import { ChoiceFilter, FilterBar, TextFilter } from "./filters.tsx";
+import { FileFormatChoice } from "./FileFormatChoice.tsx";
+import type { FileFormat } from "./fileFormats.ts";
 import { SavedViews, type ViewPage } from "./SavedViews.tsx";
 import { ReasonDialog } from "./ReasonDialog.tsx";
 
@@ -55,6 +57,7 @@ export function EveryonesList<Row>(props: Props<Row>) {
   const can = useCan();
   const [, navigate] = useLocation();
   const [isSaving, setSaving] = useState(false);
+  const [format, setFormat] = useState<FileFormat>("csv");
   const day = (parameter: string) => (isDay(url.parameter(parameter)) ? url.parameter(parameter) : "");
   const filter: ListFilter = {
     userId: url.parameter("user"),
@@ -85,7 +88,7 @@ export function EveryonesList<Row>(props: Props<Row>) {
               title={can(exportNeeds) ? undefined : `This needs the permission ${exportNeeds}.`}
               onClick={() => setSaving(true)}
             >
-              Save as CSV
+              Save as a file
             </Button>
           </>
         }
@@ -159,15 +162,19 @@ export function EveryonesList<Row>(props: Props<Row>) {
           title="Save the list as a file?"
           confirm="Save the file"
           act={async (edge, reason) => {
-            const parameters = new URLSearchParams({ ...given, reason });
-            saveFile(await fileOf(edge, `/operator/${name}/export?${parameters.toString()}`), `${name}.csv`);
+            const parameters = new URLSearchParams({ ...given, reason, format });
+            saveFile(
+              await fileOf(edge, `/operator/${name}/export?${parameters.toString()}`),
+              `${name}.${format}`,
+            );
           }}
-          done={() => ["The file is saved", `${name}.csv`]}
+          done={() => ["The file is saved", `${name}.${format}`]}
           onClose={() => setSaving(false)}
         >
           <p>
             Everything that fits the filters is in it, with the ids of users. The audit trail notes the file.
           </p>
+          <FileFormatChoice value={format} onChange={setFormat} />
         </ReasonDialog>
       )}
     </>

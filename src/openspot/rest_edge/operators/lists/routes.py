@@ -7,14 +7,14 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import Depends, Query
 from pydantic import TypeAdapter
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from openspot.http.errors import validation_error
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import page_response
 from openspot.http.routing import Router
-from openspot.http.validation import Currency, UtcDatetime
+from openspot.http.validation import Currency, ResponseBody, UtcDatetime
 from openspot.rest_edge.operators.acting import acting
 from openspot.rest_edge.operators.lists.listings import DEPOSITS, PAYMENTS, WITHDRAWALS, ListFilter, Listing
 from openspot.rest_edge.operators.lists.schemas import (
@@ -24,6 +24,14 @@ from openspot.rest_edge.operators.lists.schemas import (
 )
 from openspot.rest_edge.operators.lists.service import Lists
 from openspot.rest_edge.operators.schemas import Reason
+from openspot.rest_edge.operators.table_files import (
+    TABLE_FILE,
+    FileFormat,
+    FormatQuery,
+    columns_of,
+    file_response,
+    require_writable,
+)
 from openspot.rest_edge.operators.users.paths import UserQuery
 
 AssetQuery = Annotated[Currency | None, Query(description="Only those of this asset")]
@@ -39,22 +47,20 @@ AssigneeQuery = Annotated[
 ]
 ReasonQuery = Annotated[Reason, Query(description="Why the file is made; the trail keeps it")]
 
-_CSV: dict[int | str, Any] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
 _BAD = {400: "a parameter is not valid"}
 
 
 class _Listed(NamedTuple):
     listing: Listing
-    rows: Any
-    """The type of the response."""
+    row: type[ResponseBody]
     read: Permission
     export: Permission
 
 
 LISTED = (
-    _Listed(WITHDRAWALS, list[OperatedWithdrawalResponse], Permission.WITHDRAWALS_READ, Permission.WITHDRAWALS_EXPORT),
-    _Listed(DEPOSITS, list[OperatedDepositResponse], Permission.DEPOSITS_READ, Permission.DEPOSITS_EXPORT),
-    _Listed(PAYMENTS, list[OperatedPaymentResponse], Permission.PAYMENTS_READ, Permission.PAYMENTS_EXPORT),
+    _Listed(WITHDRAWALS, OperatedWithdrawalResponse, Permission.WITHDRAWALS_READ, Permission.WITHDRAWALS_EXPORT),
+    _Listed(DEPOSITS, OperatedDepositResponse, Permission.DEPOSITS_READ, Permission.DEPOSITS_EXPORT),
+    _Listed(PAYMENTS, OperatedPaymentResponse, Permission.PAYMENTS_READ, Permission.PAYMENTS_EXPORT),
 )
 
 
@@ -91,12 +97,13 @@ def _filter_of(listing: Listing) -> Callable[..., Awaitable[ListFilter]]:
 
 def _routes_of(router: Router, lists: Lists, listed: _Listed) -> None:
     listing = listed.listing
-    rows_of = TypeAdapter(listed.rows)
+    rows_of: TypeAdapter[Any] = TypeAdapter(list[listed.row])  # type: ignore[name-defined]
+    columns = columns_of(listed.row)
     states = ", ".join(listing.states)
     filters = Depends(_filter_of(listing))
 
     @router.get(
-        f"/{listing.name}", Policy(Access.OPERATOR, permission=listed.read), response=listed.rows,
+        f"/{listing.name}", Policy(Access.OPERATOR, permission=listed.read), response=list[listed.row],  # type: ignore[name-defined]
         headers=NEXT_CURSOR_HEADER, refusals=_BAD, name=f"list_all_{listing.name}",
         summary=f"The {listing.name} of all users, newest first; states: {states}",
     )  # fmt: skip
@@ -108,13 +115,16 @@ def _routes_of(router: Router, lists: Lists, listed: _Listed) -> None:
         return page_response(shown, following)
 
     @router.get(
-        f"/{listing.name}/export", Policy(Access.OPERATOR, permission=listed.export), responses=_CSV,
+        f"/{listing.name}/export", Policy(Access.OPERATOR, permission=listed.export), responses=TABLE_FILE,
         refusals=_BAD, name=f"export_{listing.name}",
-        summary=f"The {listing.name} of all users as a CSV file, newest first",
+        summary=f"The {listing.name} of all users as a file, newest first",
     )  # fmt: skip
-    async def export_rows(request: Request, reason: ReasonQuery, wanted: Annotated[ListFilter, filters]) -> Response:
-        await lists.note_export(listing, wanted, acting(request, reason))
-        name = f'attachment; filename="{listing.name}.csv"'
-        return StreamingResponse(
-            lists.lines(listing, wanted), media_type="text/csv", headers={"Content-Disposition": name}
-        )
+    async def export_rows(
+        request: Request,
+        reason: ReasonQuery,
+        wanted: Annotated[ListFilter, filters],
+        written_as: FormatQuery = FileFormat.CSV,
+    ) -> Response:
+        require_writable(written_as)
+        await lists.note_export(listing, wanted, written_as, acting(request, reason))
+        return file_response(listing.name, written_as, columns, lists.pages(listing, wanted))

@@ -12,10 +12,8 @@ from openspot.http.lists import encode_cursor
 from openspot.http.paging import time_and_id_of, time_place
 from openspot.kit.database import Pool
 from openspot.rest_edge.operators.acting import Acting, record
-from openspot.rest_edge.operators.lists.csv_lines import csv_line
 from openspot.rest_edge.operators.lists.listings import ListFilter, Listing, ListPosition
-
-ROWS_AT_A_TIME = 1000
+from openspot.rest_edge.operators.table_files import ROWS_AT_A_TIME, FileFormat, Rows
 
 
 class Lists:
@@ -32,10 +30,10 @@ class Lists:
         rows, following = await listing.page(self._pool, wanted, ListPosition(*found) if found else None, limit)
         return rows, None if following is None else encode_cursor(time_place(*following))
 
-    async def note_export(self, listing: Listing, wanted: ListFilter, acting: Acting) -> None:
+    async def note_export(self, listing: Listing, wanted: ListFilter, written_as: FileFormat, acting: Acting) -> None:
         """Write into the trail that the list leaves the platform, before it does."""
         times = {"from": wanted.since, "to": wanted.until}
-        filters = {"user": wanted.user_id, "asset": wanted.asset, "state": wanted.state}
+        filters = {"user": wanted.user_id, "asset": wanted.asset, "state": wanted.state, "format": written_as.value}
         if listing.has_assignees:
             filters["assignee"] = wanted.assignee
         async with self._pool.acquire() as connection, connection.transaction():
@@ -44,13 +42,11 @@ class Lists:
                 filters | {name: None if time is None else time.isoformat() for name, time in times.items()},
             )  # fmt: skip
 
-    async def lines(self, listing: Listing, wanted: ListFilter) -> AsyncIterator[bytes]:
-        """The list as a CSV file, newest first, in pieces."""
-        fields = list(listing.columns)
-        yield csv_line(fields)
+    async def pages(self, listing: Listing, wanted: ListFilter) -> AsyncIterator[Rows]:
+        """All rows, newest first, page by page."""
         after: ListPosition | None = None
         while True:
             rows, after = await listing.page(self._pool, wanted, after, ROWS_AT_A_TIME)
-            yield b"".join(csv_line(row[field] for field in fields) for row in rows)
+            yield rows
             if after is None:
                 return

@@ -72,6 +72,12 @@ _ARCHIVED = """
     SELECT max((before AT TIME ZONE 'UTC')::date) FROM archive_floors WHERE kind IN ('entries', 'trades')
 """
 _LAST_CLOSED = "SELECT max(day) FROM report_users"
+_LOANS = """
+    SELECT asset, sum(principal) AS outstanding FROM margin_loans WHERE status = 'active' GROUP BY asset ORDER BY asset
+"""
+_WRITE_LOANS = """
+    INSERT INTO report_loans (day, assets, outstanding) VALUES ($1, $2, $3) ON CONFLICT (day) DO NOTHING
+"""
 
 
 class MovementRow(NamedTuple):
@@ -123,6 +129,11 @@ async def last_closed(connection: Connection) -> date | None:
     """The last day that is closed, None before the first."""
     found: date | None = await connection.fetchval(_LAST_CLOSED)
     return found
+
+
+async def loans_now(connection: Connection | Pool) -> dict[str, Decimal]:
+    """What users owe the house of each asset now, without interest that was not added to the debt yet."""
+    return {row["asset"]: row["outstanding"] for row in await connection.fetch(_LOANS)}
 
 
 async def figures(
@@ -211,6 +222,9 @@ async def close_days(
             return []
         found = await figures(connection, begin, now.astimezone(UTC).date(), CLOSING_S_MAX, counted)
         await _write(connection, found, begin, counted, until)
+        if since is None:
+            loans = await loans_now(connection)
+            await connection.execute(_WRITE_LOANS, until, list(loans), list(loans.values()))
         if held is not None:
             await connection.execute("DELETE FROM report_reserves WHERE day = $1", until)
             await connection.copy_records_to_table(

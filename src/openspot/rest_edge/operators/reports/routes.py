@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import Query
 from pydantic import TypeAdapter
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from openspot.http.errors import validation_error
 from openspot.http.policy import Access, Permission, Policy
@@ -22,8 +22,17 @@ from openspot.rest_edge.operators.reports.schemas import (
     UserReportRow,
     VolumeReportRow,
 )
-from openspot.rest_edge.operators.reports.service import Reports, lines
+from openspot.rest_edge.operators.reports.service import Reports
 from openspot.rest_edge.operators.schemas import Reason
+from openspot.rest_edge.operators.table_files import (
+    TABLE_FILE,
+    FileFormat,
+    FormatQuery,
+    columns_of,
+    file_response,
+    in_pages,
+    require_writable,
+)
 
 SinceQuery = Annotated[date, Query(alias="from", description="The first day, in UTC")]
 UntilQuery = Annotated[date, Query(alias="to", description="The last day, in UTC")]
@@ -32,7 +41,6 @@ ReasonQuery = Annotated[Reason, Query(description="Why the file is made; the tra
 
 _READ = Policy(Access.OPERATOR, permission=Permission.REPORTS_READ)
 _EXPORT = Policy(Access.OPERATOR, permission=Permission.REPORTS_EXPORT)
-_CSV: dict[int | str, Any] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
 _BAD = {400: "a parameter is not valid: by day a report is of at most 366 days, by month of ten years"}
 
 
@@ -58,7 +66,7 @@ def report_routes(prefix: str, reports: Reports) -> Router:
 
 def _routes_of(router: Router, reports: Reports, report: _Report) -> None:
     rows_of: TypeAdapter[Any] = TypeAdapter(list[report.row])  # type: ignore[name-defined]
-    fields = list(report.row.model_fields)
+    columns = columns_of(report.row)
 
     @router.get(
         f"/{report.name}", _READ, response=list[report.row],  # type: ignore[name-defined]
@@ -69,17 +77,22 @@ def _routes_of(router: Router, reports: Reports, report: _Report) -> None:
         return json_response(rows_of.dump_python(rows_of.validate_python(rows), mode="json", by_alias=True))
 
     @router.get(
-        f"/{report.name}/export", _EXPORT, responses=_CSV, refusals=_BAD, name=f"export_{report.name}_report",
-        summary=f"{report.summary}, as a CSV file",
+        f"/{report.name}/export", _EXPORT, responses=TABLE_FILE, refusals=_BAD, name=f"export_{report.name}_report",
+        summary=f"{report.summary}, as a file",
     )  # fmt: skip
     async def export_report(
-        request: Request, reason: ReasonQuery, since: SinceQuery, until: UntilQuery, by: ByQuery = Period.DAY
+        request: Request,
+        reason: ReasonQuery,
+        since: SinceQuery,
+        until: UntilQuery,
+        by: ByQuery = Period.DAY,
+        written_as: FormatQuery = FileFormat.CSV,
     ) -> Response:
         span = _span(since, until, by)
+        require_writable(written_as)
         rows = await reports.rows(report.name, span)
-        await reports.note_export(report.name, span, acting(request, reason))
-        name = f'attachment; filename="{report.name}-{span.since}-{span.until}.csv"'
-        return StreamingResponse(lines(fields, rows), media_type="text/csv", headers={"Content-Disposition": name})
+        await reports.note_export(report.name, span, written_as, acting(request, reason))
+        return file_response(f"{report.name}-{span.since}-{span.until}", written_as, columns, in_pages(rows))
 
 
 def _span(since: date, until: date, by: Period) -> Span:

@@ -54,6 +54,8 @@ class BalanceReportRow(ResponseBody):
 class ReserveReportRow(ResponseBody):
     """What users were owed at the end, and what custody held; `house` is what the house's own accounts held.
 
+    Liabilities are gross: what users borrowed is in them as long as they hold it. `loans` is what users owed the house
+    when the day was closed, beside it and in no sum; null if that was not counted.
     `ratio` is reserves by liabilities, and null where nothing is owed. Reserves are null where custody was not asked.
     """
 
@@ -61,6 +63,7 @@ class ReserveReportRow(ResponseBody):
     asset: str
     liabilities: DecimalText
     house: DecimalText
+    loans: DecimalText | None
     reserves: DecimalText | None
     ratio: DecimalText | None
     covered: bool | None

@@ -1,9 +1,8 @@
 """Reports for operators: their rows, their files, and the work that closes days."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from openspot.contracts.messages import CustodyReserve
 from openspot.domain.money import EXACT, parse_decimal
@@ -11,7 +10,6 @@ from openspot.http.errors import HttpError
 from openspot.kit.database import Pool
 from openspot.kit.log import get_logger
 from openspot.rest_edge.operators.acting import Acting, record
-from openspot.rest_edge.operators.lists.csv_lines import csv_line
 from openspot.rest_edge.operators.reports.days import close_days, is_due
 from openspot.rest_edge.operators.reports.periods import Span
 from openspot.rest_edge.operators.reports.store import ReportStore
@@ -24,9 +22,9 @@ from openspot.rest_edge.operators.reports.tables import (
     user_rows,
     volume_rows,
 )
+from openspot.rest_edge.operators.table_files import FileFormat
 
 CLOSE_INTERVAL_S = 300.0
-ROWS_AT_A_TIME = 1000
 log = get_logger("reports")
 
 CustodyReserves = Callable[[], Awaitable[Sequence[CustodyReserve]]]
@@ -79,14 +77,16 @@ class Reports:
             if now is not None:
                 known.add(today)
                 held |= {(today, asset): amount for asset, amount in now.items()}
-        return reserve_rows(span, days, held, known)
+        loans = await self._store.loans(sorted({row.day for row in days}))
+        return reserve_rows(span, days, held, known, loans)
 
-    async def note_export(self, name: str, span: Span, acting: Acting) -> None:
+    async def note_export(self, name: str, span: Span, written_as: FileFormat, acting: Acting) -> None:
         """Write into the trail that a report leaves the platform, before it does."""
         async with self._pool.acquire() as connection, connection.transaction():
             await record(
                 connection, acting, "reports.exported", "report", name, {},
-                {"from": span.since.isoformat(), "to": span.until.isoformat(), "by": span.by.value},
+                {"from": span.since.isoformat(), "to": span.until.isoformat(), "by": span.by.value,
+                 "format": written_as.value},
             )  # fmt: skip
 
     async def close(self) -> None:
@@ -110,10 +110,3 @@ def held_by_asset(reserves: Sequence[CustodyReserve]) -> dict[str, Decimal]:
         amount = EXACT.add(parse_decimal(each.held), parse_decimal(each.leaving))
         held[each.asset] = EXACT.add(held.get(each.asset, Decimal(0)), amount)
     return held
-
-
-async def lines(fields: Sequence[str], rows: Sequence[dict[str, Any]]) -> AsyncIterator[bytes]:
-    """A report as a CSV file, in pieces."""
-    yield csv_line(fields)
-    for first in range(0, len(rows), ROWS_AT_A_TIME):
-        yield b"".join(csv_line(row[field] for field in fields) for row in rows[first : first + ROWS_AT_A_TIME])

@@ -8,7 +8,15 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from openspot.kit.database import Connection, Pool
-from openspot.rest_edge.operators.reports.days import Days, MovementRow, UserRow, VolumeRow, figures, last_closed
+from openspot.rest_edge.operators.reports.days import (
+    Days,
+    MovementRow,
+    UserRow,
+    VolumeRow,
+    figures,
+    last_closed,
+    loans_now,
+)
 from openspot.rest_edge.operators.reports.periods import Span
 
 OPEN_DAYS_MAX = 3
@@ -36,6 +44,7 @@ _BALANCES = """
     WHERE day = ANY ($1::date[]) ORDER BY day, account_class, asset
 """
 _RESERVES = "SELECT day, asset, held FROM report_reserves WHERE day = ANY ($1::date[])"
+_LOANS = "SELECT day, assets, outstanding FROM report_loans WHERE day = ANY ($1::date[])"
 
 
 class _Open(NamedTuple):
@@ -96,6 +105,12 @@ class ReportStore:
     async def reserves(self, days: list[date]) -> dict[tuple[date, str], Decimal]:
         """What custody held when these days were closed, by day and asset."""
         return {(row["day"], row["asset"]): row["held"] for row in await self._pool.fetch(_RESERVES, days)}
+
+    async def loans(self, days: list[date]) -> dict[date, dict[str, Decimal]]:
+        """What users owed the house when these days were closed, of today what they owe now."""
+        rows = await self._pool.fetch(_LOANS, days)
+        found = {row["day"]: dict(zip(row["assets"], row["outstanding"], strict=True)) for row in rows}
+        return found | ({self.today: await loans_now(self._pool)} if self.today in days else {})
 
     @property
     def today(self) -> date:

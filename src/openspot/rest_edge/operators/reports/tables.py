@@ -91,11 +91,17 @@ def balance_rows(span: Span, days: Iterable[MovementRow]) -> list[Row]:
 
 
 def reserve_rows(
-    span: Span, days: Iterable[MovementRow], held: Mapping[tuple[date, str], Decimal], known: Iterable[date]
+    span: Span,
+    days: Iterable[MovementRow],
+    held: Mapping[tuple[date, str], Decimal],
+    known: Iterable[date],
+    loans: Mapping[date, Mapping[str, Decimal]],
 ) -> list[Row]:
     """What users are owed and what custody held at the end of each period, by asset.
 
-    `known` are the days for which custody said what it holds: what it does not name, it has nothing of.
+    `known` are the days for which custody said what it holds: what it does not name, it has nothing of. `loans` are
+    what users owed the house, by day and asset. They change neither liabilities nor reserves: what was lent is in a
+    margin account or was paid out, and a claim on a user pays no other user's withdrawal.
     """
     owed: dict[tuple[date, str], Decimal] = {}
     house: dict[tuple[date, str], Decimal] = {}
@@ -105,7 +111,8 @@ def reserve_rows(
             sums[row.day, row.asset] = EXACT.add(sums.get((row.day, row.asset), Decimal(0)), row.balance)
     said = set(known)
     rows = []
-    for day, asset in sorted(owed.keys() | house.keys() | {key for key in held if key[0] in said}):
+    lent = {(day, asset) for day, assets in loans.items() for asset in assets}
+    for day, asset in sorted(owed.keys() | house.keys() | lent | {key for key in held if key[0] in said}):
         liabilities = owed.get((day, asset), Decimal(0))
         reserves = held.get((day, asset), Decimal(0)) if day in said else None
         rows.append(
@@ -114,6 +121,7 @@ def reserve_rows(
                 "asset": asset,
                 "liabilities": _text(liabilities),
                 "house": _text(house.get((day, asset), Decimal(0))),
+                "loans": _text(loans[day].get(asset, Decimal(0))) if day in loans else None,
                 "reserves": None if reserves is None else _text(reserves),
                 "ratio": None if reserves is None else ratio(reserves, liabilities),
                 "covered": None if reserves is None else reserves >= liabilities,

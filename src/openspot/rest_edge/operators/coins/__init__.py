@@ -1,0 +1,1 @@
+"""The networks of coins as operators see them: add one, change its terms, take it away."""
