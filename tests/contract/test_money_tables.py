@@ -50,6 +50,7 @@ WITHOUT_MONEY = {
     "operator_actions": HISTORY,
     "operator_action_origins": PEOPLE,
     "operator_views": PEOPLE,
+    "engine_action_positions": "how far the engine's journal is followed",
     "withdrawal_assignments": "who is to decide: nothing has moved",
     "conversion_quotes": OFFER,
     "fee_quotes": OFFER,

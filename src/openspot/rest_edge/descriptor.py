@@ -127,6 +127,7 @@ DESCRIPTOR = Descriptor(
             "report_users",
             "report_reserves",
             "operator_views",
+            "engine_action_positions",
             "withdrawal_assignments",
         ),
         reads=(
