@@ -48,6 +48,19 @@ def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operat
     dialog.get_by_role("button", name="Change the market").click()
     expect(row).to_contain_text("30 and 15 bps")
 
+    operator.fund("doge-buyer", USD="100")
+    for _ in range(2):
+        operator.place("doge-buyer", "buy", "1", "2", "DOGE-USD")
+    console.act("DOGE-USD", "Cancel all orders…")
+    dialog = console.dialog("Cancel all orders of DOGE-USD?")
+    expect(dialog.get_by_role("row", name="Open orders")).to_contain_text("20")
+    dialog.get_by_label("Type DOGE-USD to confirm").fill("DOGE-USD")
+    dialog.get_by_role("textbox", name="Reason").fill("its price was wrong")
+    console.assert_accessible("all orders of a market")
+    dialog.get_by_role("button", name="Cancel the orders").click()
+    expect(console.toast("2 orders of DOGE-USD cancelled")).to_be_visible()
+    assert operator.call("ListOrders", symbol="DOGE-USD", status="OPEN")["orders"] == []
+
     console.act("DOGE-USD", "Delist…")
     dialog = console.dialog("Delist DOGE-USD?")
     dialog.get_by_label("Type DOGE-USD to confirm").fill("DOGE-USD")

@@ -7,13 +7,13 @@ is killed between the two, and however many edges follow (docs/adr/0102-the-jour
 
 import asyncio
 
-from openspot.contracts.engine_actions import JournalledAction
+from openspot.contracts.engine_actions import SERVICE, JournalledAction
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.listings import EngineListings, ListingRefusedError
 from openspot.kit.clock import iso_from_ms, ms_from_datetime, utc_now
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool
 from openspot.kit.log import get_logger
-from openspot.rest_edge.operators.trail import REASON_LENGTH_MIN, OperatorAction, record_action
+from openspot.rest_edge.operators.trail import REASON_LENGTH_MAX, REASON_LENGTH_MIN, OperatorAction, record_action
 
 log = get_logger("operators")
 
@@ -50,12 +50,15 @@ class EngineTrail:
             self._is_silent = False
 
     async def follow_now(self) -> None:
-        """The same for a request that has just done something, as far as it is possible now."""
+        """The same for a request that has just done something, as far as it is possible now. Raises nothing."""
         try:
             async with asyncio.timeout(WAIT_S_MAX):
                 await self.follow()
         except TRANSIENT_ERRORS as error:
             log.warning("the entry of an action at the engine comes later", error=repr(error))
+        except Exception:
+            # The engine has done what it was asked for: the reply must say that.
+            log.exception("the entry of an action at the engine comes later")
 
     async def _follow_page(self) -> bool:
         """Take over some actions. Returns whether there may be more."""
@@ -73,7 +76,7 @@ class EngineTrail:
                 # Another edge was faster.
                 return True
             for journalled in page.actions:
-                await record_action(connection, _entry(self._epoch, journalled))
+                await record_action(connection, entry_of(self._epoch, journalled))
             await connection.execute(
                 "UPDATE engine_action_positions SET through = $2 WHERE epoch = $1", self._epoch, page.through
             )
@@ -87,8 +90,21 @@ async def _holds(connection: Connection, epoch: str, through: int) -> bool:
     return bool(held == through)
 
 
+def entry_of(epoch: str, journalled: JournalledAction) -> OperatorAction:
+    """The entry of an action; it says when that was done if it comes late.
+
+    An action that the trail cannot take as it is gets an entry that says so: one must not keep out all that follow.
+    """
+    try:
+        return _entry(epoch, journalled)
+    except ValueError as error:
+        log.error("an action at the engine has no whole entry", sequence=journalled.sequence, error=str(error))
+        place = f"{epoch}:{journalled.sequence}"
+        reason = f"the journal has it; the trail cannot take it: {error}"[:REASON_LENGTH_MAX]
+        return OperatorAction(SERVICE, "engine.unreadable", "command", place, reason, request_id=place)
+
+
 def _entry(epoch: str, journalled: JournalledAction) -> OperatorAction:
-    """The entry of an action; it says when that was done if it comes late."""
     action = journalled.action
     reason = action.reason if len(action.reason) >= REASON_LENGTH_MIN else f"reason: {action.reason}"
     after = dict(action.after)

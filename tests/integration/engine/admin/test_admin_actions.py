@@ -39,6 +39,7 @@ async def test_each_call_of_an_administrator_is_noted_and_a_refused_one_is_not(a
     await admin.call("CreateParticipant", participantId="bob", password="a-password", type="BROKER", stpMode="NONE")
     await admin.call("DeactivateParticipant", participantId="bob", reason="ticket 1")
     await admin.call("ActivateParticipant", participantId="bob")
+    admin.reason = "für Zürich"
     await admin.call("UpdateStpMode", participantId="bob", stpMode="CANCEL_BOTH")
     adjustment = {"participantId": "alice", "currency": "USD", "type": "WITHDRAW"}
     assert (await admin.call("AdjustBalance", **adjustment, amount="5", reason="ticket 2"))["success"]
@@ -52,7 +53,7 @@ async def test_each_call_of_an_administrator_is_noted_and_a_refused_one_is_not(a
         (who, "participants.create", "bob", none, {}, {"type": "BROKER", "stpMode": "NONE", "active": "true"}),
         (who, "participants.deactivate", "bob", "ticket 1", {"active": "true"}, {"active": "false"}),
         (who, "participants.activate", "bob", none, {"active": "false"}, {"active": "true"}),
-        (who, "participants.stp_mode", "bob", none, {"stpMode": "NONE"}, {"stpMode": "CANCEL_BOTH"}),
+        (who, "participants.stp_mode", "bob", "für Zürich", {"stpMode": "NONE"}, {"stpMode": "CANCEL_BOTH"}),
         (
             who, "balances.adjust", "alice", "ticket 2",
             {"total": "1000"}, {"total": "995", "amount": "-5", "currency": "USD"},

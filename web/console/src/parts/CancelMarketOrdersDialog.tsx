@@ -45,8 +45,9 @@ export function CancelMarketOrdersDialog({ market: { symbol }, onClose }: Props)
       onClose={onClose}
     >
       <p>
-        The open orders of everybody end, those that wait for a trigger included. New ones still come in: change the
-        phase first if none shall. If many more are open by now, nothing is cancelled, and they are counted again.
+        The open orders of everybody end, those that wait for a trigger included. New ones still come in:
+        change the phase first if none shall. If many more are open by now, nothing is cancelled, and they are
+        counted again.
       </p>
     </ConfirmDialog>
   );
