@@ -75,3 +75,10 @@ def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operat
     expect(changes).to_contain_text("as decided")
     expect(changes).to_contain_text("the coin has ended")
     assert operator.admin("GET", "/symbols/DOGE-USD")["active"] is False
+
+    # One trail has all of it, the edge's actions and the engine's.
+    console.open("/trail?subject=DOGE-USD", "Audit trail")
+    trail = console.table("Audit trail")
+    for action in ("markets.list", "markets.change", "markets.cancel_orders", "markets.status"):
+        expect(trail.get_by_role("row", name=action).first).to_be_visible()
+    expect(trail).to_contain_text("its price was wrong")
