@@ -34,6 +34,7 @@ def test_a_participant_of_each_type_is_created(console: Console, operator: Opera
     page.get_by_role("textbox", name="Password again").fill("a-long-password")
     page.get_by_role("radio", name=fact).check()
     page.get_by_role("radio", name="Cancel both").check()
+    page.get_by_role("textbox", name="Reason").fill("ticket 3")
     page.get_by_role("button", name="Create the participant").click()
     expect(console.heading(participant)).to_be_visible()
     expect(console.toast(f"{participant} is created")).to_be_visible()
@@ -62,6 +63,7 @@ def test_a_bad_participant_is_explained_at_its_fields(console: Console, operator
     page.get_by_role("textbox", name="Participant id").fill("taken")
     page.get_by_role("textbox", name="Password", exact=True).fill("a-long-password")
     page.get_by_role("textbox", name="Password again").fill("another-password")
+    page.get_by_role("textbox", name="Reason").fill("ticket 4")
     page.get_by_role("button", name="Create the participant").click()
     expect(page.get_by_text("The two passwords differ.")).to_be_visible()
     assert "CreateParticipant" not in console.admin_calls()
@@ -122,7 +124,9 @@ def test_deactivating_warns_that_orders_stay_and_activating_undoes_it(
     assert '"reason": "ticket 12: left the company"' in line and '"by": "admin"' in line
 
     console.page.get_by_role("button", name="Activate").click()
-    console.dialog("Activate leaver?").get_by_role("button", name="Activate").click()
+    dialog = console.dialog("Activate leaver?")
+    dialog.get_by_label("Reason").fill("is back")
+    dialog.get_by_role("button", name="Activate").click()
     expect(console.toast("leaver is active again")).to_be_visible()
     assert operator.participant("leaver")["active"] is True
 
@@ -152,6 +156,7 @@ def test_self_trade_prevention_is_set(console: Console, operator: Operator) -> N
     console.page.get_by_role("option", name="Decrement and cancel").click()
     dialog = console.dialog("Change self-trade prevention?")
     expect(dialog.get_by_role("row", name="Mode")).to_contain_text("NoneDecrement and cancel")
+    dialog.get_by_label("Reason").fill("asked for it")
     dialog.get_by_role("button", name="Change the mode").click()
     expect(console.toast("Self-trade prevention is set")).to_be_visible()
     assert operator.participant("careful")["stpMode"] == "DECREMENT_AND_CANCEL"

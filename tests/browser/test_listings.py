@@ -55,6 +55,19 @@ def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operat
     dialog.get_by_role("button", name="Change the market").click()
     expect(row).to_contain_text("30 and 15 bps")
 
+    operator.fund("doge-buyer", USD="100")
+    for _ in range(2):
+        operator.place("doge-buyer", "buy", "1", "2", "DOGE-USD")
+    console.act("DOGE-USD", "Cancel all orders…")
+    dialog = console.dialog("Cancel all orders of DOGE-USD?")
+    expect(dialog.get_by_role("row", name="Open orders")).to_contain_text("20")
+    dialog.get_by_label("Type DOGE-USD to confirm").fill("DOGE-USD")
+    dialog.get_by_role("textbox", name="Reason").fill("its price was wrong")
+    console.assert_accessible("all orders of a market")
+    dialog.get_by_role("button", name="Cancel the orders").click()
+    expect(console.toast("2 orders of DOGE-USD cancelled")).to_be_visible()
+    assert operator.call("ListOrders", symbol="DOGE-USD", status="OPEN")["orders"] == []
+
     console.act("DOGE-USD", "Delist…")
     dialog = console.dialog("Delist DOGE-USD?")
     dialog.get_by_label("Type DOGE-USD to confirm").fill("DOGE-USD")
@@ -81,3 +94,9 @@ def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operat
     dialog.get_by_role("button", name="Change the terms").click()
     expect(console.toast("DOGE comes and goes over dogecoin")).to_be_visible()
     expect(console.row("Networks of DOGE", "dogecoin")).to_contain_text("3")
+    # One trail has all of it, the edge's actions and the engine's.
+    console.open("/trail?subject=DOGE-USD", "Audit trail")
+    trail = console.table("Audit trail")
+    for action in ("markets.list", "markets.change", "markets.cancel_orders", "markets.status"):
+        expect(trail.get_by_role("row", name=action).first).to_be_visible()
+    expect(trail).to_contain_text("its price was wrong")

@@ -10,6 +10,7 @@ def test_the_engine_has_exactly_these_routes_and_none_for_the_history_of_trades(
     assert sorted((route.method, route.path) for service, route in all_routes() if service == "engine") == [
         ("DELETE", "/api/v1/admin/currencies/{currency}"),
         ("DELETE", "/api/v1/admin/symbols/{symbol}"),
+        ("GET", "/api/v1/admin/actions"),
         ("GET", "/api/v1/admin/currencies"),
         ("GET", "/api/v1/admin/currencies/{currency}"),
         ("GET", "/api/v1/admin/listings"),
@@ -17,6 +18,7 @@ def test_the_engine_has_exactly_these_routes_and_none_for_the_history_of_trades(
         ("GET", "/api/v1/admin/listings/{symbol}/changes"),
         ("GET", "/api/v1/admin/symbols"),
         ("GET", "/api/v1/admin/symbols/{symbol}"),
+        ("GET", "/api/v1/admin/symbols/{symbol}/open-orders"),
         ("GET", "/api/v1/balances"),
         ("GET", "/api/v1/listings"),
         ("GET", "/api/v1/marketdata/orderbook/{symbol}"),
@@ -29,6 +31,7 @@ def test_the_engine_has_exactly_these_routes_and_none_for_the_history_of_trades(
         ("POST", "/api/v1/admin/listings"),
         ("POST", "/api/v1/admin/listings/checks"),
         ("POST", "/api/v1/admin/symbols"),
+        ("POST", "/api/v1/admin/symbols/{symbol}/cancellations"),
         ("POST", "/exchange.v1.AdminService/{method}"),
         ("PUT", "/api/v1/admin/currencies/{currency}"),
         ("PUT", "/api/v1/admin/listings/{symbol}/status"),

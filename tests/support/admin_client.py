@@ -2,6 +2,7 @@
 
 import json
 from typing import Any, Literal
+from urllib.parse import quote
 
 import grpc
 from google.protobuf.json_format import MessageToDict, ParseDict
@@ -29,6 +30,8 @@ class AdminClient:
         self.engine = engine
         self.transport = transport
         self.token = ""
+        self.reason = ""
+        """Sent beside each call, percent-encoded, if it is not empty."""
         self._stub = admin_pb2_grpc.AdminServiceStub(engine.channel)
 
     def with_token(self, token: str) -> "AdminClient":
@@ -58,19 +61,21 @@ class AdminClient:
             return answer
         input_name = admin_pb2.DESCRIPTOR.services_by_name["AdminService"].methods_by_name[method].input_type.name
         request = ParseDict(fields, getattr(admin_pb2, input_name)())
-        metadata = (("authorization", f"Bearer {self.token}"),) if self.token else ()
+        metadata = tuple((name.lower(), value) for name, value in self._headers().items())
         try:
             response = await getattr(self._stub, method)(request, metadata=metadata)
         except grpc.aio.AioRpcError as error:
             raise CallFailedError(error.code().name.lower(), error.details() or "") from error
         return MessageToDict(response, always_print_fields_with_no_presence=True)
 
+    def _headers(self) -> dict[str, str]:
+        token = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        return token | ({"X-Operator-Reason": quote(self.reason)} if self.reason else {})
+
     async def post(self, method: str, body: Any, headers: dict[str, str] | None = None) -> tuple[int, Any]:
         """(HTTP status, body) of a Connect call. A body of bytes is sent unchanged."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        sent = {"Content-Type": "application/json", "Accept": "application/json"}
-        if self.token:
-            sent["Authorization"] = f"Bearer {self.token}"
+        sent = {"Content-Type": "application/json", "Accept": "application/json"} | self._headers()
         async with self.engine.http.post(
             f"{self.engine.url}{PATH}/{method}", data=data, headers=sent | (headers or {})
         ) as response:

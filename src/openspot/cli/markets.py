@@ -29,11 +29,12 @@ def _ended(work: Coroutine[Any, Any, Value]) -> Value:
 def set_phase(
     symbol: Annotated[str, typer.Argument(help="Market, for example BTC-USD")],
     phase: Annotated[str, typer.Argument(help="continuous, halted, cancel-only, post-only or auction")],
-    reason: Annotated[str, typer.Option(help="Why; the engine's log keeps it")],
+    reason: Annotated[str, typer.Option(help="Why; the operators' trail keeps it")],
     duration: Annotated[
         str,
         typer.Option("--for", help="How long until continuous trading, for example 90s, 5m, 2h; without it: for good"),
     ] = "",
+    who: Annotated[str, typer.Option("--as", help="Who decides; it is kept with the change")] = "operator",
 ) -> None:
     """Let a market enter a phase. An auction trades at one price when it ends."""
     from openspot.engine.phase_operator import set_phase as carry_out
@@ -44,7 +45,8 @@ def set_phase(
         lasts = duration_of(duration) if duration else timedelta()
     except PriceOperatorError as error:
         raise fail(str(error)) from error
-    typer.echo(_ended(carry_out(running_settings(EngineSettings), symbol.upper(), phase, lasts, reason)))
+    phased = carry_out(running_settings(EngineSettings), symbol.upper(), phase, lasts, reason, f"shell:{who}")
+    typer.echo(_ended(phased))
 
 
 @market_app.command("list")

@@ -12,6 +12,7 @@ from openspot.http.app import make_http_app
 from openspot.http.audit import AuditSink
 from openspot.http.documentation import openapi_document
 from openspot.http.errors import ErrorTranslation, HttpError
+from openspot.http.idempotency import IdempotencyStore
 from openspot.http.routing import Router
 from openspot.kit.health import Health
 
@@ -32,7 +33,9 @@ def _refusal(error: Exception) -> HttpError:
 TRANSLATIONS: dict[type[Exception], ErrorTranslation] = {WithdrawalError: _refusal}
 
 
-def make_app(router: Router, health: Health, sessions: OperatorSessions, audit: AuditSink) -> ASGIApp:
+def make_app(
+    router: Router, health: Health, sessions: OperatorSessions, audit: AuditSink, idempotency: IdempotencyStore
+) -> ASGIApp:
     """The application of the operators' routes."""
     return make_http_app(
         [router],
@@ -41,6 +44,7 @@ def make_app(router: Router, health: Health, sessions: OperatorSessions, audit: 
         health=health,
         authenticators=[sessions],
         audit=audit,
+        idempotency=idempotency,
         translations=TRANSLATIONS,
         body_bytes_max=BODY_BYTES_MAX,
         requests_max=REQUESTS_MAX,
@@ -51,4 +55,4 @@ def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
     """Routers and OpenAPI document; `stand_in` stands for what is behind the routes."""
     routers = [operator_routes(stand_in, stand_in, stand_in, b"")]
     sessions = OperatorSessions(stand_in, stand_in, stand_in, stand_in)
-    return routers, openapi_document(TITLE, DESCRIPTION, routers, [sessions], {}, idempotency=False)
+    return routers, openapi_document(TITLE, DESCRIPTION, routers, [sessions], {}, idempotency=True)

@@ -4,6 +4,7 @@ The operator's name in the audit trail is the participant id of a session with t
 user of the REST edge, in small letters.
 """
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Path
@@ -34,6 +35,7 @@ _READ = Policy(Access.OPERATOR, permission=Permission.WITHDRAWALS_READ)
 _APPROVE = Policy(Access.OPERATOR, permission=Permission.WITHDRAWALS_APPROVE, audit=True)
 _REJECT = Policy(Access.OPERATOR, permission=Permission.WITHDRAWALS_REJECT, audit=True)
 _SIGN = Policy(Access.OPERATOR, permission=Permission.WITHDRAWALS_SIGN, audit=True)
+_APPROVE_ALL, _REJECT_ALL = replace(_APPROVE, idempotency=True), replace(_REJECT, idempotency=True)
 _BAD = {400: "the body is not valid"}
 _REFUSALS = {400: "the decision is refused, and why", 404: "there is no such withdrawal"}
 
@@ -149,7 +151,7 @@ def operator_routes(pool: Pool, withdrawals: Withdrawals, progress: WithdrawalPr
         return await decided(signed)
 
     @router.post(
-        "/bulk-approvals", _APPROVE, response=BulkDecisions, refusals=_BAD, summary="Approve several withdrawals"
+        "/bulk-approvals", _APPROVE_ALL, response=BulkDecisions, refusals=_BAD, summary="Approve several withdrawals"
     )  # fmt: skip
     async def approve_withdrawals(request: Request, body: BulkApprovalBody) -> Response:
         name, is_rehearsal = _operator(request), body.dry_run
@@ -160,7 +162,7 @@ def operator_routes(pool: Pool, withdrawals: Withdrawals, progress: WithdrawalPr
         return all_decided(await decide_all(body.ids, approve, is_rehearsal=is_rehearsal))
 
     @router.post(
-        "/bulk-rejections", _REJECT, response=BulkDecisions, refusals=_BAD, summary="Reject several withdrawals"
+        "/bulk-rejections", _REJECT_ALL, response=BulkDecisions, refusals=_BAD, summary="Reject several withdrawals"
     )  # fmt: skip
     async def reject_withdrawals(request: Request, body: BulkRejectionBody) -> Response:
         name, is_rehearsal = _operator(request), body.dry_run

@@ -31,6 +31,7 @@ from openspot.engine_client.operators import OperatorSessions
 from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.audit import DatabaseAudit
 from openspot.http.authentication import UserTokens
+from openspot.http.idempotency import DatabaseIdempotency
 from openspot.http.operator_store import standing_of
 from openspot.http.server import http_server
 from openspot.kit.bus import Bus, BusError, Consumption, DurableConsumer
@@ -101,6 +102,7 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
                 AllowedNetworks(settings.operator_network_list),
             ),
             audit,
+            DatabaseIdempotency(pool),
         )
         await frame.serve(http_server(application, settings, settings.custody_port, settings.custody_host))
 

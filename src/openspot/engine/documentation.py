@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from openspot.engine.admin.action_routes import action_router
 from openspot.engine.admin.listing_routes import admin_routers
 from openspot.engine.admin.market_listing_routes import market_listing_routers
 from openspot.engine.admin.service import AdminTokens, admin_service_router
@@ -13,6 +14,12 @@ from openspot.http.routing import Router
 def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
     """Routers and OpenAPI document; `stand_in` stands for what routes need only when they are called."""
     routers = engine_routers(
-        stand_in, [*admin_routers(stand_in), *market_listing_routers(stand_in), admin_service_router(stand_in)]
+        stand_in,
+        [
+            *admin_routers(stand_in),
+            *market_listing_routers(stand_in),
+            action_router(stand_in),
+            admin_service_router(stand_in),
+        ],
     )
     return routers, engine_document(routers, [ServiceKeys("unused", "unused"), AdminTokens(stand_in)])

@@ -18,6 +18,7 @@ from openspot.engine.intake.upkeep import Upkeep
 from openspot.engine.intake.volatility import VolatilityGuard
 from openspot.engine.journal import snapshots
 from openspot.engine.journal.journal import Journal
+from openspot.engine.journal.origins import Origins
 from openspot.engine.journal.recovery import Recovered, recover
 from openspot.engine.journal.snapshots import Snapshot, SnapshotHeader, write_snapshot
 from openspot.engine.settings import EngineSettings
@@ -86,6 +87,8 @@ class Engine:
         self.list_intake = ListIntake(self.machine, self.sequencer, self.intake, limits)
         self.upkeep = Upkeep(self.machine, self.sequencer, volatility)
         self.journal_path = journal.path
+        self.origins = Origins(journal.path.parent)
+        """The addresses that administrators acted from, until the operators' trail has them."""
         self.state_hash = self.machine.core.state_hash()
         """The core's state hash at the start or at the newest snapshot. Computing it more often would cost too much."""
         self.state_hash_commands = self.machine.core.command_sequence
@@ -149,6 +152,7 @@ class Engine:
             await asyncio.gather(self._snapshot, return_exceptions=True)
         if self.machine.core.command_sequence > self._snapshot_sequence and not self.sequencer.failed:
             await self._try_snapshot()
+        self.origins.close()
         await self.events.close()
         await asyncio.get_running_loop().run_in_executor(None, self._journal.close)
 

@@ -9,6 +9,7 @@ import aiohttp
 from openspot.domain.market_phase import PHASE_OF_TEXT, SETTABLE_PHASES
 from openspot.engine.settings import EngineSettings
 from openspot.engine_client.errors import EngineError
+from openspot.engine_client.operator_headers import OPERATOR_HEADER
 from openspot.engine_client.queries import EngineQueries
 from openspot.kit.clock import datetime_from_ms, iso_of
 
@@ -19,16 +20,20 @@ class PhaseOperatorError(Exception):
     """A command could not be carried out; nothing was changed. The message says why."""
 
 
-async def set_phase(settings: EngineSettings, symbol: str, phase: str, lasts: timedelta, reason: str) -> str:
-    """Let a market enter a phase, for a time, or until the next change if it is 0. Returns a line to print."""
+async def set_phase(settings: EngineSettings, symbol: str, phase: str, lasts: timedelta, reason: str, who: str) -> str:
+    """Let a market enter a phase, for a time, or until the next change if it is 0. Returns a line to print.
+
+    `who` is the operator's name in the trail.
+    """
     if PHASE_OF_TEXT.get(phase) not in SETTABLE_PHASES:
         raise PhaseOperatorError(f"PHASE must be one of {', '.join(known.text for known in sorted(SETTABLE_PHASES))}")
     url = f"{settings.engine_url}/api/v1/admin/symbols/{quote(symbol, safe='')}/phase"
     body = {"phase": phase, "seconds": int(lasts.total_seconds()), "reason": reason}
     timeout = aiohttp.ClientTimeout(total=TIMEOUT_S)
+    headers = {**settings.service_headers, OPERATOR_HEADER: who}
     try:
         async with (
-            aiohttp.ClientSession(headers=settings.service_headers, timeout=timeout) as session,
+            aiohttp.ClientSession(headers=headers, timeout=timeout) as session,
             session.put(url, json=body) as response,
         ):
             answer = await response.json(content_type=None)

@@ -5,6 +5,7 @@ import gc
 import sys
 from typing import Any
 
+from openspot.engine.admin.action_routes import action_router
 from openspot.engine.admin.listing_routes import admin_routers
 from openspot.engine.admin.listing_schedule import ListingSchedule
 from openspot.engine.admin.market_listing_routes import market_listing_routers, market_listings_of
@@ -70,7 +71,7 @@ async def run(settings: EngineSettings, stop: asyncio.Event) -> None:
     gc.freeze()
     admin = AdminService(engine)
     grpc_server, frames = GrpcServer(engine, admin), EngineFrames(engine)
-    routers = [*admin_routers(engine), *market_listing_routers(engine), admin.router()]
+    routers = [*admin_routers(engine), *market_listing_routers(engine), action_router(engine), admin.router()]
     async with ServiceFrame("engine", settings, stop, EngineHealth(engine)) as frame:
         frame.at_end(engine.close)
         frame.at_end(admin.close)

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from openspot.contracts.listings import ListingChange, MarketTerms
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.listing_schemas import MarketListing, NewMarketBody, RuleCheck, StatusBody, TermsChange
-from openspot.engine_client.listings import EngineListings, ListingRefusedError
+from openspot.engine_client.listings import Behalf, EngineListings, ListingRefusedError
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.validation import Body
 from openspot.kit.clock import datetime_from_ms, iso_of, ms_from_datetime
@@ -34,7 +34,7 @@ async def checked(settings: EngineConnectionSettings, fields: Mapping[str, Any])
 async def list_market(settings: EngineConnectionSettings, fields: Mapping[str, Any], who: str) -> list[str]:
     """List a market, and its base asset if the fields have one."""
     body = _body(NewMarketBody, fields)
-    return _market_lines(await _ask(settings, lambda engine: engine.list_market(body, who)))
+    return _market_lines(await _ask(settings, lambda engine: engine.list_market(body, Behalf(who))))
 
 
 async def change_market(
@@ -42,13 +42,13 @@ async def change_market(
 ) -> list[str]:
     """Change bounds, fees, texts or schedule of a market."""
     body = _body(TermsChange, fields)
-    return _market_lines(await _ask(settings, lambda engine: engine.change(symbol, body, who)))
+    return _market_lines(await _ask(settings, lambda engine: engine.change(symbol, body, Behalf(who))))
 
 
 async def set_status(settings: EngineConnectionSettings, symbol: str, status: str, reason: str, who: str) -> list[str]:
     """Let a market get another status."""
     body = _body(StatusBody, {"status": status, "reason": reason})
-    return _market_lines(await _ask(settings, lambda engine: engine.set_status(symbol, body, who)))
+    return _market_lines(await _ask(settings, lambda engine: engine.set_status(symbol, body, Behalf(who))))
 
 
 async def listed_changes(settings: EngineConnectionSettings, symbol: str) -> list[str]:

@@ -15,9 +15,6 @@ from openspot.http.validation import Body, ExactPositiveDecimal, NoBoolean, Whol
 
 TEXT_LENGTH_MAX = 2000
 """Longer texts are refused before any rule is asked."""
-OPERATOR_HEADER = "X-Operator"
-"""In it a service names the operator for whom it calls the engine."""
-OPERATOR_LENGTH_MAX = 80
 
 Status = Literal["announced", "post-only", "auction", "open", "delisting", "delisted"]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=TEXT_LENGTH_MAX)]

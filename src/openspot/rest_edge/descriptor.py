@@ -128,6 +128,7 @@ DESCRIPTOR = Descriptor(
             "report_reserves",
             "report_loans",
             "operator_views",
+            "engine_action_positions",
             "withdrawal_assignments",
         ),
         reads=(

@@ -48,7 +48,7 @@ class CustodyGateway:
         return await self._pass(request, url, body)
 
     async def _pass(self, request: Request, url: str, body: bytes) -> Response:
-        passed = ("authorization", "content-type")
+        passed = ("authorization", "content-type", "idempotency-key")
         headers = {name: value for name in passed if (value := request.headers.get(name)) is not None}
         if request.client is not None:
             # Custody takes it for the operator's address if it trusts this server as a proxy.

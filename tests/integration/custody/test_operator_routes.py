@@ -15,6 +15,7 @@ from openspot.engine_client.operators import OperatorSessions
 from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.audit import LogAudit
 from openspot.http.authentication import UserTokens
+from openspot.http.idempotency import DatabaseIdempotency
 from openspot.http.operator_store import OperatorStanding
 from openspot.http.operators import OperatorRole
 from openspot.kit.health import Health
@@ -55,15 +56,17 @@ class Operators:
         sessions: Any = Sessions()
         routes = operator_routes(custody.pool, custody.withdrawals, self.progress, SEED)
         operators = OperatorSessions(UserTokens(SECRET), standing, sessions, AllowedNetworks(()))
-        self.application: ASGIApp = make_app(routes, Health(), operators, LogAudit())
+        self.application: ASGIApp = make_app(routes, Health(), operators, LogAudit(), DatabaseIdempotency(custody.pool))
 
-    async def __call__(self, name: str, method: str, path: str = "", body: Any = None) -> Reply:
+    async def __call__(self, name: str, method: str, path: str = "", body: Any = None, key: str = "") -> Reply:
         """Call as a participant, or as the user of `user:<id>`, in the session after a slash."""
         user, _, session = name.removeprefix("user:").partition("/")
         token = engine_token(name)
         if name.startswith("user:"):
             token = sign(Claims(user, "user", 2**33, session_id=session), SECRET, 1)
         headers = {"authorization": f"Bearer {token}"} if name else {}
+        if key:
+            headers["idempotency-key"] = key
         if body is not None:
             headers["content-type"] = "application/json"
         content = b"" if body is None else json.dumps(body).encode()
@@ -155,6 +158,24 @@ async def test_several_are_decided_together_after_a_dry_run_that_decides_nothing
         ).status == 400
     sam = await operators("user:sam", "POST", "/bulk-approvals", {"ids": [first], "dryRun": True})
     assert sam.status == 403
+
+
+async def test_a_bulk_decision_that_is_sent_again_under_its_key_has_the_reply_of_the_first(
+    custody: CustodyBench, operators: Operators
+) -> None:
+    first = (await custody.create("1.5")).withdrawal_id
+    await custody.advance(operators.progress)
+    body = {"ids": [first], "dryRun": False}
+    for _ in range(2):
+        reply = await operators("olivia", "POST", "/bulk-approvals", body, key="attempt-1")
+        assert [row["outcome"] for row in reply.json["rows"]] == ["changed"]
+    approvals = "SELECT count(*) FROM custody_audit WHERE decision = 'approved'"
+    assert await custody.pool.fetchval(approvals) == 1
+    other = await operators("olivia", "POST", "/bulk-approvals", body | {"ids": ["another"]}, key="attempt-1")
+    assert other.status == 409
+    # Another person's key is another key.
+    reply = await operators("peter", "POST", "/bulk-approvals", body, key="attempt-1")
+    assert [row["outcome"] for row in reply.json["rows"]] == ["changed"]
 
 
 async def test_nobody_decides_without_an_administrators_session_or_on_their_own(

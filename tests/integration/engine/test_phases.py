@@ -141,12 +141,15 @@ async def test_an_uncross_of_many_orders_is_cut_into_commands(engine: EngineClie
 
 async def test_the_command_line_sets_and_lists_phases(engine: EngineClient, settings: Settings) -> None:
     own = as_part(settings, EngineSettings)
-    line = await phase_operator.set_phase(own, "BTC-USD", "post-only", timedelta(hours=1), "a test")
+    line = await phase_operator.set_phase(own, "BTC-USD", "post-only", timedelta(hours=1), "a test", "shell:ada")
     assert line.startswith("BTC-USD is post-only until ")
     assert line in await phase_operator.listed_phases(own)
+    epoch = (await engine.request("GET", "/api/v1/admin/actions"))[1]["epoch"]
+    (noted,) = (await engine.request("GET", f"/api/v1/admin/actions?epoch={epoch}"))[1]["actions"]
+    assert (noted["action"]["operator"], noted["action"]["action"]) == ("shell:ada", "markets.phase")
     for symbol, phase, fault in (("BTC-USD", "open", "PHASE"), ("NO-SUCH", "halted", "NO-SUCH")):
         with pytest.raises(phase_operator.PhaseOperatorError, match=fault):
-            await phase_operator.set_phase(own, symbol, phase, timedelta(), "a test")
+            await phase_operator.set_phase(own, symbol, phase, timedelta(), "a test", "shell:ada")
 
 
 async def test_a_restart_keeps_a_phase_and_when_it_ends(settings: Settings) -> None:

@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Approve several withdrawals
-         * @description Only an operator with the permission `withdrawals.approve` may call it. The request leaves an audit record.
+         * @description Only an operator with the permission `withdrawals.approve` may call it. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
          */
         post: operations["approve_withdrawals"];
         delete?: never;
@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * Reject several withdrawals
-         * @description Only an operator with the permission `withdrawals.reject` may call it. The request leaves an audit record.
+         * @description Only an operator with the permission `withdrawals.reject` may call it. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
          */
         post: operations["reject_withdrawals"];
         delete?: never;
@@ -606,7 +606,10 @@ export interface operations {
     approve_withdrawals: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A repeated request with the same key gets the first response again, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -619,6 +622,8 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description `true` if this is the response of an earlier request with the same Idempotency-Key */
+                    "Idempotency-Hit"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -654,6 +659,15 @@ export interface operations {
             };
             /** @description the body did not arrive in time */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the Idempotency-Key came with another request, or its first request still runs: Retry-After */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -693,7 +707,10 @@ export interface operations {
     reject_withdrawals: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A repeated request with the same key gets the first response again, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -706,6 +723,8 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description `true` if this is the response of an earlier request with the same Idempotency-Key */
+                    "Idempotency-Hit"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -741,6 +760,15 @@ export interface operations {
             };
             /** @description the body did not arrive in time */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the Idempotency-Key came with another request, or its first request still runs: Retry-After */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -49,7 +49,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     typed,
     asksReason = false,
     reasonLengthMin = 1,
-    reasonStandsIn = t("the engine's log"),
+    reasonStandsIn = t("the audit trail"),
     operator,
     confirm,
     dismiss = t("Cancel"),

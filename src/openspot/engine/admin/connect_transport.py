@@ -18,6 +18,7 @@ from openspot.contracts.gen.exchange.v1.admin_connect import AdminService, Admin
 from openspot.engine.admin.dispatch import METHODS, SERVICE, Dispatch, snake_case
 from openspot.engine.admin.errors import AdminError
 from openspot.engine.admin.json_codec import AdminJsonCodec
+from openspot.engine_client.operator_headers import REASON_HEADER
 
 PATH = f"/{SERVICE.full_name}"
 REQUEST_BYTES_MAX = 65_536
@@ -45,7 +46,9 @@ def _method(dispatch: Dispatch, name: str) -> Callable[[Message, RequestContext[
     async def method(request: Message, context: RequestContext[Any, Any]) -> Message:
         address = (context.client_address or "").rpartition(":")[0]
         try:
-            return await dispatch.call(name, request, context.request_headers.get("authorization", ""), address)
+            headers = context.request_headers
+            reason = headers.get(REASON_HEADER.lower(), "")
+            return await dispatch.call(name, request, headers.get("authorization", ""), address, reason)
         except AdminError as error:
             raise ConnectError(Code[error.status.name], str(error)) from error
 

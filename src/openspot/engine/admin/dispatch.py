@@ -8,6 +8,7 @@ import grpc
 from google.protobuf.message import Message
 
 from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
+from openspot.engine.admin.acting import reason_of
 from openspot.engine.admin.authority import Authority
 from openspot.engine.admin.errors import AdminError, FieldError, resource_exhausted, unavailable
 from openspot.engine.admin.handlers import Caller, Handlers
@@ -38,10 +39,13 @@ class Dispatch:
         self._authority = authority
         self._methods: dict[str, Method] = {name: getattr(handlers, snake_case(name)) for name in METHODS}
 
-    async def call(self, name: str, request: Message, authorization: str, address: str) -> Message:
-        """Call a method and return its response. `authorization` is the call's header. Raises only AdminError."""
+    async def call(self, name: str, request: Message, authorization: str, address: str, reason: str = "") -> Message:
+        """Call a method and return its response. Raises only AdminError.
+
+        `authorization` and `reason` are the call's headers; `reason` is percent-encoded.
+        """
         try:
-            caller = self._admit(name, authorization, address)
+            caller = self._admit(name, authorization, address)._replace(reason=reason_of(reason))
             return await self._methods[name](request, caller)
         except AdminError:
             raise

@@ -12,6 +12,7 @@ from openspot.contracts.gen.exchange.v1 import admin_pb2_grpc
 from openspot.engine.admin.dispatch import METHODS, Dispatch
 from openspot.engine.admin.errors import AdminError
 from openspot.engine.transport.order_service import Context
+from openspot.engine_client.operator_headers import REASON_HEADER
 
 
 def add_admin_service(dispatch: Dispatch, server: grpc.aio.Server) -> None:
@@ -23,17 +24,18 @@ def add_admin_service(dispatch: Dispatch, server: grpc.aio.Server) -> None:
 def _method(dispatch: Dispatch, name: str) -> Callable[[Message, Context], Awaitable[Message]]:
     async def method(request: Message, context: Context) -> Message:
         try:
-            return await dispatch.call(name, request, _authorization(context), peer_address(context.peer()))
+            authorization, reason = _metadata(context, "authorization"), _metadata(context, REASON_HEADER.lower())
+            return await dispatch.call(name, request, authorization, peer_address(context.peer()), reason)
         except AdminError as error:
             await context.abort(error.status, str(error))
 
     return method
 
 
-def _authorization(context: Context) -> str:
+def _metadata(context: Context, name: str) -> str:
     metadata: Any = context.invocation_metadata() or ()
     for key, value in metadata:
-        if key == "authorization":
+        if key == name:
             return value if isinstance(value, str) else ""
     return ""
 

@@ -14,6 +14,7 @@ from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.admin import fields
+from openspot.engine.admin.acting import Acting, engine_name
 from openspot.engine.admin.authority import AdminSession, Authority
 from openspot.engine.admin.errors import AdminError, FieldError
 from openspot.engine.admin.listing_routes import listings_of
@@ -38,10 +39,11 @@ _ORDER_ID_DIGITS_MAX = 20
 
 
 class Caller(NamedTuple):
-    """The caller's address, and its session if the method requires one."""
+    """The caller's address, its session if the method requires one, and its reason if the call gave one beside."""
 
     address: str
     session: AdminSession | None = None
+    reason: str = ""
 
     @property
     def logged_in(self) -> AdminSession:
@@ -109,7 +111,12 @@ class Handlers:
 
     async def create_participant(self, request: pb.CreateParticipantRequest, caller: Caller) -> pb.ParticipantResponse:
         await self._changes.create(
-            request.participant_id, request.password, request.name, request.type, request.stp_mode
+            request.participant_id,
+            request.password,
+            request.name,
+            request.type,
+            request.stp_mode,
+            self._acting(caller),
         )
         _log_change(caller, "created a participant", participant=request.participant_id, type=request.type)
         return self._participant_response(request.participant_id)
@@ -118,7 +125,7 @@ class Handlers:
         self, request: pb.ActivateParticipantRequest, caller: Caller
     ) -> pb.ParticipantResponse:
         """Let a participant place orders and log in again."""
-        await self._changes.set_active(request.participant_id, True, caller.logged_in)
+        await self._changes.set_active(request.participant_id, True, caller.logged_in, self._acting(caller))
         _log_change(caller, "activated a participant", participant=request.participant_id)
         return self._participant_response(request.participant_id)
 
@@ -127,13 +134,15 @@ class Handlers:
     ) -> pb.ParticipantResponse:
         """Refuse a participant's new orders and end its sessions; its open orders stay."""
         reason = fields.reason(request.reason)
-        await self._changes.set_active(request.participant_id, False, caller.logged_in)
+        acting = self._acting(caller, reason)
+        await self._changes.set_active(request.participant_id, False, caller.logged_in, acting)
         _log_change(caller, "deactivated a participant", participant=request.participant_id, reason=reason)
         return self._participant_response(request.participant_id)
 
     async def update_stp_mode(self, request: pb.UpdateStpModeRequest, caller: Caller) -> pb.ParticipantResponse:
         """Set a participant's self-trade prevention."""
-        await self._changes.set_stp_mode(request.participant_id, request.stp_mode, caller.logged_in)
+        acting = self._acting(caller)
+        await self._changes.set_stp_mode(request.participant_id, request.stp_mode, caller.logged_in, acting)
         _log_change(caller, "set an STP mode", participant=request.participant_id, stp_mode=request.stp_mode)
         return self._participant_response(request.participant_id)
 
@@ -179,9 +188,18 @@ class Handlers:
             elif request.symbol and order.symbol not in self._machine.directory.symbol_numbers(request.symbol):
                 error = "symbol: the order is on another symbol"
             else:
-                outcome = await self._engine.intake.cancel_as_administrator(engine_order_id)
-                (result,) = decode_results(outcome.results)
-                code = ResultCode(result.code)
+                spec = self._machine.directory.symbol(order.symbol)
+                before = {
+                    "orderId": order.order_id,
+                    "participant": owner,
+                    "market": spec.symbol if spec else None,
+                    "status": "OPEN",
+                }
+                subject = "order", str(engine_order_id)
+                after = {"status": "CANCELLED"}
+                action = self._acting(caller, reason).note("orders.cancel", subject, before, after)
+                outcome = await self._engine.intake.cancel_as_administrator(engine_order_id, action)
+                code = ResultCode(next(decode_results(outcome.results)).code)
         success = code is ResultCode.SUCCESS
         if success:
             _log_change(caller, "cancelled an order", engine_order_id=engine_order_id, participant=owner, reason=reason)
@@ -233,7 +251,8 @@ class Handlers:
         """Add to a balance or subtract from it."""
         try:
             reason = fields.reason(request.reason)
-            await self._changes.adjust(request.participant_id, request.currency, request.amount, request.type)
+            acting = self._acting(caller, reason)
+            await self._changes.adjust(request.participant_id, request.currency, request.amount, request.type, acting)
         except FieldError as error:
             return pb.AdjustBalanceResponse(success=False, result_code=error.code.name, error=str(error))
         _log_change(
@@ -266,7 +285,8 @@ class Handlers:
         if not reason:
             raise FieldError("reason must say why the phase is set")
         try:
-            present = await self._listings.set_phase(request.symbol, phase, request.seconds)
+            acting = self._acting(caller)
+            present = await self._listings.set_phase(request.symbol, phase, request.seconds, acting, reason)
         except ListingError as error:
             raise FieldError(str(error), error.code) from error
         _log_change(
@@ -277,6 +297,11 @@ class Handlers:
             phase=MarketPhase(present.phase if present else MarketPhase.CONTINUOUS).text,
             phase_ends_at=present.ends_ns // NANOSECONDS_PER_MS if present else 0,
         )
+
+    def _acting(self, caller: Caller, reason: str = "") -> Acting:
+        """Who acts; `reason` is one that the request itself has."""
+        name = engine_name(caller.logged_in.participant_id)
+        return Acting(name, reason or caller.reason, "", caller.address, self._engine.origins)
 
     def _symbol(self, spec: SymbolSpec) -> pb.AdminSymbol:
         return pb.AdminSymbol(

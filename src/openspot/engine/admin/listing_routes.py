@@ -9,21 +9,25 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.domain.market_phase import PHASE_OF_TEXT
+from openspot.engine.admin.acting import acting_by
 from openspot.engine.admin.listings import ListingError, Listings
+from openspot.engine.admin.market_cancellation import MarketCancellation
 from openspot.engine.admin.market_listings import MarketListings
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import Currency
 from openspot.engine.transport.http_app import PREFIX, symbol_view
 from openspot.engine.transport.schemas import (
+    CancellationBody,
+    CancellationResponse,
     CurrencyBody,
     CurrencyChange,
     CurrencyResponse,
+    OpenOrdersResponse,
     PhaseBody,
     SymbolBody,
     SymbolChange,
     SymbolResponse,
 )
-from openspot.http.context import caller
 from openspot.http.errors import HttpError
 from openspot.http.policy import Access, Policy
 from openspot.http.responses import json_response
@@ -61,7 +65,7 @@ def _not_found() -> Iterator[None]:
 def symbol_routes(engine: Engine, listings: Listings) -> Router:
     """Symbols: list, create, read, change, delete."""
     router = Router(f"{PREFIX}/admin/symbols", tag="administration")
-    markets = MarketListings(engine, listings)
+    markets, cancellation = MarketListings(engine, listings), MarketCancellation(engine)
     unknown = {404: "no such symbol"}
 
     @router.get("", _READ, response=list[SymbolResponse], summary="All symbols")
@@ -73,8 +77,8 @@ def symbol_routes(engine: Engine, listings: Listings) -> Router:
         "", _CHANGE, status=201, response=SymbolResponse, refusals={409: "the symbol or its number exists"},
         summary="Create a symbol",
     )  # fmt: skip
-    async def create_symbol(body: SymbolBody) -> Response:
-        return json_response(symbol_view(await listings.create_symbol(body)), 201)
+    async def create_symbol(request: Request, body: SymbolBody) -> Response:
+        return json_response(symbol_view(await listings.create_symbol(body, acting_by(request, engine.origins))), 201)
 
     @router.get("/{symbol}", _READ, response=SymbolResponse, refusals=unknown, summary="One symbol")
     async def get_symbol(symbol: SymbolPath) -> Response:
@@ -85,9 +89,8 @@ def symbol_routes(engine: Engine, listings: Listings) -> Router:
     async def change_symbol(request: Request, symbol: SymbolPath, body: SymbolChange) -> Response:
         with _not_found():
             listings.symbol(symbol)
-        identity = caller(request)
-        who = identity.subject if identity.access & Access.SERVICE else f"engine:{identity.subject}"
-        return json_response(symbol_view(await markets.change_symbol(symbol, body, who)))
+        acting = acting_by(request, engine.origins)
+        return json_response(symbol_view(await markets.change_symbol(symbol, body, acting)))
 
     for method in ("PUT", "PATCH"):
         router.route(
@@ -101,21 +104,42 @@ def symbol_routes(engine: Engine, listings: Listings) -> Router:
         refusals=unknown | {409: "an auction of the symbol is being traded"},
         summary="Let a market enter a phase: halt it, hold an auction, go on trading",
     )  # fmt: skip
-    async def set_phase(symbol: SymbolPath, body: PhaseBody) -> Response:
+    async def set_phase(request: Request, symbol: SymbolPath, body: PhaseBody) -> Response:
         with _not_found():
             spec = listings.symbol(symbol)
-        await listings.set_phase(symbol, PHASE_OF_TEXT[body.phase], body.seconds)
+        acting = acting_by(request, engine.origins)
+        await listings.set_phase(symbol, PHASE_OF_TEXT[body.phase], body.seconds, acting, body.reason)
         log.info("set a phase", symbol=symbol, phase=body.phase, seconds=body.seconds, reason=body.reason)
         return json_response(symbol_view(spec, listings.phase(spec), listings.phase_cause(spec)))
+
+    @router.get(
+        "/{symbol}/open-orders", _READ, response=OpenOrdersResponse, refusals=unknown, summary="Count its orders"
+    )
+    async def count_open_orders(symbol: SymbolPath) -> Response:
+        with _not_found():
+            return json_response({"symbol": symbol, "openOrders": cancellation.count(listings.symbol(symbol))})
+
+    @router.post(
+        "/{symbol}/cancellations", _CHANGE, response=CancellationResponse, refusals=unknown,
+        summary="Cancel open orders of everybody on a market, some at a time",
+    )  # fmt: skip
+    async def cancel_orders(request: Request, symbol: SymbolPath, body: CancellationBody) -> Response:
+        with _not_found():
+            spec = listings.symbol(symbol)
+        acting = acting_by(request, engine.origins)
+        cancelled, remaining = await cancellation.cancel(spec, body.orders_max, body.reason, acting)
+        log.info("cancelled a market's orders", symbol=symbol, orders=cancelled, by=acting.operator, reason=body.reason)
+        return json_response({"symbol": symbol, "cancelled": cancelled, "openOrders": remaining})
 
     @router.delete(
         "/{symbol}", _CHANGE, response=SymbolResponse, refusals=unknown | {409: "the symbol has open orders"},
         summary="Delete a symbol",
     )  # fmt: skip
-    async def delete_symbol(symbol: SymbolPath) -> Response:
+    async def delete_symbol(request: Request, symbol: SymbolPath) -> Response:
         with _not_found():
             listings.symbol(symbol)
-        return json_response(symbol_view(await listings.delete_symbol(symbol)))
+        acting = acting_by(request, engine.origins)
+        return json_response(symbol_view(await listings.delete_symbol(symbol, acting)))
 
     return router
 
@@ -134,18 +158,20 @@ def currency_routes(engine: Engine, listings: Listings) -> Router:
         "", _CHANGE, status=201, response=CurrencyResponse, refusals={409: "the currency or its number exists"},
         summary="Create a currency",
     )  # fmt: skip
-    async def create_currency(body: CurrencyBody) -> Response:
-        return json_response(currency_view(await listings.create_currency(body)), 201)
+    async def create_currency(request: Request, body: CurrencyBody) -> Response:
+        acting = acting_by(request, engine.origins)
+        return json_response(currency_view(await listings.create_currency(body, acting)), 201)
 
     @router.get("/{currency}", _READ, response=CurrencyResponse, refusals=unknown, summary="One currency")
     async def get_currency(currency: CurrencyPath) -> Response:
         with _not_found():
             return json_response(currency_view(listings.currency(currency)))
 
-    async def change_currency(currency: CurrencyPath, body: CurrencyChange) -> Response:
+    async def change_currency(request: Request, currency: CurrencyPath, body: CurrencyChange) -> Response:
         with _not_found():
             listings.currency(currency)
-        return json_response(currency_view(await listings.change_currency(currency, body)))
+        acting = acting_by(request, engine.origins)
+        return json_response(currency_view(await listings.change_currency(currency, body, acting)))
 
     for method in ("PUT", "PATCH"):
         router.route(
@@ -158,10 +184,11 @@ def currency_routes(engine: Engine, listings: Listings) -> Router:
         "/{currency}", _CHANGE, response=CurrencyResponse, refusals=unknown | {409: "a symbol or a balance uses it"},
         summary="Delete a currency",
     )  # fmt: skip
-    async def delete_currency(currency: CurrencyPath) -> Response:
+    async def delete_currency(request: Request, currency: CurrencyPath) -> Response:
         with _not_found():
             listings.currency(currency)
-        return json_response(currency_view(await listings.delete_currency(currency)))
+        acting = acting_by(request, engine.origins)
+        return json_response(currency_view(await listings.delete_currency(currency, acting)))
 
     return router
 

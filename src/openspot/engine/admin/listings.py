@@ -4,12 +4,14 @@ This file checks names, and the core checks numbers.
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 
 from openspot.domain.market_phase import MarketPhase
-from openspot.domain.money import MoneyError, to_scaled
+from openspot.domain.money import MoneyError, scaled_to_text, to_scaled
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec, specification_error
+from openspot.engine.admin.acting import Acting
 from openspot.engine.core.protocol import SymbolPhase
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol, decode_results
 from openspot.engine.intake.command_intake import CommandIntake
@@ -48,7 +50,7 @@ class Listings:
             raise ListingError(ResultCode.INVALID_CURRENCY, f"currency: there is no {name!r}")
         return currency
 
-    async def create_currency(self, body: CurrencyBody) -> Currency:
+    async def create_currency(self, body: CurrencyBody, acting: Acting) -> Currency:
         """Add a currency."""
         async with self._turn:
             number = body.currency_id or self._directory.next_currency_id()
@@ -61,24 +63,28 @@ class Listings:
                 Command(CommandKind.CREATE_CURRENCY, symbol=number),
                 currency.note,
                 f"currencyId {number}",
+                acting.note("currencies.create", ("currency", currency.currency), {}, _currency_fields(currency)),
             )
             return self.currency(body.currency)
 
-    async def change_currency(self, name: str, change: CurrencyChange) -> Currency:
+    async def change_currency(self, name: str, change: CurrencyChange, acting: Acting) -> Currency:
         """Change a currency's name or decimal places."""
         async with self._turn:
             known = self.currency(name)
             title = known.name if change.name is None else change.name
             places = known.places if change.places is None else change.places
             described = Currency(known.currency, known.currency_id, title, places, known.logo)
-            await self._intake.submit(Command(DESCRIBE_CURRENCY, symbol=known.currency_id), described.note)
+            before, after = changed_fields(_currency_fields(known), _currency_fields(described))
+            action = acting.note("currencies.change", ("currency", name), before, after)
+            await self._intake.submit(Command(DESCRIBE_CURRENCY, symbol=known.currency_id), described.note, action)
             return self.currency(name)
 
-    async def delete_currency(self, name: str) -> Currency:
+    async def delete_currency(self, name: str, acting: Acting) -> Currency:
         """Delete a currency that no symbol and no balance uses."""
         async with self._turn:
             known = self.currency(name)
-            await self._carry_out(Command(CommandKind.DELETE_CURRENCY, symbol=known.currency_id), (), name)
+            action = acting.note("currencies.delete", ("currency", name), _currency_fields(known), {})
+            await self._carry_out(Command(CommandKind.DELETE_CURRENCY, symbol=known.currency_id), (), name, action)
             return known
 
     # Symbols
@@ -90,7 +96,7 @@ class Listings:
             raise ListingError(ResultCode.INVALID_SYMBOL, f"symbol: there is no {name!r}")
         return spec
 
-    async def create_symbol(self, body: SymbolBody) -> SymbolSpec:
+    async def create_symbol(self, body: SymbolBody, acting: Acting) -> SymbolSpec:
         """Add a symbol (fact A2.5-03)."""
         async with self._turn:
             spec = self.specification(body)
@@ -99,7 +105,9 @@ class Listings:
                 self._directory.check_new_symbol(spec)
             except NameTakenError as error:
                 raise ListingError(ResultCode.SYMBOL_ALREADY_EXISTS, str(error)) from error
-            await self._carry_out(created_symbol(spec, base, quote), (spec.symbol,), f"symbolId {spec.symbol_id}")
+            action = acting.note("symbols.create", ("symbol", spec.symbol), {}, symbol_fields(spec))
+            created = created_symbol(spec, base, quote)
+            await self._carry_out(created, (spec.symbol,), f"symbolId {spec.symbol_id}", action)
             return self.symbol(spec.symbol)
 
     def specification(self, body: SymbolBody) -> SymbolSpec:
@@ -133,10 +141,11 @@ class Listings:
             maker_fee_bps=body.maker_fee,
         )
 
-    async def change_symbol(self, name: str, change: SymbolChange) -> SymbolSpec:
+    async def change_symbol(self, name: str, change: SymbolChange, acting: Acting) -> SymbolSpec:
         """Change the fees of a symbol for future orders, or whether it accepts orders."""
         async with self._turn:
-            changed = self.changed(self.symbol(name), change)
+            known = self.symbol(name)
+            changed = self.changed(known, change)
             command = Command(
                 CommandKind.UPDATE_SYMBOL,
                 flags=FLAG_ACTIVE if changed.active else 0,
@@ -144,7 +153,8 @@ class Listings:
                 order_id=changed.taker_fee_bps % _UNSIGNED,
                 account=changed.maker_fee_bps % _UNSIGNED,
             )
-            await self._carry_out(command, (), name)
+            before, after = changed_fields(symbol_fields(known), symbol_fields(changed))
+            await self._carry_out(command, (), name, acting.note("symbols.change", ("symbol", name), before, after))
             return changed
 
     @staticmethod
@@ -158,11 +168,12 @@ class Listings:
             raise ListingError(ResultCode.INVALID_SYMBOL_SPECIFICATION, fault)
         return replace(known, taker_fee_bps=taker, maker_fee_bps=maker, active=active)
 
-    async def delete_symbol(self, name: str) -> SymbolSpec:
+    async def delete_symbol(self, name: str, acting: Acting) -> SymbolSpec:
         """Delete a symbol that has no open orders (facts B4.4-10, B4.4-15)."""
         async with self._turn:
             known = self.symbol(name)
-            await self._carry_out(Command(CommandKind.DELETE_SYMBOL, symbol=known.symbol_id), (), name)
+            action = acting.note("symbols.delete", ("symbol", name), symbol_fields(known), {})
+            await self._carry_out(Command(CommandKind.DELETE_SYMBOL, symbol=known.symbol_id), (), name, action)
             return known
 
     # Phases
@@ -175,7 +186,9 @@ class Listings:
         """Why the engine itself began the phase; empty if it did not."""
         return self._machine.interruptions.cause(spec.symbol_id)
 
-    async def set_phase(self, name: str, phase: MarketPhase, seconds: int) -> SymbolPhase | None:
+    async def set_phase(
+        self, name: str, phase: MarketPhase, seconds: int, acting: Acting, reason: str
+    ) -> SymbolPhase | None:
         """Let a market enter a phase, for `seconds`, or until the next change if they are 0."""
         if not self._has_phases:
             raise ListingError(
@@ -183,8 +196,12 @@ class Listings:
             )
         async with self._turn:
             known = self.symbol(name)
-            outcome = await self._intake.set_phase(name, phase, seconds)
-            (result,) = decode_results(outcome.results)
+            present = self.phase(known)
+            before = MarketPhase(present.phase if present else MarketPhase.CONTINUOUS).text
+            after = {"phase": phase.text, "seconds": seconds or None}
+            action = acting.note("markets.phase", ("market", name), {"phase": before}, after, reason)
+            outcome = await self._intake.set_phase(name, phase, seconds, action)
+            result = next(decode_results(outcome.results))
             if result.code == ResultCode.INVALID_PHASE:
                 raise ListingError(ResultCode.INVALID_PHASE, "seconds: continuous trading has no end")
             if result.code != ResultCode.SUCCESS:
@@ -192,9 +209,9 @@ class Listings:
                 raise ListingError(code, f"{name}: {code.name}")
             return self.phase(known)
 
-    async def _carry_out(self, command: Command | CreateSymbol, note: Note, subject: str) -> None:
-        outcome = await self._intake.submit(command, note)
-        (result,) = decode_results(outcome.results)
+    async def _carry_out(self, command: Command | CreateSymbol, note: Note, subject: str, action: Note) -> None:
+        outcome = await self._intake.submit(command, note, action)
+        result = next(decode_results(outcome.results))
         if result.code != ResultCode.SUCCESS:
             code = ResultCode(result.code)
             raise ListingError(code, f"{subject}: {code.name}")
@@ -214,6 +231,29 @@ def created_symbol(spec: SymbolSpec, base: int, quote: int) -> CreateSymbol:
         taker_fee_bps=spec.taker_fee_bps,
         maker_fee_bps=spec.maker_fee_bps,
     )
+
+
+def symbol_fields(spec: SymbolSpec) -> dict[str, object]:
+    """What the note of an action says of a symbol."""
+    return {
+        "tickSize": scaled_to_text(spec.tick, spec.quote_scale_k),
+        "lotSize": scaled_to_text(spec.lot, spec.base_scale_k),
+        "takerFee": spec.taker_fee_bps,
+        "makerFee": spec.maker_fee_bps,
+        "active": spec.active,
+    }
+
+
+def _currency_fields(currency: Currency) -> dict[str, object]:
+    return {"name": currency.name, "places": currency.places}
+
+
+def changed_fields(
+    before: Mapping[str, object], after: Mapping[str, object]
+) -> tuple[dict[str, object], dict[str, object]]:
+    """The fields that differ, before and after."""
+    names = [name for name in before if before[name] != after[name]]
+    return {name: before[name] for name in names}, {name: after[name] for name in names}
 
 
 def _scale(exponent: int | str) -> int:

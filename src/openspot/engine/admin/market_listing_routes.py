@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from openspot.contracts.listings import MarketList
 from openspot.domain.listing import MarketStatus
+from openspot.engine.admin.acting import acting_by
 from openspot.engine.admin.listing_routes import listings_of
 from openspot.engine.admin.listings import ListingError
 from openspot.engine.admin.market_listings import MarketListings, MarketView
@@ -17,8 +18,6 @@ from openspot.engine.engine import Engine
 from openspot.engine.transport.http_app import PREFIX
 from openspot.engine.transport.market_views import lot_text, tick_text
 from openspot.engine_client.listing_schemas import (
-    OPERATOR_HEADER,
-    OPERATOR_LENGTH_MAX,
     ListingChanges,
     MarketListing,
     NewMarketBody,
@@ -26,7 +25,6 @@ from openspot.engine_client.listing_schemas import (
     StatusBody,
     TermsChange,
 )
-from openspot.http.context import context_of
 from openspot.http.errors import HttpError
 from openspot.http.policy import PUBLIC, Access, Policy
 from openspot.http.responses import json_response
@@ -53,7 +51,7 @@ def market_listings_of(engine: Engine) -> MarketListings:
 
 def market_listing_routers(engine: Engine) -> list[Router]:
     """The routes of listings."""
-    return [_list_routes(engine), _change_routes(market_listings_of(engine))]
+    return [_list_routes(engine), _change_routes(engine, market_listings_of(engine))]
 
 
 def _list_routes(engine: Engine) -> Router:
@@ -81,7 +79,7 @@ def _list_routes(engine: Engine) -> Router:
     return router
 
 
-def _change_routes(listings: MarketListings) -> Router:
+def _change_routes(engine: Engine, listings: MarketListings) -> Router:
     router = Router(f"{PREFIX}/admin/listings", tag="administration")
 
     @router.post(
@@ -94,9 +92,11 @@ def _change_routes(listings: MarketListings) -> Router:
         "", _CHANGE, status=201, response=MarketListing, refusals=_INVALID, summary="List a market, and its base asset"
     )
     async def list_market(request: Request, body: NewMarketBody) -> Response:
-        who = _operator(request)
-        listed = await listings.list_market(body, who)
-        log.info("listed a market", symbol=body.symbol, status=body.status, operator=who, reason=body.reason)
+        acting = acting_by(request, engine.origins)
+        listed = await listings.list_market(body, acting)
+        log.info(
+            "listed a market", symbol=body.symbol, status=body.status, operator=acting.operator, reason=body.reason
+        )
         return json_response(market_listing(listed), 201)
 
     @router.get("", _READ, response=list[MarketListing], summary="All markets with their terms")
@@ -122,9 +122,9 @@ def _change_routes(listings: MarketListings) -> Router:
     async def change_market(request: Request, symbol: SymbolPath, body: TermsChange) -> Response:
         with _not_found():
             listings.view(symbol)
-        who = _operator(request)
-        changed = await listings.change(symbol, body, who)
-        log.info("changed a market", symbol=symbol, operator=who, reason=body.reason)
+        acting = acting_by(request, engine.origins)
+        changed = await listings.change(symbol, body, acting)
+        log.info("changed a market", symbol=symbol, operator=acting.operator, reason=body.reason)
         return json_response(market_listing(changed))
 
     @router.put(
@@ -134,9 +134,11 @@ def _change_routes(listings: MarketListings) -> Router:
     async def set_status(request: Request, symbol: SymbolPath, body: StatusBody) -> Response:
         with _not_found():
             listings.view(symbol)
-        who = _operator(request)
-        changed = await listings.set_status(symbol, MarketStatus(body.status), body.reason, who)
-        log.info("set a market's status", symbol=symbol, status=body.status, operator=who, reason=body.reason)
+        acting = acting_by(request, engine.origins)
+        changed = await listings.set_status(symbol, MarketStatus(body.status), body.reason, acting)
+        log.info(
+            "set a market's status", symbol=symbol, status=body.status, operator=acting.operator, reason=body.reason
+        )
         return json_response(market_listing(changed))
 
     return router
@@ -156,16 +158,6 @@ def market_listing(view: MarketView) -> MarketListing:
         active=spec.active,
         terms=view.terms,
     )
-
-
-def _operator(request: Request) -> str:
-    """Whoever makes the change. A service names the operator; the name that a session gives is not believed."""
-    identity = context_of(request).identity
-    assert identity is not None, "the policy admits nobody without a credential"
-    if identity.access & Access.SERVICE:
-        named = request.headers.get(OPERATOR_HEADER, "")[:OPERATOR_LENGTH_MAX]
-        return named if named and named.isprintable() else identity.subject
-    return f"engine:{identity.subject}"
 
 
 @contextmanager

@@ -32,12 +32,13 @@ from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import decimal_to_text, parse_decimal, scaled_to_text
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
-from openspot.engine.admin.listings import ListingError, Listings, created_symbol
+from openspot.engine.admin.acting import Acting
+from openspot.engine.admin.listings import ListingError, Listings, changed_fields, created_symbol, symbol_fields
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol, decode_results
 from openspot.engine.engine import Engine
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import EngineBusyError
-from openspot.engine.state.directory import DESCRIBING_KINDS, LIST_MARKET, Currency, Note
+from openspot.engine.state.directory import DESCRIBING_KINDS, LIST_MARKET, NOTE_ACTION, Currency, Note
 from openspot.engine.transport.schemas import SymbolBody, SymbolChange
 from openspot.engine_client.listing_schemas import BoundsBody, NewMarketBody, StatusAtBody, TermsChange
 from openspot.http.errors import validation_error
@@ -119,7 +120,7 @@ class MarketListings:
         )
         return [*found, *market_checks(market, self._surroundings())]
 
-    async def list_market(self, body: NewMarketBody, operator: str) -> MarketView:
+    async def list_market(self, body: NewMarketBody, acting: Acting) -> MarketView:
         """List a market, with its base asset if the body has one. Both are there afterwards, or neither."""
         self._check_followed()
         async with self._engine.listing_turn:
@@ -163,11 +164,14 @@ class MarketListings:
             elif status in PHASED:
                 work.append((_phase_command(spec, status), ()))
             after = fields_of(terms, spec.taker_fee_bps, spec.maker_fee_bps)
-            work.append(_described(spec, terms, _change(operator, "list", body.reason, {}, after)))
-            await self._carry_out(work, body.symbol)
+            change = _change(acting.operator, "list", body.reason, {}, after)
+            work.append(_described(spec, terms, change))
+            steps = {name: str(symbol_fields(spec)[name]) for name in ("tickSize", "lotSize")}
+            change = msgspec.structs.replace(change, after=change.after | steps)
+            await self._carry_out(work, body.symbol, _noted(acting, spec, change))
             return self.view(body.symbol)
 
-    async def change(self, symbol: str, body: TermsChange, operator: str) -> MarketView:
+    async def change(self, symbol: str, body: TermsChange, acting: Acting) -> MarketView:
         """Change bounds, fees, texts or schedule of a market. What is not given stays as it is."""
         self._check_followed()
         async with self._engine.listing_turn:
@@ -201,18 +205,19 @@ class MarketListings:
             work: list[tuple[Command | CreateSymbol, Note]] = []
             if (taker, maker) != (spec.taker_fee_bps, spec.maker_fee_bps):
                 work.append((_update(spec, active=spec.active, taker=taker, maker=maker), ()))
-            work.append(_described(spec, terms, _change(operator, "change", body.reason, before, after)))
-            await self._carry_out(work, symbol)
+            change = _change(acting.operator, "change", body.reason, before, after)
+            work.append(_described(spec, terms, change))
+            await self._carry_out(work, symbol, _noted(acting, spec, change))
             return self.view(symbol)
 
-    async def change_symbol(self, name: str, change: SymbolChange, operator: str) -> SymbolSpec:
-        """Change fees or activity of a symbol, as the page of symbols does; such a change has no reason.
+    async def change_symbol(self, name: str, change: SymbolChange, acting: Acting) -> SymbolSpec:
+        """Change fees or activity of a symbol, as the page of symbols does; such a change may have no reason.
 
         Fees of a listed market are in its history, too, which is one entry of the journal with the change.
         """
         follows, (_, terms) = self._engine.settings.follows_listings, self.view(name)
         if terms is None or not follows or (change.taker_fee is None and change.maker_fee is None):
-            return await self._listings.change_symbol(name, change)
+            return await self._listings.change_symbol(name, change, acting)
         async with self._engine.listing_turn:
             await self._engine.sequencer.settle()
             spec, known = self._listed(name)
@@ -223,11 +228,13 @@ class MarketListings:
                 (_update(spec, active=changed.active, taker=taker, maker=maker), ())
             ]
             if before != after:
-                work.append(_described(spec, known, _change(operator, "change", NO_REASON, before, after)))
-            await self._carry_out(work, name)
+                reason = acting.reason or NO_REASON
+                work.append(_described(spec, known, _change(acting.operator, "change", reason, before, after)))
+            old, new = changed_fields(symbol_fields(spec), symbol_fields(changed))
+            await self._carry_out(work, name, acting.note("symbols.change", ("symbol", name), old, new))
             return changed
 
-    async def set_status(self, symbol: str, status: MarketStatus, reason: str, operator: str) -> MarketView:
+    async def set_status(self, symbol: str, status: MarketStatus, reason: str, acting: Acting) -> MarketView:
         """Let a market get another status. Its schedule ends with that."""
         self._check_followed()
         async with self._engine.listing_turn:
@@ -235,7 +242,7 @@ class MarketListings:
             spec, known = self._listed(symbol)
             fault = status_fault(known.market_status, status, has_phases=self._has_phases)
             _refuse([f"status {fault}"] if fault else [])
-            await self._enter(spec, known, status, [], reason, operator)
+            await self._enter(spec, known, status, [], reason, acting)
             return self.view(symbol)
 
     # What the engine does by itself
@@ -269,7 +276,7 @@ class MarketListings:
                 fault = status_fault(known.market_status, status, has_phases=self._has_phases)
                 reason = f"scheduled for {entry.at}" + (f", but {fault}" if fault else "")
                 status = known.market_status if fault else status
-                await self._enter(spec, known, status, rest, reason, ENGINE)
+                await self._enter(spec, known, status, rest, reason)
             elif known.market_status is MarketStatus.DELISTING:
                 await self._end_orders(spec, known)
 
@@ -286,7 +293,7 @@ class MarketListings:
             work = [(Command(CommandKind.CANCEL, order_id=order_id), ()) for order_id in found[:CANCELS_MAX]]
             await self._submit(work)
         else:
-            await self._enter(spec, known, MarketStatus.DELISTED, [], "no order is open any more", ENGINE)
+            await self._enter(spec, known, MarketStatus.DELISTED, [], "no order is open any more")
 
     # Commands
 
@@ -297,8 +304,9 @@ class MarketListings:
         status: MarketStatus,
         schedule: list[StatusAt],
         reason: str,
-        operator: str,
+        acting: Acting | None = None,
     ) -> None:
+        """Let a market get a status, by itself if nobody is `acting`."""
         work: list[tuple[Command | CreateSymbol, Note]] = []
         active = status in TRADING
         if spec.active != active:
@@ -311,14 +319,18 @@ class MarketListings:
             work.append((_phase_command(spec, status), ()))
         terms = msgspec.structs.replace(known, status=status.value, schedule=schedule)
         fees = spec.taker_fee_bps, spec.maker_fee_bps
+        operator = acting.operator if acting else ENGINE
         change = _change(operator, "status", reason, fields_of(known, *fees), fields_of(terms, *fees))
         work.append(_described(spec, terms, change))
-        await self._carry_out(work, spec.symbol)
+        await self._carry_out(work, spec.symbol, _noted(acting, spec, change) if acting else ())
 
-    async def _carry_out(self, work: Sequence[tuple[Command | CreateSymbol, Note]], subject: str) -> None:
+    async def _carry_out(self, work: list[tuple[Command | CreateSymbol, Note]], subject: str, action: Note) -> None:
+        """Carry out `work`, with the note of who does it, unless that is the engine itself."""
+        if action:
+            work.append((Command(NOTE_ACTION, order_id=len(work)), action))
         results = await self._submit(work)
         for (command, _), code in zip(work, results, strict=True):
-            is_described = isinstance(command, Command) and command.kind in DESCRIBING_KINDS
+            is_described = isinstance(command, Command) and command.kind in _DESCRIBING
             if code != ResultCode.SUCCESS and not is_described:
                 refused = ResultCode(code)
                 raise ListingError(refused, f"{subject}: {refused.name}")
@@ -359,6 +371,7 @@ class MarketListings:
         )
 
 
+_DESCRIBING = DESCRIBING_KINDS | {NOTE_ACTION}
 _BOUNDS = frozenset({"quantity_min", "quantity_max", "notional_min", "notional_max"})
 _TEXTS_AND_BANDS = frozenset({"deviation_bps_max", "slippage_bps_max", "name", "announcement"})
 
@@ -405,6 +418,11 @@ def _change(
 ) -> ListingChange:
     old, new = differences(before, after)
     return ListingChange(timestamp=0, operator=operator, action=action, reason=reason, before=old, after=new)
+
+
+def _noted(acting: Acting, spec: SymbolSpec, change: ListingChange) -> Note:
+    subject = "market", spec.symbol
+    return acting.note(f"markets.{change.action}", subject, change.before, change.after, change.reason)
 
 
 def _described(spec: SymbolSpec, terms: MarketTerms, change: ListingChange) -> tuple[Command, Note]:

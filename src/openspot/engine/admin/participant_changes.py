@@ -7,16 +7,17 @@ command.
 import asyncio
 
 from openspot.domain.ids import FEE_ACCOUNT_ID, HOUSE_PREFIX
-from openspot.domain.money import decimal_to_text
+from openspot.domain.money import amount_to_text, decimal_to_text, to_amount
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.admin import fields
+from openspot.engine.admin.acting import Acting
 from openspot.engine.admin.authority import AdminSession, Authority
 from openspot.engine.admin.errors import FieldError
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, decode_results
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import UNKNOWN_ACCOUNT
-from openspot.engine.state.participants import ParticipantAccount
+from openspot.engine.state.participants import ParticipantAccount, ParticipantProfile
 from openspot.engine.transport.account_service import money_result
 
 _ADJUSTMENT_FAULTS = {
@@ -43,7 +44,15 @@ class ParticipantChanges:
 
     # Participants
 
-    async def create(self, participant_id: str, password: str, name: str, participant_type: str, stp_mode: str) -> None:
+    async def create(
+        self,
+        participant_id: str,
+        password: str,
+        name: str,
+        participant_type: str,
+        stp_mode: str,
+        acting: Acting,
+    ) -> None:
         """Create an active participant that can log in."""
         fields.participant_id(participant_id)
         fields.new_password(password)
@@ -59,13 +68,20 @@ class ParticipantChanges:
         outcome = await self._engine.intake.create_account(
             (participant_id, name, participant_type, password_hash),
             Command(CommandKind.CREATE_ACCOUNT, order_type=mode, flags=FLAG_ACTIVE),
+            # The name may be a person's: it is not in the note.
+            acting.note(
+                "participants.create",
+                ("participant", participant_id),
+                {},
+                {"type": participant_type, "stpMode": mode.name, "active": True},
+            ),
         )
-        (result,) = decode_results(outcome.results)
+        result = next(decode_results(outcome.results))
         if result.code == ResultCode.ACCOUNT_ALREADY_EXISTS:
             raise taken
         assert result.code == ResultCode.SUCCESS, "all other rules were checked"
 
-    async def set_active(self, participant_id: str, active: bool, by: AdminSession) -> None:
+    async def set_active(self, participant_id: str, active: bool, by: AdminSession, acting: Acting) -> None:
         """Activate or deactivate a participant.
 
         An inactive one cannot place orders or log in; its open orders stay (facts B4.4-45 to B4.4-47).
@@ -74,15 +90,21 @@ class ParticipantChanges:
         if not active and participant_id == by.participant_id:
             # This guarantees that one active administrator remains.
             raise FieldError("participantId: a session cannot deactivate its own participant")
-        await self._set(participant_id, by, active=active)
+        await self._set(participant_id, by, acting, active=active)
 
-    async def set_stp_mode(self, participant_id: str, stp_mode: str, by: AdminSession) -> None:
+    async def set_stp_mode(self, participant_id: str, stp_mode: str, by: AdminSession, acting: Acting) -> None:
         """Set the self-trade prevention mode for future orders of a participant."""
         self.known(participant_id)
-        await self._set(participant_id, by, mode=fields.stp_mode(stp_mode))
+        await self._set(participant_id, by, acting, mode=fields.stp_mode(stp_mode))
 
     async def _set(
-        self, participant_id: str, by: AdminSession, *, active: bool | None = None, mode: StpMode | None = None
+        self,
+        participant_id: str,
+        by: AdminSession,
+        acting: Acting,
+        *,
+        active: bool | None = None,
+        mode: StpMode | None = None,
     ) -> None:
         if participant_id == FEE_ACCOUNT_ID:
             raise FieldError(f"participantId: {FEE_ACCOUNT_ID} is the fee account and cannot be changed")
@@ -98,13 +120,15 @@ class ParticipantChanges:
                 flags=FLAG_ACTIVE if is_active else 0,
                 order_type=profile.stp_mode if mode is None else mode,
             )
-            outcome = await self._engine.intake.submit(command, (participant_id,))
-        (result,) = decode_results(outcome.results)
+            verb, before, after = _change(profile, active, mode)
+            action = acting.note(f"participants.{verb}", ("participant", participant_id), before, after)
+            outcome = await self._engine.intake.submit(command, (participant_id,), action)
+        result = next(decode_results(outcome.results))
         assert result.code == ResultCode.SUCCESS, "the participant exists and is not the fee account"
 
     # Balances
 
-    async def adjust(self, participant_id: str, currency: str, amount: str, adjustment: str) -> None:
+    async def adjust(self, participant_id: str, currency: str, amount: str, adjustment: str, acting: Acting) -> None:
         """Add to a balance or subtract from it (facts B4.4-54 to B4.4-56). Adding creates a missing account.
 
         It changes the engine only, not the ledger (fact A1.5-12). The `code` of the FieldError is the result code.
@@ -117,10 +141,34 @@ class ParticipantChanges:
             value = -value
         if currency not in self._directory.currencies:
             raise FieldError("currency: Unknown currency", ResultCode.INVALID_CURRENCY)
+        text = decimal_to_text(value)
+        before, after = self._totals(participant_id, currency, to_amount(value))
+        action = acting.note(
+            "balances.adjust",
+            ("participant", participant_id),
+            {"total": before},
+            {"total": after, "amount": text, "currency": currency},
+        )
         code = (
             await money_result(
-                self._engine.intake.money(CommandKind.ADJUST, participant_id, currency, decimal_to_text(value), "")
+                self._engine.intake.money(CommandKind.ADJUST, participant_id, currency, text, "", action)
             )
         ).code
         if code is not ResultCode.SUCCESS:
             raise FieldError(_ADJUSTMENT_FAULTS.get(code, code.name), code)
+
+    def _totals(self, participant_id: str, currency: str, change: int) -> tuple[str, str]:
+        """A total now, and after the change. What others submitted a moment ago may still be missing in both."""
+        account, number = self._directory.account(participant_id), self._directory.currencies[currency].currency_id
+        known = [] if account == UNKNOWN_ACCOUNT else self._engine.machine.core.balances(account)
+        total = sum(balance.total for balance in known if balance.currency == number)
+        return amount_to_text(total), amount_to_text(total + change)
+
+
+def _change(
+    profile: ParticipantProfile, active: bool | None, mode: StpMode | None
+) -> tuple[str, dict[str, object], dict[str, object]]:
+    """What a change is called, and the property that it sets, before and after."""
+    if mode is not None:
+        return "stp_mode", {"stpMode": StpMode(profile.stp_mode).name}, {"stpMode": mode.name}
+    return "activate" if active else "deactivate", {"active": profile.active}, {"active": active}

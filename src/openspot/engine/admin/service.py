@@ -15,6 +15,7 @@ from openspot.engine.admin.handlers import Handlers
 from openspot.engine.admin.volume_charging import VolumeCharging
 from openspot.engine.engine import Engine
 from openspot.engine.settings import EngineSettings
+from openspot.engine_client.operator_headers import REASON_HEADER
 from openspot.http.app import with_cors
 from openspot.http.authentication import Authenticator, CredentialsError, ServiceKeys
 from openspot.http.context import Identity, RequestContext
@@ -30,6 +31,7 @@ _CONSOLE_HEADERS = (
     "X-Grpc-Web",
     "X-User-Agent",
     "Grpc-Timeout",
+    REASON_HEADER,
 )
 _GRPC_WEB_HEADERS = ("Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin")
 _ADMIN_SERVICE = Policy(Access.DELEGATED, throttle=ThrottleClass.EXEMPT)

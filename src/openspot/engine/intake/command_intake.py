@@ -43,7 +43,7 @@ from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Se
 from openspot.engine.intake.terms import TERMS_COMMAND, kept_bits, note_of, terms_of
 from openspot.engine.intake.transfers import MovementRequest, checked_transfer
 from openspot.engine.intake.volatility import VolatilityGuard
-from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
+from openspot.engine.state.directory import NOTE_ACTION, PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
 from openspot.engine.state.order_memory import ORDER_ID, SYMBOL, OpenOrders, add_open, may_stay
 from openspot.engine.state.state_machine import StateMachine
 from openspot.kit.clock import NANOSECONDS_PER_MS
@@ -287,9 +287,12 @@ class CommandIntake:
         future = self._sequencer.submit(b"".join(commands), [()] * len(chosen))
         return CancelledOrders(chosen, more_remain, future)
 
-    def cancel_as_administrator(self, engine_order_id: int) -> asyncio.Future[CommandOutcome]:
-        """Cancel the order of any participant (fact A1.4-07). Raises IntakeRefusal, EngineStoppedError."""
-        return self.submit(Command(CommandKind.CANCEL, order_id=engine_order_id), ())
+    def cancel_as_administrator(self, engine_order_id: int, action: Note = ()) -> asyncio.Future[CommandOutcome]:
+        """Cancel the order of any participant (fact A1.4-07). Raises IntakeRefusal, EngineStoppedError.
+
+        `action` is as in `submit`.
+        """
+        return self.submit(Command(CommandKind.CANCEL, order_id=engine_order_id), (), action)
 
     def move(
         self, engine_order_id: int, participant_id: str, symbol: str, price: int
@@ -357,8 +360,10 @@ class CommandIntake:
             self._submit(interruption, (PhaseCause.VOLATILITY.value,))
         return self._submit(Command(CommandKind.SET_MARK_PRICE, symbol=spec.symbol_id, price=price), ())
 
-    def set_phase(self, symbol: str, phase: MarketPhase, seconds: int) -> asyncio.Future[CommandOutcome]:
-        """Let a market enter a phase, for `seconds` from now, or for good if they are 0.
+    def set_phase(
+        self, symbol: str, phase: MarketPhase, seconds: int, action: Note = ()
+    ) -> asyncio.Future[CommandOutcome]:
+        """Let a market enter a phase, for `seconds` from now, or for good if they are 0. `action` is as in `submit`.
 
         Raises IntakeRefusal (INVALID_SYMBOL, ENGINE_BUSY), EngineStoppedError.
         """
@@ -366,7 +371,8 @@ class CommandIntake:
         if spec is None:
             raise IntakeRefusal(ResultCode.INVALID_SYMBOL)
         ends = self._sequencer.now() + seconds * 1000 * NANOSECONDS_PER_MS if seconds else 0
-        return self.submit(Command(CommandKind.SET_PHASE, symbol=spec.symbol_id, order_type=phase, amount=ends), ())
+        command = Command(CommandKind.SET_PHASE, symbol=spec.symbol_id, order_type=phase, amount=ends)
+        return self.submit(command, (), action)
 
     def _symbol(self, text: str) -> int:
         """The number of a symbol, UNKNOWN_SYMBOL if there is none. 0, which means any symbol, for an empty text."""
@@ -394,9 +400,9 @@ class CommandIntake:
     # Money
 
     def money(
-        self, kind: CommandKind, participant_id: str, currency: str, amount: str, reference: str
+        self, kind: CommandKind, participant_id: str, currency: str, amount: str, reference: str, action: Note = ()
     ) -> asyncio.Future[CommandOutcome]:
-        """Submit a DEPOSIT, WITHDRAW, RESERVE or ADJUST of a decimal `amount`.
+        """Submit a DEPOSIT, WITHDRAW, RESERVE or ADJUST of a decimal `amount`. `action` is as in `submit`.
 
         Raises IntakeRefusal, EngineStoppedError.
         """
@@ -410,12 +416,13 @@ class CommandIntake:
         if units == 0:
             raise IntakeRefusal(ResultCode.INVALID_AMOUNT)
         low, high = _reference(reference)
-        self._admit()
+        self._admit(2 if action else 1)
         new_allowed = kind in PARTICIPANT_KINDS
         account = directory.account_or_new(participant_id) if new_allowed else directory.account(participant_id)
         return self._submit(
             Command(kind, symbol=known.currency_id, account=account, amount=units, price=low, quantity=high),
             (participant_id, reference),
+            action,
         )
 
     def end_reservation(
@@ -506,20 +513,27 @@ class CommandIntake:
 
     # Any command
 
-    def submit(self, command: Command | CreateSymbol, note: Note) -> asyncio.Future[CommandOutcome]:
-        """Submit one command with the current time. Raises IntakeRefusal (ENGINE_BUSY), EngineStoppedError."""
-        self._admit()
-        return self._submit(command, note)
+    def submit(self, command: Command | CreateSymbol, note: Note, action: Note = ()) -> asyncio.Future[CommandOutcome]:
+        """Submit one command with the current time. Raises IntakeRefusal (ENGINE_BUSY), EngineStoppedError.
 
-    def create_account(self, note: Note, command: Command) -> asyncio.Future[CommandOutcome]:
-        """Submit a CREATE_ACCOUNT and assign the account number. Raises IntakeRefusal, EngineStoppedError."""
+        `action`, if it is given, is stored with it: the note of a NOTE_ACTION, which says what operator gave it. The
+        first result of the outcome is the command's.
+        """
+        self._admit(2 if action else 1)
+        return self._submit(command, note, action)
+
+    def create_account(self, note: Note, command: Command, action: Note = ()) -> asyncio.Future[CommandOutcome]:
+        """Submit a CREATE_ACCOUNT and assign the account number. Raises IntakeRefusal, EngineStoppedError.
+
+        `action` is as in `submit`.
+        """
         participant_id = note[0]
         assert command.kind == CommandKind.CREATE_ACCOUNT
         if not PARTICIPANT_ID_TEXT.fullmatch(participant_id):
             raise IntakeRefusal(ResultCode.AUTH_INVALID_USER)
-        self._admit()
+        self._admit(2 if action else 1)
         number = self._machine.directory.account_or_new(participant_id)
-        return self._submit(command._replace(account=number), note)
+        return self._submit(command._replace(account=number), note, action)
 
     def _admit(self, count: int = 1) -> None:
         try:
@@ -527,9 +541,13 @@ class CommandIntake:
         except EngineBusyError as error:
             raise IntakeRefusal(ResultCode.ENGINE_BUSY) from error
 
-    def _submit(self, command: Command | CreateSymbol, note: Note) -> asyncio.Future[CommandOutcome]:
-        stamped = command._replace(timestamp=self._sequencer.now())
-        return self._sequencer.submit(stamped.encode(), (note,))
+    def _submit(self, command: Command | CreateSymbol, note: Note, action: Note = ()) -> asyncio.Future[CommandOutcome]:
+        now = self._sequencer.now()
+        stamped = command._replace(timestamp=now).encode()
+        if not action:
+            return self._sequencer.submit(stamped, (note,))
+        noted = Command(NOTE_ACTION, timestamp=now, order_id=1).encode()
+        return self._sequencer.submit(stamped + noted, (note, action))
 
 
 def _budget(text: str) -> int:

@@ -18,7 +18,7 @@ from openspot.engine.journal.journal import JournalReader
 from openspot.engine.journal.recovery import joined
 from openspot.engine.journal.rows import Batch, JournalDamagedError
 from openspot.engine.journal.snapshots import FOLDER, SnapshotError, read_snapshot, snapshot_paths
-from openspot.engine.state.directory import DESCRIBE_CURRENCY, LIST_MARKET, Note
+from openspot.engine.state.directory import DESCRIBE_CURRENCY, LIST_MARKET, NOTE_ACTION, Note
 from openspot.engine.state.participants import REVOKE_TOKEN
 from openspot.engine.state.state_machine import StateMachine
 from openspot.engine.stream.event_render import EventRenderer
@@ -27,6 +27,7 @@ _BEFORE_PASSWORD_HASH = 3
 _KINDS: dict[int, str] = {kind: kind.name for kind in CommandKind} | {
     DESCRIBE_CURRENCY: "DESCRIBE_CURRENCY",
     LIST_MARKET: "LIST_MARKET",
+    NOTE_ACTION: "NOTE_ACTION",
     REVOKE_TOKEN: "REVOKE_TOKEN",
 }
 

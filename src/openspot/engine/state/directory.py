@@ -36,6 +36,8 @@ CREATE_CURRENCY, DESCRIBE_CURRENCY
 CREATE_SYMBOL       (symbol,)
 LIST_MARKET         (terms, change): JSON of contracts.listings.MarketTerms, and of a ListingChange whose timestamp is
                     that of the command
+NOTE_ACTION         (action,): JSON of a contracts.engine_actions.EngineAction; its order_id says how many commands
+                    directly before it it is about
 SET_PHASE           (cause,), a domain.market_phase.PhaseCause, if the engine itself sends it, else ()
 any other           ()
 """
@@ -45,6 +47,8 @@ DESCRIBE_CURRENCY = 200
 UNSUPPORTED_COMMAND and advances its command sequence."""
 LIST_MARKET = 37
 """Sets the terms of a market and notes the change. Only the directory knows this kind, as with DESCRIBE_CURRENCY."""
+NOTE_ACTION = 202
+"""Says which operator gave the commands before it, and why. Only `operator_actions.py` knows this kind, as above."""
 DESCRIBING_KINDS = frozenset({DESCRIBE_CURRENCY, LIST_MARKET})
 """Kinds that the core refuses and the directory applies."""
 CHANGES_KEPT_MAX = 200

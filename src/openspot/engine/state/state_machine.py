@@ -36,6 +36,7 @@ from openspot.engine.state.client_order_ids import ClientOrderIds, HeldId
 from openspot.engine.state.directory import (
     DESCRIBING_KINDS,
     NAMING_KINDS,
+    NOTE_ACTION,
     PARTICIPANT_KINDS,
     Directory,
     Note,
@@ -45,6 +46,7 @@ from openspot.engine.state.directory import (
 )
 from openspot.engine.state.event_batch import EventBatch
 from openspot.engine.state.interruptions import PHASE_KINDS, Interruption, Interruptions
+from openspot.engine.state.operator_actions import OperatorActions
 from openspot.engine.state.order_memory import (
     CANCELLED,
     FILLED_END,
@@ -107,6 +109,9 @@ class _Snapshot(msgspec.Struct, frozen=True, omit_defaults=True):
     """Left out while there are none, as in snapshots of before."""
     interruptions: list[Interruption] = []
     """Left out while there are none."""
+    refused_actions: list[int] = []
+    forgotten_actions: int = 0
+    """Left out while no action of an operator was refused."""
 
 
 class StateMachine:
@@ -119,6 +124,7 @@ class StateMachine:
         self.orders = OrderMemory(orders_remembered)
         self.totals = Totals()
         self.interruptions = Interruptions()
+        self.actions = OperatorActions()
         self.trades: dict[int, deque[bytes]] = {}
         """Newest TRADE records by symbol number, oldest first."""
         self._last_durable_account = FEE_ACCOUNT
@@ -170,6 +176,8 @@ class StateMachine:
         if not FOLLOWED_KINDS.isdisjoint(kinds):
             receivers = _receivers(records, commands_before + 1) if _TRANSFER in kinds else {}
             self.participants.follow(commands, notes, results, receivers)
+        if NOTE_ACTION in kinds:
+            self.actions.follow(commands, notes, results, commands_before + 1)
         if self.core.tracks_prices and not PHASE_KINDS.isdisjoint(kinds):
             self.interruptions.follow(commands, notes, results)
         events = EventBatch(first_sequence, b"", []) if texts is None else EventBatch(first_sequence, records, texts)
@@ -291,6 +299,8 @@ class StateMachine:
             self.totals.snapshot(),
             self.orders.client_ids.snapshot(pending),
             self.interruptions.snapshot(),
+            self.actions.refused,
+            self.actions.forgotten,
         )
         return self.core.snapshot(), msgspec.msgpack.encode(rest)
 
@@ -309,6 +319,7 @@ class StateMachine:
         self.participants.restore(content.participants)
         self.totals.restore(content.totals)
         self.interruptions = Interruptions(content.interruptions)
+        self.actions = OperatorActions(content.refused_actions, content.forgotten_actions, self.core.command_sequence)
 
 
 def _receivers(records: bytes, first_command: int) -> dict[int, list[int]]:

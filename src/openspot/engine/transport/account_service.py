@@ -39,7 +39,7 @@ def _accepted(outcome: CommandOutcome) -> int:
 async def money_result(future: asyncio.Future[CommandOutcome]) -> MoneyResult:
     """Wait for the result of a command that moves money. Raises EngineStoppedError."""
     outcome = await future
-    (result,) = decode_results(outcome.results)
+    result = next(decode_results(outcome.results))
     sequence = outcome.events_before + result.events if result.events else 0
     return MoneyResult(ResultCode(result.code), amount_to_text(result.notional), sequence)
 

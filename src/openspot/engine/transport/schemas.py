@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from openspot.contracts.messages.message import DecimalText
 from openspot.domain.money import AMOUNT_PLACES
-from openspot.engine.intake.command_intake import REFERENCE_LENGTH_MAX
+from openspot.engine.intake.command_intake import CANCELS_MAX, REFERENCE_LENGTH_MAX
 from openspot.http.validation import (
     Body,
     Currency,
@@ -94,6 +94,33 @@ class PhaseBody(Body):
     phase: Literal["continuous", "halted", "cancel-only", "post-only", "auction"]
     seconds: Annotated[int, Field(ge=0, le=PHASE_SECONDS_MAX), NoBoolean] = 0
     reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+class CancellationBody(Body):
+    """How many open orders of a market are cancelled at most, and why."""
+
+    model_config = example({"ordersMax": 500, "reason": "the market is stopped after a fault"})
+
+    orders_max: Annotated[int, Field(ge=1, le=CANCELS_MAX), NoBoolean] = CANCELS_MAX
+    reason: Annotated[
+        str,
+        StringConstraints(strict=True, strip_whitespace=True, min_length=3, max_length=500, pattern=r"^[^\x00-\x1f]*$"),
+    ]
+
+
+class CancellationResponse(ResponseBody):
+    """How many orders were cancelled, and how many are still open."""
+
+    symbol: str
+    cancelled: int
+    open_orders: int
+
+
+class OpenOrdersResponse(ResponseBody):
+    """How many orders are open on a market, those that wait for a trigger included."""
+
+    symbol: str
+    open_orders: int
 
 
 class SymbolChange(Body):

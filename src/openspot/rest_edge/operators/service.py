@@ -20,6 +20,7 @@ from openspot.rest_edge.common.repeated_work import repeat
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
 from openspot.rest_edge.operators.alerting.service import OperatorAlerts
 from openspot.rest_edge.operators.coins.service import CoinNetworks
+from openspot.rest_edge.operators.engine_trail import FOLLOW_INTERVAL_S, EngineTrail
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 from openspot.rest_edge.operators.operators import Operators
 from openspot.rest_edge.operators.reports.service import CLOSE_INTERVAL_S, CustodyReserves, Reports
@@ -63,11 +64,14 @@ async def make_operator_services(
     repeat(frame, "keep the head of the operators' trail", heads.keep, KEEP_INTERVAL_S)
     reports = Reports(pool, custody_reserves, utc_now)
     repeat(frame, "close the days of reports", reports.close, CLOSE_INTERVAL_S)
+    listings = EngineListings(service, settings.engine_url)
+    engine_trail = EngineTrail(pool, listings)
+    repeat(frame, "follow what operators do at the engine", engine_trail.follow, FOLLOW_INTERVAL_S)
     networks = AllowedNetworks(settings.operator_network_list)
     return OperatorServices(
         sessions=OperatorSessions(tokens, partial(standing_of, pool), engine, networks),
         operators=Operators(pool, ended),
-        markets=OperatorMarkets(pool, EngineListings(service, settings.engine_url)),
+        markets=OperatorMarkets(listings, engine_trail),
         session_list=SessionsOfOperators(pool, ended),
         trail=Trail(pool),
         reports=reports,

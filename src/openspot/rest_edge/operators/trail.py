@@ -26,7 +26,7 @@ REASON_LENGTH_MIN = 3
 REASON_LENGTH_MAX = 500
 VALUES_LENGTH_MAX = 16_384
 """The longest JSON of what a subject was before, or is after."""
-_NAME = re.compile(r"(user|engine|shell):[^\x00-\x1f]{1,128}")
+_NAME = re.compile(r"(user|engine|shell):[^\x00-\x1f]{1,128}|service")
 _WORD = re.compile(r"[a-z][a-z0-9_.]{0,63}")
 _SUBJECT_ID_LENGTH_MAX = 128
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('openspot-operator-trail', 0))"
@@ -47,7 +47,8 @@ ENTRIES = """
 class OperatorAction:
     """What an operator did.
 
-    `operator` is the name of an operator (`http/operators.py`), or `shell:<account>` for a command. `action` is a word
+    `operator` is the name of an operator (`http/operators.py`), `shell:<account>` for a command, or
+    `service` for a service of the platform that named nobody. `action` is a word
     such as `roles.grant`, `subject_kind` one such as `user`. `before` and `after` are the fields that changed, with
     None for what there is not. No field may hold personal data: ids stand for people.
 

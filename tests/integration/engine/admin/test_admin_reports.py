@@ -183,7 +183,8 @@ async def test_the_statistics_count_what_happened(tmp_path: Path, transport: Tra
         assert stats["participants"] == {"total": 5, "active": 3}
         assert (stats["matching"]["core"], stats["matching"]["symbols"]) in (("rust", 12), ("reference", 12))
         assert int(stats["matching"]["events"]) == await engine.last_sequence()
-        assert int(stats["matching"]["commands"]) == int(empty["matching"]["commands"]) + 9 + 8 + 1
+        # The last two are the deactivation, and the note of who did it.
+        assert int(stats["matching"]["commands"]) == int(empty["matching"]["commands"]) + 9 + 8 + 2
         system = stats["system"]
         assert system["version"] == __version__
         assert system["queueDepth"] == "0"

@@ -19,7 +19,7 @@ import {
   type SymbolSpec,
 } from "./markets.ts";
 import { ADMINISTRATORS, type Session } from "./session.ts";
-import { adminHttp, adminTransport } from "./transport.ts";
+import { adminHttp, adminTransport, reasonHeader } from "./transport.ts";
 
 type Fields<Message> = Omit<Message, "$typeName" | "$unknown">;
 
@@ -32,25 +32,26 @@ export interface Engine {
   /** End the session of `token` at the engine. */
   logout: (token: string) => Promise<void>;
   getParticipant: (participantId: string, signal: AbortSignal) => Promise<Participant>;
-  createParticipant: (fields: Fields<CreateParticipantRequest>) => Promise<Participant>;
-  activate: (participantId: string) => Promise<Participant>;
+  createParticipant: (fields: Fields<CreateParticipantRequest>, reason: string) => Promise<Participant>;
+  activate: (participantId: string, reason: string) => Promise<Participant>;
   deactivate: (participantId: string, reason: string) => Promise<Participant>;
-  setStpMode: (participantId: string, stpMode: string) => Promise<Participant>;
+  setStpMode: (participantId: string, stpMode: string, reason: string) => Promise<Participant>;
   cancelOrder: (fields: Fields<CancelOrderAdminRequest>) => Promise<void>;
   adjustBalance: (fields: Fields<AdjustBalanceRequest>) => Promise<void>;
   symbols: (signal: AbortSignal) => Promise<SymbolSpec[]>;
-  createSymbol: (symbol: NewSymbol) => Promise<void>;
+  createSymbol: (symbol: NewSymbol, reason: string) => Promise<void>;
   changeSymbol: (
     name: string,
     change: { active?: boolean; takerFee?: number; makerFee?: number },
+    reason: string,
   ) => Promise<void>;
-  deleteSymbol: (name: string) => Promise<void>;
+  deleteSymbol: (name: string, reason: string) => Promise<void>;
   /** Let a market enter a phase, for some seconds, or until the next change if they are 0. */
   setPhase: (symbol: string, phase: string, seconds: number, reason: string) => Promise<void>;
   currencies: (signal: AbortSignal) => Promise<Currency[]>;
-  createCurrency: (currency: NewCurrency) => Promise<void>;
-  changeCurrency: (name: string, change: { name: string; places: number }) => Promise<void>;
-  deleteCurrency: (name: string) => Promise<void>;
+  createCurrency: (currency: NewCurrency, reason: string) => Promise<void>;
+  changeCurrency: (name: string, change: { name: string; places: number }, reason: string) => Promise<void>;
+  deleteCurrency: (name: string, reason: string) => Promise<void>;
 }
 
 /** The engine at an address. */
@@ -82,12 +83,14 @@ export function connectEngine(url: string): Engine {
     logout,
     getParticipant: async (participantId, signal) =>
       participantOf(await admin.getParticipant({ participantId }, { signal })),
-    createParticipant: async (fields) => participantOf(await admin.createParticipant(fields)),
-    activate: async (participantId) => participantOf(await admin.activateParticipant({ participantId })),
+    createParticipant: async (fields, reason) =>
+      participantOf(await admin.createParticipant(fields, { headers: reasonHeader(reason) })),
+    activate: async (participantId, reason) =>
+      participantOf(await admin.activateParticipant({ participantId }, { headers: reasonHeader(reason) })),
     deactivate: async (participantId, reason) =>
       participantOf(await admin.deactivateParticipant({ participantId, reason })),
-    setStpMode: async (participantId, stpMode) =>
-      participantOf(await admin.updateStpMode({ participantId, stpMode })),
+    setStpMode: async (participantId, stpMode, reason) =>
+      participantOf(await admin.updateStpMode({ participantId, stpMode }, { headers: reasonHeader(reason) })),
     async cancelOrder(fields) {
       const answer = await admin.cancelOrderAdmin(fields);
       if (!answer.success) throw new RefusedError(answer.error, answer.resultCode);
@@ -96,29 +99,29 @@ export function connectEngine(url: string): Engine {
       const answer = await admin.adjustBalance(fields);
       if (!answer.success) throw new RefusedError(answer.error, answer.resultCode);
     },
-    symbols: async (signal) => readSymbols(await http("GET", "/symbols", undefined, signal)),
-    createSymbol: async (symbol) => {
-      await http("POST", "/symbols", symbol);
+    symbols: async (signal) => readSymbols(await http("GET", "/symbols", { signal })),
+    createSymbol: async (symbol, reason) => {
+      await http("POST", "/symbols", { body: symbol, reason });
     },
-    changeSymbol: async (name, change) => {
-      await http("PATCH", `/symbols/${name}`, change);
+    changeSymbol: async (name, change, reason) => {
+      await http("PATCH", `/symbols/${name}`, { body: change, reason });
     },
-    deleteSymbol: async (name) => {
-      await http("DELETE", `/symbols/${name}`);
+    deleteSymbol: async (name, reason) => {
+      await http("DELETE", `/symbols/${name}`, { reason });
     },
     async setPhase(symbol, phase, seconds, reason) {
       const answer = await admin.setMarketPhase({ symbol, phase, seconds, reason });
       if (!answer.success) throw new RefusedError(answer.error);
     },
-    currencies: async (signal) => readCurrencies(await http("GET", "/currencies", undefined, signal)),
-    createCurrency: async (currency) => {
-      await http("POST", "/currencies", currency);
+    currencies: async (signal) => readCurrencies(await http("GET", "/currencies", { signal })),
+    createCurrency: async (currency, reason) => {
+      await http("POST", "/currencies", { body: currency, reason });
     },
-    changeCurrency: async (name, change) => {
-      await http("PATCH", `/currencies/${name}`, change);
+    changeCurrency: async (name, change, reason) => {
+      await http("PATCH", `/currencies/${name}`, { body: change, reason });
     },
-    deleteCurrency: async (name) => {
-      await http("DELETE", `/currencies/${name}`);
+    deleteCurrency: async (name, reason) => {
+      await http("DELETE", `/currencies/${name}`, { reason });
     },
   };
 }

@@ -203,6 +203,11 @@ const EDGE: Record<string, Words> = {
     title: "Operators may not call from this address",
     advice: "Call from one of the addresses that OPENSPOT_OPERATOR_NETWORKS lists.",
   },
+  ORDER_COUNT_CHANGED: {
+    title: "Many more orders are open by now",
+    advice:
+      "Nothing was cancelled. Look at the new count, and confirm it; or stop new orders by the market's phase.",
+  },
   ROLES_CHANGED: {
     title: "The roles have changed meanwhile",
     advice: "Close this, look at the roles as they are now, and decide again.",

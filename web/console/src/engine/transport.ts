@@ -62,17 +62,24 @@ export function adminTransport(engineUrl: string): Transport {
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 /** Calls of /api/v1/admin. They reject with RestError, UnreachableError or EngineError. */
-export type AdminHttp = (
-  method: Method,
-  path: string,
-  body?: object,
-  signal?: AbortSignal,
-) => Promise<unknown>;
+export type AdminHttp = (method: Method, path: string, options?: HttpOptions) => Promise<unknown>;
+
+interface HttpOptions {
+  body?: object;
+  /** Why a change is made; the audit trail keeps it. */
+  reason?: string;
+  signal?: AbortSignal;
+}
+
+/** The header that tells the engine why a change is made. Letters beyond Latin-1 cannot stand in a header as they are. */
+export function reasonHeader(reason: string): Record<string, string> {
+  return { "X-Operator-Reason": encodeURIComponent(reason) };
+}
 
 /** The routes of an engine under /api/v1/admin, with the session's token. */
 export function adminHttp(engineUrl: string): AdminHttp {
   const send = engineFetch(engineUrl);
-  return async (method, path, body, signal) => {
+  return async (method, path, { body, reason, signal } = {}) => {
     const session = currentSession();
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
     const response = await send(`${engineUrl}/api/v1/admin${path}`, {
@@ -81,6 +88,7 @@ export function adminHttp(engineUrl: string): AdminHttp {
         Accept: "application/json",
         ...(session ? { Authorization: `Bearer ${session.token}` } : {}),
         ...(body ? { "Content-Type": "application/json" } : {}),
+        ...(reason === undefined ? {} : reasonHeader(reason)),
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,

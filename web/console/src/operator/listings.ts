@@ -304,6 +304,43 @@ export function useOpening(symbol: string, onDone: () => void) {
   );
 }
 
+/** How many orders are open on a market, by a dry run of their cancellation. */
+export function useOpenOrders(symbol: string) {
+  const { rest } = useEdge();
+  return useQuery({
+    queryKey: ["listings", "openOrders", symbol],
+    queryFn: () =>
+      returned(
+        rest.POST("/api/v1/operator/markets/{symbol}/cancel-orders", {
+          params: { path: { symbol } },
+          body: { dryRun: true, reason: "count the open orders" },
+        }),
+      ),
+    gcTime: 0,
+  });
+}
+
+/** Cancel the open orders of everybody on a market. `key` names the attempt: sent again, it cancels nothing new. */
+export function useOrdersCancellation(
+  symbol: string,
+  key: string,
+  onDone: (outcome: Schemas["CancelOrdersResponse"]) => void,
+) {
+  const { rest } = useEdge();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { confirmedOrders: number; reason: string }) =>
+      returned(
+        rest.POST("/api/v1/operator/markets/{symbol}/cancel-orders", {
+          params: { path: { symbol }, header: { "Idempotency-Key": key } },
+          body: { ...body, dryRun: false },
+        }),
+      ),
+    onSuccess: onDone,
+    onSettled: () => client.invalidateQueries({ queryKey: ["listings"] }),
+  });
+}
+
 /** Delist a market. */
 export function useDelisting(symbol: string, onDone: () => void) {
   const { rest } = useEdge();

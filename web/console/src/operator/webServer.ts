@@ -11,9 +11,9 @@ export async function callWebServer(
   edge: Edge,
   method: "GET" | "POST",
   path: string,
-  options: { body?: object; signal?: AbortSignal; endsSession?: boolean } = {},
+  options: { body?: object; key?: string; signal?: AbortSignal; endsSession?: boolean } = {},
 ): Promise<unknown> {
-  const { body, signal, endsSession = false } = options;
+  const { body, key, signal, endsSession = false } = options;
   const token = await edge.token();
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   let response: Response;
@@ -23,6 +23,7 @@ export async function callWebServer(
       headers: {
         Authorization: `Bearer ${token ?? ""}`,
         ...(body ? { "Content-Type": "application/json" } : {}),
+        ...(key === undefined ? {} : { "Idempotency-Key": key }),
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,

@@ -48,14 +48,19 @@ export function useDecision(withdrawalId: string, onDone: (decided: OpenWithdraw
   });
 }
 
-/** Approve or reject several withdrawals, or try what would come of it. Fails with WebServerError. */
+/** Approve or reject several withdrawals, or try what would come of it. `key` names the attempt. Fails with WebServerError. */
 export async function decideAll(
   edge: Edge,
   kind: "approvals" | "rejections",
   body: { ids: string[]; dryRun: boolean; reason?: string },
+  key: string,
 ): Promise<Schemas["BulkDecisions"]> {
   const path = `/custody/withdrawals/bulk-${kind}`;
-  return (await callWebServer(edge, "POST", path, { body, endsSession: true })) as Schemas["BulkDecisions"];
+  return (await callWebServer(edge, "POST", path, {
+    body,
+    ...(body.dryRun ? {} : { key }),
+    endsSession: true,
+  })) as Schemas["BulkDecisions"];
 }
 
 /** Whether a withdrawal is the operator's own. An operator is a participant of the engine, or a user by `user:<id>`. */

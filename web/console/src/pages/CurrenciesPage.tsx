@@ -107,11 +107,11 @@ function CurrencyDialog({ currency: known, onClose }: { currency: Currency | nul
       ? ""
       : `A whole number from 0 to ${CURRENCY_PLACES_MAX} is needed.`;
   const save = useMutation({
-    mutationFn: () => {
+    mutationFn: (reason: string) => {
       const values = { name: name.trim() || code, places: places ?? CURRENCY_PLACES_MAX };
       return known
-        ? engine.changeCurrency(code, values)
-        : engine.createCurrency({ currency: code, ...values });
+        ? engine.changeCurrency(code, values, reason)
+        : engine.createCurrency({ currency: code, ...values }, reason);
     },
     onSuccess: async () => {
       onClose();
@@ -132,10 +132,11 @@ function CurrencyDialog({ currency: known, onClose }: { currency: Currency | nul
             ]
           : []
       }
+      asksReason
       confirm={known ? "Change the currency" : "Create the currency"}
       isBusy={save.isPending}
       problem={explainIfAny(save.error)}
-      onConfirm={() => save.mutate()}
+      onConfirm={(reason) => save.mutate(reason)}
       onClose={onClose}
     >
       <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
@@ -181,7 +182,7 @@ function DeleteCurrencyDialog({
   const engine = useEngine();
   const refresh = useRefresh();
   const removal = useMutation({
-    mutationFn: () => engine.deleteCurrency(currency),
+    mutationFn: (reason: string) => engine.deleteCurrency(currency, reason),
     onSuccess: async () => {
       onClose();
       toastDone(`${currency} is deleted`);
@@ -193,12 +194,13 @@ function DeleteCurrencyDialog({
       title={`Delete ${currency}?`}
       operator={useOperator()}
       comparisons={[{ name: currency, before: name, after: "Deleted" }]}
+      asksReason
       typed={currency}
       confirm="Delete the currency"
       danger
       isBusy={removal.isPending}
       problem={explainIfAny(removal.error)}
-      onConfirm={() => removal.mutate()}
+      onConfirm={(reason) => removal.mutate(reason)}
       onClose={onClose}
     >
       <p>The engine refuses this while a symbol or a balance uses the currency.</p>

@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { ClockIcon, HistoryIcon, PencilIcon, PlusIcon, XCircleIcon } from "@primer/octicons-react";
+import { ClockIcon, HistoryIcon, PencilIcon, PlusIcon, StopIcon, XCircleIcon } from "@primer/octicons-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
@@ -19,6 +19,7 @@ import {
   useListings,
 } from "../operator/listings.ts";
 import { useCan } from "../operator/session.ts";
+import { CancelMarketOrdersDialog } from "../parts/CancelMarketOrdersDialog.tsx";
 import { DelistingDialog, ListingChangeDialog, OpeningDialog } from "../parts/ListingDialogs.tsx";
 import { MarketStatusBadge } from "../parts/MarketStatusBadge.tsx";
 
@@ -73,12 +74,17 @@ function Next({ terms }: { terms: MarketTerms | null }) {
 }
 
 interface Asked {
-  kind: "change" | "open" | "delist";
+  kind: "change" | "open" | "cancel" | "delist";
   market: MarketListing;
   terms: MarketTerms;
 }
 
-const DIALOGS = { change: ListingChangeDialog, open: OpeningDialog, delist: DelistingDialog };
+const DIALOGS = {
+  change: ListingChangeDialog,
+  open: OpeningDialog,
+  cancel: CancelMarketOrdersDialog,
+  delist: DelistingDialog,
+};
 
 /** The markets with their listing: list one, change it, open it, delist it. */
 export function ListingsPage() {
@@ -147,6 +153,13 @@ export function ListingsPage() {
                 label: "Show history",
                 icon: <HistoryIcon />,
                 onClick: () => navigate(`/listings/${market.symbol}`),
+              },
+              {
+                label: "Cancel all orders…",
+                icon: <StopIcon />,
+                danger: true,
+                disabledReason: without("orders.cancel_all"),
+                onClick: ask("cancel"),
               },
               {
                 label: "Delist…",

@@ -3,6 +3,7 @@ import { useForm } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
 import { Link, useLocation } from "wouter";
 import { Card } from "#lib/components/Card.tsx";
+import { REASON_LENGTH_MAX } from "#lib/components/ConfirmDialog.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
@@ -24,7 +25,15 @@ export function NewParticipantPage() {
   const [, navigate] = useLocation();
   const form = useForm({
     mode: "controlled",
-    initialValues: { participantId: "", name: "", password: "", repeated: "", type: "BOTH", stpMode: "NONE" },
+    initialValues: {
+      participantId: "",
+      name: "",
+      password: "",
+      repeated: "",
+      type: "BOTH",
+      stpMode: "NONE",
+      reason: "",
+    },
     validateInputOnBlur: true,
     validate: {
       participantId: (value) =>
@@ -33,12 +42,13 @@ export function NewParticipantPage() {
         value.length >= PASSWORD_LENGTH.min && value.length <= PASSWORD_LENGTH.max
           ? null
           : `${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters are needed.`,
+      reason: (value) => (value.trim() === "" ? "A reason is needed." : null),
       repeated: (value, values) => (value === values.password ? null : "The two passwords differ."),
     },
   });
   const create = useMutation({
-    mutationFn: ({ participantId, password, name, type, stpMode }: typeof form.values) =>
-      engine.createParticipant({ participantId, password, name, type, stpMode }),
+    mutationFn: ({ participantId, password, name, type, stpMode, reason }: typeof form.values) =>
+      engine.createParticipant({ participantId, password, name, type, stpMode }, reason.trim()),
     onSuccess: async ({ participantId, type }) => {
       toastDone(`${participantId} is created`, `It can log in and trade as ${type} from now on.`);
       navigate(`/participants/${encodeURIComponent(participantId)}`);
@@ -110,6 +120,13 @@ export function NewParticipantPage() {
               </SimpleGrid>
             </Radio.Group>
           </Card>
+          <TextInput
+            label="Reason"
+            description="Stands in the audit trail."
+            withAsterisk
+            maxLength={REASON_LENGTH_MAX}
+            {...form.getInputProps("reason")}
+          />
           {create.error && <ProblemNote problem={explain(create.error)} />}
           <div className={classes.buttons}>
             <Button component={Link} href="/participants" variant="default">

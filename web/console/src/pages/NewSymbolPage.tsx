@@ -4,6 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { Card } from "#lib/components/Card.tsx";
+import { REASON_LENGTH_MAX } from "#lib/components/ConfirmDialog.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ErrorState, ProblemNote } from "#lib/components/states.tsx";
@@ -31,6 +32,7 @@ export function NewSymbolPage() {
   const currencies = useCurrencies();
   const symbols = useSymbols();
   const [draft, setDraft] = useState(EMPTY);
+  const [reason, setReason] = useState("");
   const set = (change: Partial<SymbolDraft>) => setDraft((before) => ({ ...before, ...change }));
   const names = currencies.data?.map(({ currency }) => currency) ?? [];
   const checks = checkSymbol(draft, names, symbols.data ?? []);
@@ -38,9 +40,9 @@ export function NewSymbolPage() {
     const fault = checks.find((check) => check.id === id)?.fault;
     return fault === null || fault === "" ? undefined : fault;
   };
-  const isSound = checks.every(({ fault }) => fault === "");
+  const isSound = checks.every(({ fault }) => fault === "") && reason.trim() !== "";
   const create = useMutation({
-    mutationFn: () => engine.createSymbol(newSymbol(draft)),
+    mutationFn: () => engine.createSymbol(newSymbol(draft), reason.trim()),
     onSuccess: async () => {
       const name = `${draft.baseCurrency}-${draft.quoteCurrency}`;
       toastDone(
@@ -166,6 +168,14 @@ export function NewSymbolPage() {
               ))}
             </ul>
           </Card>
+          <TextInput
+            label="Reason"
+            description="Stands in the audit trail."
+            withAsterisk
+            maxLength={REASON_LENGTH_MAX}
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
           {create.error && <ProblemNote problem={explain(create.error)} />}
           <div className={classes.buttons}>
             <Button component={Link} href="/symbols" variant="default">
@@ -175,7 +185,7 @@ export function NewSymbolPage() {
               type="submit"
               loading={create.isPending}
               disabled={!isSound}
-              title={isSound ? undefined : "All checks must hold first."}
+              title={isSound ? undefined : "All checks must hold first, and a reason is needed."}
             >
               Create the symbol
             </Button>

@@ -40,7 +40,7 @@ export function ActivationDialog({
   const count = openOrders.data;
   const change = useMutation({
     mutationFn: (reason: string) =>
-      active ? engine.deactivate(participantId, reason) : engine.activate(participantId),
+      active ? engine.deactivate(participantId, reason) : engine.activate(participantId, reason),
     onSuccess: async () => {
       onClose();
       toastDone(`${participantId} is ${active ? "deactivated" : "active again"}`);
@@ -54,7 +54,7 @@ export function ActivationDialog({
       comparisons={[
         { name: "State", before: <ActiveState active={active} />, after: <ActiveState active={!active} /> },
       ]}
-      asksReason={active}
+      asksReason
       typed={active ? participantId : ""}
       confirm={active ? "Deactivate" : "Activate"}
       danger={active}

@@ -20,7 +20,7 @@ export function StpModeDialog({ participant, mode, onClose }: StpModeDialogProps
   const refresh = useRefresh();
   const titleOf = (name: string) => STP_MODES.find((known) => known.mode === name)?.title ?? name;
   const change = useMutation({
-    mutationFn: () => engine.setStpMode(participant.participantId, mode),
+    mutationFn: (reason: string) => engine.setStpMode(participant.participantId, mode, reason),
     onSuccess: async () => {
       onClose();
       toastDone("Self-trade prevention is set", `${participant.participantId}: ${titleOf(mode)}`);
@@ -32,10 +32,11 @@ export function StpModeDialog({ participant, mode, onClose }: StpModeDialogProps
       title="Change self-trade prevention?"
       operator={useOperator()}
       comparisons={[{ name: "Mode", before: titleOf(participant.stpMode), after: titleOf(mode) }]}
+      asksReason
       confirm="Change the mode"
       isBusy={change.isPending}
       problem={explainIfAny(change.error)}
-      onConfirm={() => change.mutate()}
+      onConfirm={(reason) => change.mutate(reason)}
       onClose={onClose}
     >
       <p>

@@ -32,12 +32,8 @@ export function WithdrawalsBulk({ kind, ids, withdrawals, onClose }: Props) {
       confirm={isRejection ? "Reject them" : "Approve them"}
       danger={isRejection}
       asksReason={isRejection}
-      act={(edge, { ids: wanted, dryRun, reason }) =>
-        decideAll(edge, kind, {
-          ids: [...wanted],
-          dryRun,
-          ...(isRejection ? { reason } : {}),
-        })
+      act={(edge, { ids: wanted, dryRun, reason, key }) =>
+        decideAll(edge, kind, { ids: [...wanted], dryRun, ...(isRejection ? { reason } : {}) }, key)
       }
       onClose={onClose}
     >

@@ -23,7 +23,7 @@ export function SymbolStateDialog({ symbol: { symbol, active }, onClose }: Symbo
   const engine = useEngine();
   const refresh = useRefresh();
   const change = useMutation({
-    mutationFn: () => engine.changeSymbol(symbol, { active: !active }),
+    mutationFn: (reason: string) => engine.changeSymbol(symbol, { active: !active }, reason),
     onSuccess: async () => {
       onClose();
       toastDone(`${symbol} is ${active ? "inactive" : "active again"}`);
@@ -37,12 +37,13 @@ export function SymbolStateDialog({ symbol: { symbol, active }, onClose }: Symbo
       comparisons={[
         { name: "State", before: <ActiveState active={active} />, after: <ActiveState active={!active} /> },
       ]}
+      asksReason
       typed={active ? symbol : ""}
       confirm={active ? "Deactivate" : "Activate"}
       danger={active}
       isBusy={change.isPending}
       problem={explainIfAny(change.error)}
-      onConfirm={() => change.mutate()}
+      onConfirm={(reason) => change.mutate(reason)}
       onClose={onClose}
     >
       {active ? (
@@ -62,7 +63,7 @@ export function DeleteSymbolDialog({ symbol: { symbol, active }, onClose }: Symb
   const engine = useEngine();
   const refresh = useRefresh();
   const removal = useMutation({
-    mutationFn: () => engine.deleteSymbol(symbol),
+    mutationFn: (reason: string) => engine.deleteSymbol(symbol, reason),
     onSuccess: async () => {
       onClose();
       toastDone(`${symbol} is deleted`);
@@ -75,11 +76,12 @@ export function DeleteSymbolDialog({ symbol: { symbol, active }, onClose }: Symb
       operator={useOperator()}
       comparisons={[{ name: symbol, before: <ActiveState active={active} />, after: "Deleted" }]}
       typed={symbol}
+      asksReason
       confirm="Delete the symbol"
       danger
       isBusy={removal.isPending}
       problem={explainIfAny(removal.error)}
-      onConfirm={() => removal.mutate()}
+      onConfirm={(reason) => removal.mutate(reason)}
       onClose={onClose}
     >
       <p>
@@ -118,7 +120,8 @@ export function SymbolFeesDialog({ symbol: spec, onClose }: SymbolDialogProps) {
   const isSound = faults.taker === "" && faults.maker === "" && takerFee !== null && makerFee !== null;
   const isSame = takerFee === spec.takerFee && makerFee === spec.makerFee;
   const change = useMutation({
-    mutationFn: (fees: { takerFee: number; makerFee: number }) => engine.changeSymbol(spec.symbol, fees),
+    mutationFn: ({ reason, ...fees }: { takerFee: number; makerFee: number; reason: string }) =>
+      engine.changeSymbol(spec.symbol, fees, reason),
     onSuccess: async () => {
       onClose();
       toastDone(`The fees of ${spec.symbol} are changed`);
@@ -138,10 +141,11 @@ export function SymbolFeesDialog({ symbol: spec, onClose }: SymbolDialogProps) {
             ]
           : []
       }
+      asksReason
       confirm="Change the fees"
       isBusy={change.isPending}
       problem={explainIfAny(change.error)}
-      onConfirm={() => isSound && change.mutate({ takerFee, makerFee })}
+      onConfirm={(reason) => isSound && change.mutate({ takerFee, makerFee, reason })}
       onClose={onClose}
     >
       <p>In basis points: 20 is 0.20 %. They hold for orders that arrive from now on.</p>

@@ -22,6 +22,7 @@ from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
 from openspot.http.validation import Symbol
+from openspot.rest_edge.operators.markets.schemas import CancelOrdersBody, CancelOrdersResponse
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 
 SymbolPath = Annotated[Symbol, Path(description="The market, for example BTC-USD")]
@@ -31,6 +32,7 @@ _LIST = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_CREATE, audit=True
 _CHANGE = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_UPDATE, audit=True)
 _OPEN = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_SET_PHASE, audit=True)
 _DELIST = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_DEACTIVATE, audit=True)
+_CANCEL = Policy(Access.OPERATOR, permission=Permission.ORDERS_CANCEL_ALL, audit=True, idempotency=True)
 _SILENT = {503: "the engine does not respond"}
 _UNKNOWN = {404: "no such market"} | _SILENT
 _INVALID = {400: "a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND"}
@@ -93,5 +95,13 @@ def operator_market_routes(prefix: str, markets: OperatorMarkets) -> Router:
     async def delist_market(request: Request, symbol: SymbolPath, body: DelistingBody) -> Response:
         delisting = StatusBody(status="delisting", reason=body.reason)
         return json_response(await markets.set_status(request, symbol, delisting))
+
+    @router.post(
+        "/{symbol}/cancel-orders", _CANCEL, response=CancelOrdersResponse,
+        refusals={400: "the body is not valid", 409: "many more are open by now: ORDER_COUNT_CHANGED"} | _UNKNOWN,
+        summary="Count the open orders of everybody on a market, or cancel them",
+    )  # fmt: skip
+    async def cancel_orders_of_market(request: Request, symbol: SymbolPath, body: CancelOrdersBody) -> Response:
+        return json_response((await markets.cancel_orders(request, symbol, body)).model_dump(by_alias=True))
 
     return router

@@ -1,15 +1,13 @@
-"""Lists and changes markets at the engine for operators, and adds each change to their trail.
+"""Lists and changes markets at the engine for operators, and cancels the orders of one.
 
-The engine's journal is the source, with the operator's name and reason. So a change whose entry of the trail is
-missing, because the edge was killed between the two, is still known with who made it and why.
+The engine's journal notes each change with the operator's name and reason, and the trail takes it over from there.
 """
 
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Awaitable
+from typing import TypeVar
 
 from starlette.requests import Request
 
-from openspot.contracts.listings import differences, fields_of
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.listing_schemas import (
     ListingChanges,
@@ -19,12 +17,14 @@ from openspot.engine_client.listing_schemas import (
     StatusBody,
     TermsChange,
 )
-from openspot.engine_client.listings import EngineListings, ListingRefusedError
+from openspot.engine_client.listings import Behalf, EngineListings, ListingRefusedError
+from openspot.http.context import context_of
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.http.operators import operator
-from openspot.kit.database import Pool
 from openspot.kit.log import get_logger
-from openspot.rest_edge.operators.trail import action_of, record_action
+from openspot.rest_edge.operators.engine_trail import EngineTrail
+from openspot.rest_edge.operators.markets.rules import CANCELS_MAX, ORDERS_A_COMMIT, most_orders
+from openspot.rest_edge.operators.markets.schemas import CancelOrdersBody, CancelOrdersResponse
 
 log = get_logger("operators")
 
@@ -34,9 +34,9 @@ Value = TypeVar("Value")
 class OperatorMarkets:
     """Handles the requests about markets. Methods raise HttpError to refuse one."""
 
-    def __init__(self, pool: Pool, engine: EngineListings) -> None:
-        self._pool = pool
+    def __init__(self, engine: EngineListings, trail: EngineTrail) -> None:
         self._engine = engine
+        self._trail = trail
 
     async def all(self) -> list[MarketListing]:
         """All markets with their terms, in the order of their numbers."""
@@ -56,49 +56,66 @@ class OperatorMarkets:
 
     async def list_market(self, request: Request, body: NewMarketBody) -> MarketListing:
         """List a market, and its base asset if the body has one."""
-        listed = await _asked(self._engine.list_market(body, operator(request).name))
-        await self._record(request, "markets.list", body.reason, None, listed)
-        return listed
+        return await self._noted(_asked(self._engine.list_market(body, _behalf(request))))
 
     async def change(self, request: Request, symbol: str, body: TermsChange) -> MarketListing:
         """Change bounds, fees, texts or schedule of a market."""
-        return await self._changed(
-            request, "markets.change", symbol, body.reason, lambda name: self._engine.change(symbol, body, name)
-        )
+        return await self._noted(_asked(self._engine.change(symbol, body, _behalf(request))))
 
     async def set_status(self, request: Request, symbol: str, body: StatusBody) -> MarketListing:
         """Let a market get another status."""
-        return await self._changed(
-            request, "markets.status", symbol, body.reason, lambda name: self._engine.set_status(symbol, body, name)
-        )
+        return await self._noted(_asked(self._engine.set_status(symbol, body, _behalf(request))))
 
-    async def _changed(
-        self,
-        request: Request,
-        action: str,
-        symbol: str,
-        reason: str,
-        change: Callable[[str], Awaitable[MarketListing]],
-    ) -> MarketListing:
-        before = await self.market(symbol)
-        after = await _asked(change(operator(request).name))
-        await self._record(request, action, reason, before, after)
-        return after
+    async def cancel_orders(self, request: Request, symbol: str, body: CancelOrdersBody) -> CancelOrdersResponse:
+        """Cancel the open orders of everybody on a market, ORDERS_A_COMMIT at a time, CANCELS_MAX a request.
 
-    async def _record(
-        self, request: Request, action: str, reason: str, before: MarketListing | None, after: MarketListing
-    ) -> None:
-        old, new = differences({} if before is None else _fields(before), _fields(after))
-        entry = action_of(request, action, ("market", after.symbol), reason, old, new)
-        async with self._pool.acquire() as connection, connection.transaction():
-            await record_action(connection, entry)
+        A dry run counts them. Otherwise the body has the count that the operator has confirmed: 409
+        `ORDER_COUNT_CHANGED` if there are many more by now. Each commit of the engine has an entry of its own.
+        """
+        found = (await _asked(self._engine.open_orders(symbol))).open_orders
+        if body.dry_run or body.confirmed_orders is None:
+            return CancelOrdersResponse(symbol=symbol, dry_run=True, cancelled=0, open_orders=found)
+        most = most_orders(body.confirmed_orders)
+        if found > most:
+            raise HttpError(
+                409,
+                f"confirmedOrders: {found} orders are open by now, look again",
+                "ORDER_COUNT_CHANGED",
+                details={"openOrders": found},
+            )
+        return await self._noted(self._cancelled(request, symbol, body.reason, min(most, CANCELS_MAX), found))
+
+    async def _cancelled(
+        self, request: Request, symbol: str, reason: str, most: int, open_orders: int
+    ) -> CancelOrdersResponse:
+        cancelled = asked_for = 0
+        while open_orders and asked_for < most:
+            wanted = min(ORDERS_A_COMMIT, most - asked_for)
+            try:
+                outcome = await _asked(self._engine.cancel_orders(symbol, wanted, reason, _behalf(request)))
+            except HttpError as error:
+                if not cancelled:
+                    raise
+                raise service_unavailable(
+                    f"{cancelled} orders are cancelled, then the engine did not go on: count the others, and send it "
+                    "again"
+                ) from error
+            asked_for += wanted
+            cancelled += outcome.cancelled
+            open_orders = outcome.open_orders
+        return CancelOrdersResponse(symbol=symbol, dry_run=False, cancelled=cancelled, open_orders=open_orders)
+
+    async def _noted(self, change: Awaitable[Value]) -> Value:
+        """The answer to a change, with its entry in the trail as far as that is possible now."""
+        try:
+            return await change
+        finally:
+            await self._trail.follow_now()
 
 
-def _fields(market: MarketListing) -> dict[str, Any]:
-    if market.terms is None:
-        return {"takerFee": market.taker_fee, "makerFee": market.maker_fee}
-    fields = fields_of(market.terms, market.taker_fee, market.maker_fee)
-    return {**fields, "tickSize": market.tick_size, "lotSize": market.lot_size}
+def _behalf(request: Request) -> Behalf:
+    context = context_of(request)
+    return Behalf(operator(request).name, context.request_id, context.address)
 
 
 async def _asked(answer: Awaitable[Value]) -> Value:

@@ -1,0 +1,10 @@
+"""Headers by which a caller of the engine says for whom and why it acts; in gRPC, metadata of the same names."""
+
+OPERATOR_HEADER = "X-Operator"
+"""In it a service names the operator for whom it calls the engine."""
+REASON_HEADER = "X-Operator-Reason"
+"""Why the operator acts: UTF-8, percent-encoded."""
+REQUEST_HEADER = "X-Operator-Request"
+"""In it a service names the request that leads to the call."""
+ADDRESS_HEADER = "X-Operator-Address"
+"""In it a service says from which address the operator called it."""
