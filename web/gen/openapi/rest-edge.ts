@@ -2768,6 +2768,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/markets/{symbol}/cancel-orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count the open orders of everybody on a market, or cancel them
+         * @description Only an operator with the permission `orders.cancel_all` may call it. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
+        post: operations["cancel_orders_of_market"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/coins/{asset}/networks": {
         parameters: {
             query?: never;
@@ -4834,6 +4854,30 @@ export interface components {
         CancelFailure: {
             orderId: string;
             reason: string;
+        };
+        /**
+         * CancelOrdersBody
+         * @description Cancel all open orders of a market, and why. A dry run counts them; in earnest, that count is confirmed.
+         * @example {
+         *       "confirmedOrders": 1200,
+         *       "dryRun": false,
+         *       "reason": "the market is stopped after a fault"
+         *     }
+         */
+        CancelOrdersBody: {
+            dryRun: boolean;
+            confirmedOrders?: number | null;
+            reason: string;
+        };
+        /**
+         * CancelOrdersResponse
+         * @description How many orders were cancelled, and how many are open now.
+         */
+        CancelOrdersResponse: {
+            symbol: string;
+            dryRun: boolean;
+            cancelled: number;
+            openOrders: number;
         };
         /**
          * CancelTimer
@@ -21960,6 +22004,128 @@ export interface operations {
             };
             /** @description the body did not arrive in time */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    cancel_orders_of_market: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key gets the first response again, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The market, for example BTC-USD */
+                symbol: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CancelOrdersBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description `true` if this is the response of an earlier request with the same Idempotency-Key */
+                    "Idempotency-Hit"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CancelOrdersResponse"];
+                };
+            };
+            /** @description the body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such market */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description many more are open by now: ORDER_COUNT_CHANGED */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
