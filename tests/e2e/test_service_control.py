@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from openspot.kit.supervision import FILE_NAME
 from openspot.up.child_platform import ChildPlatform
-from openspot.up.control import FILE_NAME
 
 
 def openspot(platform: ChildPlatform, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -52,14 +52,15 @@ ServiceName = Annotated[str, typer.Argument(help="Name of a service, as `openspo
 
 def _control(action: str, service: str) -> None:
     """Ask the running platform to do something with one of its services."""
-    from openspot.up.control import Action, ControlError, ask
+    from openspot.kit.supervision import CONTROL_TIMEOUT_S, Action, ControlError, Request, ask
     from openspot.up.state import running_state
 
     state = running_state(platform_settings().data_dir.resolve())
     if state is None:
         raise fail("nothing runs; `openspot up` starts everything")
     try:
-        services = asyncio.run(ask(state.data_dir, Action(action), service))
+        asked = ask(state.data_dir, Request(Action(action), service), CONTROL_TIMEOUT_S)
+        services = asyncio.run(asked).services
     except ControlError as error:
         raise fail(str(error)) from error
     outcome = "stopped" if action == "stop" else "ready"
@@ -88,6 +89,29 @@ def start(service: ServiceName) -> None:
 def restart(service: ServiceName) -> None:
     """Stop one service of the running platform and start it again, and wait until it is ready."""
     _control("restart", service)
+
+
+@app.command()
+def logs(
+    service: Annotated[str, typer.Argument(help="Name of a service, nats, postgresql or up; all without one")] = "",
+    level: Annotated[str, typer.Option(help="At least this level: debug, info, warning or error")] = "",
+    lines: Annotated[int, typer.Option(help="How many of the newest lines", min=1, max=500)] = 100,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until Ctrl-C")] = False,
+) -> None:
+    """Show the newest lines of the platform's log, also of one that has ended. Secrets are hidden.
+
+    Lines that name nobody, such as the output of a crash, are shown with those of any service.
+    """
+    from openspot.up.log_command import LogCommandError, log_lines
+
+    settings = running_settings(type(platform_settings()))
+    try:
+        for line in log_lines(settings, service, level, lines, follows=follow):
+            typer.echo(line)
+    except LogCommandError as error:
+        raise fail(str(error)) from error
+    except KeyboardInterrupt:
+        return
 
 
 @app.command()

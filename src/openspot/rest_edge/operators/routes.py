@@ -12,6 +12,7 @@ from openspot.http.responses import json_response
 from openspot.http.routing import Router
 from openspot.rest_edge.operators.alerting.routes import operator_alert_routes
 from openspot.rest_edge.operators.markets.routes import operator_market_routes
+from openspot.rest_edge.operators.processes.routes import process_routes
 from openspot.rest_edge.operators.reports.routes import report_routes
 from openspot.rest_edge.operators.roles import RolesChange
 from openspot.rest_edge.operators.schemas import (
@@ -107,6 +108,7 @@ def operator_routes(prefix: str, services: OperatorServices) -> list[Router]:
         operator_market_routes(prefix, services.markets),
         report_routes(prefix, services.reports),
         operator_alert_routes(prefix, services.alerts),
+        process_routes(prefix, services.processes),
     ]
 
 

@@ -19,6 +19,7 @@ from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
 from openspot.rest_edge.operators.alerting.service import OperatorAlerts
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 from openspot.rest_edge.operators.operators import Operators
+from openspot.rest_edge.operators.processes.service import Processes
 from openspot.rest_edge.operators.reports.service import CLOSE_INTERVAL_S, CustodyReserves, Reports
 from openspot.rest_edge.operators.sessions import SessionsOfOperators
 from openspot.rest_edge.operators.trail_heads import KEEP_INTERVAL_S, HeadKeeper
@@ -37,6 +38,7 @@ class OperatorServices:
     trail: Trail
     reports: Reports
     alerts: OperatorAlerts
+    processes: Processes
 
 
 async def make_operator_services(
@@ -67,4 +69,5 @@ async def make_operator_services(
         trail=Trail(pool),
         reports=reports,
         alerts=OperatorAlerts(pool, plain, settings.alerts_url, settings.alerts_headers),
+        processes=Processes(pool, settings.data_dir),
     )
