@@ -112,7 +112,7 @@ def _back_up(
         )
     )
     step("wrote the manifest")
-    note_backup(data_dir, manifest.name, manifest.taken_at)
+    note_backup(data_dir, manifest.name, manifest.taken_at, manifest.stored_bytes, manifest.new_bytes(earlier))
     try:
         _remove_old(place, keep, step)
     except OSError as error:

@@ -40,6 +40,7 @@ def backup(context: typer.Context) -> None:
     from openspot.backup.create import back_up
     from openspot.backup.errors import BackupBusyError, BackupError
     from openspot.engine.engine import journal_path
+    from openspot.kit.backup_outcome import backup_outcome
 
     settings: Any = _settings()
     storage = _storage(settings)
@@ -62,11 +63,7 @@ def backup(context: typer.Context) -> None:
     except BackupError as error:
         raise fail(str(error)) from error
     seconds = (datetime.now(UTC) - began).total_seconds()
-    place = _place(settings)
-    try:
-        new = manifest.new_bytes(place.manifest(name) for name in place.names() if name < manifest.name)
-    except BackupError as error:
-        raise fail(f"{manifest.name} was made, but an earlier backup cannot be read now: {error}") from error
+    new = backup_outcome(settings.data_dir).new_bytes or 0
     typer.echo(
         f"{manifest.name}: command {manifest.journal.last:,}, databases at event {manifest.known_event:,} or before, "
         f"{manifest.stored_bytes:,} bytes, of which {new:,} are new, in {seconds:.1f} s, in {storage.where}"

@@ -148,7 +148,7 @@ def status(
         else:
             console.print(f"nothing runs for {data_dir}; `openspot up` starts it")
         raise typer.Exit(1)
-    ready = asyncio.run(_readiness(settings, state))
+    ready, restarts = asyncio.run(_readiness(settings, state)), asyncio.run(_restarts(state))
     space = Disk(state.data_dir, settings.disk_reserve_mib * MEBIBYTE).space
     backup = backup_outcome(state.data_dir)
     if as_json:
@@ -158,11 +158,16 @@ def status(
             "dataDir": str(state.data_dir),
             "supervisor": state.supervisor_pid,
             "addresses": state.addresses,
-            "processes": {name: {"pid": pid, "ready": ready.get(name)} for name, pid in state.pids.items()},
+            "processes": {
+                name: {"pid": pid, "ready": ready.get(name), "restarts": restarts.get(name.lower())}
+                for name, pid in state.pids.items()
+            },
             "stopped": [name for name in ready if name not in state.pids],
             "disk": {"state": space.state.value, "freeBytes": space.free, "totalBytes": space.total} if space else None,
             "lastBackupAgeSeconds": backup.age_s,
             "lastBackupFailure": backup.reason or None,
+            "lastBackupBytes": backup.stored_bytes,
+            "lastBackupNewBytes": backup.new_bytes,
         }
         typer.echo(json.dumps(report, indent=1))
     else:
@@ -173,12 +178,15 @@ def status(
             mark = {True: "ready", False: "not ready", None: "running"}[ready.get(name)]
             beside = [other for other, its in state.pids.items() if its == pid and other != name]
             shared = f" shared with {', '.join(beside)}" if beside else ""
-            console.print(f"{name:22} process {pid}{shared}, {mark}", highlight=False)
+            often = restarts.get(name.lower(), 0)
+            again = f", restarted {often} times; `openspot logs {name.lower()}`" if often else ""
+            console.print(f"{name:22} process {pid}{shared}, {mark}{again}", highlight=False, soft_wrap=True)
         for name in ready:
             if name not in state.pids:
                 console.print(f"{name:22} stopped; `openspot start {name}` starts it", highlight=False)
         if backup.age_s is not None:
-            console.print(f"{'Last backup':22} {backup.age_s / 3600:.1f} hours ago", highlight=False)
+            sizes = "" if backup.new_bytes is None else f", {backup.stored_bytes:,} bytes, {backup.new_bytes:,} new"
+            console.print(f"{'Last backup':22} {backup.age_s / 3600:.1f} hours ago{sizes}", highlight=False)
         if backup.reason:
             console.print(
                 f"[yellow]![/yellow] the newest backup failed: {escape(backup.reason)}", highlight=False, soft_wrap=True
@@ -187,6 +195,17 @@ def status(
             console.print(f"[yellow]![/yellow] {space.message}", highlight=False, soft_wrap=True)
         _warn_of_slow_build()
     raise typer.Exit(0 if all(ready.values()) else 1)
+
+
+async def _restarts(state: "PlatformState") -> dict[str, int]:
+    """How often each process was restarted since the platform started, by service; empty if it does not say."""
+    from openspot.kit.supervision import Action, ControlError, Request, ask
+
+    try:
+        processes = (await ask(state.data_dir, Request(Action.PROCESSES))).processes
+    except ControlError:
+        return {}
+    return {service: process.restarts for process in processes for service in process.services}
 
 
 async def _readiness(settings: Settings, state: "PlatformState") -> dict[str, bool]:

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from openspot.kit.supervision import LogLine, LogPage
-from openspot.up.redaction import Redactor
+from openspot.up.redaction import SECRET_LENGTH_MAX, Redactor
 
 LOG_NAME = "openspot.log"
 LEVELS = ("debug", "info", "warning", "error")
 """From the least."""
 LINES_MAX = 500
 TEXT_LENGTH_MAX = 2000
+REDACTED_LENGTH_MAX = 16_000
+"""So much of a line is searched for secrets; what comes after it is not shown."""
 PAGE_CHARACTERS_MAX = 300_000
 SCAN_BYTES_MAX = 8 << 20
 """So much of the log is read for one page."""
@@ -118,7 +120,8 @@ def _text(value: Any) -> str:
 
 def _shown(text: str, redactor: Redactor) -> str:
     # Redact first: a secret that is cut in two would not be known any more.
-    shown = redactor(text)
+    is_long = len(text) > REDACTED_LENGTH_MAX
+    shown = redactor(text[:REDACTED_LENGTH_MAX])[: -SECRET_LENGTH_MAX if is_long else None]
     return shown if len(shown) <= TEXT_LENGTH_MAX else f"{shown[: TEXT_LENGTH_MAX - 1]}…"
 
 

@@ -13,6 +13,8 @@ from openspot.kit.log import SECRET_WORDS
 from openspot.kit.settings import Settings
 from openspot.up.services import HIDDEN, without_password
 
+SECRET_LENGTH_MAX = 1024
+"""The end of a text that was cut shows no more than this of a secret."""
 SECRET_LENGTH_MIN = 8
 """A shorter value is not looked for: it would be found in words that are none."""
 _NAME = re.compile(r"secret|password|seed|webhook_url|_key$|^venue_config$")
@@ -22,7 +24,8 @@ _PATTERNS = (
     re.compile(r"(?<=\bBearer )[^\s\"',]+|(?<=\bBasic )[A-Za-z0-9+/=]{8,}", re.IGNORECASE),
     # name=value and "name": "value", as errors and statements quote them.
     re.compile(
-        rf"(?<![A-Za-z])((?:[A-Za-z_]*(?:{'|'.join(SECRET_WORDS)}|api[-_]key)[A-Za-z_]*)[\"']?\s*[=:]\s*[\"']?)[^\s\"',;&)}}]+",
+        rf"([A-Za-z_]{{0,40}}(?:{'|'.join(SECRET_WORDS)}|api[-_]key)[A-Za-z_]{{0,40}}[\"']?\s{{0,8}}[=:]\s{{0,8}}[\"']?)"
+        r"[^\s\"',;&)}]+",
         re.IGNORECASE,
     ),
 )

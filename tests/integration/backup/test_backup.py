@@ -199,6 +199,8 @@ async def test_rows_that_change_in_the_middle_of_a_table_make_few_new_objects_an
     await market.pool.execute("DELETE FROM audit_records WHERE request_id IN ('r1', 'r2500')")
     second = await site.back_up(market.settings, keep=1)
     assert 0 < second.new_bytes([first]) < second.stored_bytes / 5
+    outcome = backup_outcome(market.settings.data_dir)
+    assert (outcome.stored_bytes, outcome.new_bytes) == (second.stored_bytes, second.new_bytes([first]))
     # The first is removed, and what the second shares with it is still there.
     assert site.place.names() == [second.name]
     sound: dict[str, int] = {}

@@ -1,11 +1,13 @@
 """No secret of the platform is shown, wherever somebody wrote it."""
 
+import time
 from typing import Any
 
 import pytest
 
 from openspot.up.redaction import Redactor, passwords_in, secrets_of
 from openspot.up.services import PlatformSettings
+from tests.support.waiting import stretched
 
 SECRETS = [
     "admin_password", "admin_token_secret", "alert_webhook_secret", "alert_webhook_url", "alerts_secret",
@@ -32,6 +34,13 @@ TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJlLW9mLWl0"
 )  # fmt: skip
 def test_secrets_are_hidden_and_nothing_else(text: str, shown: str) -> None:
     assert Redactor({"generated-secret-value", "short"})(text) == shown
+
+
+@pytest.mark.parametrize("text", ["_" * 16_000, "password" * 2_000, "://" * 5_000, "eyJ" * 5_000, "a_token" * 2_000])
+def test_a_line_that_somebody_made_to_be_slow_is_not(text: str) -> None:
+    began = time.process_time()
+    Redactor({"generated-secret-value"})(text)
+    assert time.process_time() - began < stretched(1)
 
 
 def test_fields_named_like_a_secret_are_hidden_at_any_depth() -> None:
