@@ -13,6 +13,8 @@ const LEVELS: readonly { value: Level; label: string }[] = [
   { value: "error", label: "Errors alone" },
 ];
 
+const CLOSE = { "aria-label": "Close" };
+
 interface LogDialogProps {
   /** The name of a process; empty for all. */
   process: string;
@@ -27,7 +29,7 @@ export function LogDialog({ process, title, onClose }: LogDialogProps) {
   const query = useLog(process, level, isFollowed);
   const problem = explainIfAny(query.error);
   return (
-    <Dialog title={`Log: ${title}`} size="xl" onClose={onClose}>
+    <Dialog title={`Log: ${title}`} size="xl" closeButtonProps={CLOSE} onClose={onClose}>
       <div className={classes.bar}>
         <Select
           label="Level"
@@ -61,7 +63,7 @@ interface LinesProps {
 }
 
 function Lines({ lines, isCut, isFollowed, title }: LinesProps) {
-  const list = useRef<HTMLOListElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const newest = lines.at(-1)?.number;
   useEffect(() => {
     if (isFollowed && list.current) list.current.scrollTop = list.current.scrollHeight;
@@ -71,14 +73,14 @@ function Lines({ lines, isCut, isFollowed, title }: LinesProps) {
   }
   return (
     // The keyboard scrolls it.
-    <ol ref={list} className={classes.lines} role="log" aria-label={`Log of ${title}`} tabIndex={0}>
-      {isCut && <li>… older lines: `openspot logs` on the machine</li>}
+    <div ref={list} className={classes.lines} role="log" aria-label={`Log of ${title}`} tabIndex={0}>
+      {isCut && <div>… older lines: `openspot logs` on the machine</div>}
       {lines.map(({ number, at, level, service, text }) => (
-        <li key={number} data-level={level}>
+        <div key={number} data-level={level}>
           {[at, level, service, text].filter((part) => part !== "").join("  ")}
-        </li>
+        </div>
       ))}
-    </ol>
+    </div>
   );
 }
 
@@ -95,7 +97,7 @@ export function LastLinesDialog({ end, title, onClose }: LastLinesProps) {
   const problem = explainIfAny(query.error);
   const found = query.data?.find(({ process, atMs }) => process === end.process && atMs === end.atMs);
   return (
-    <Dialog title={`Last lines: ${title}`} size="xl" onClose={onClose}>
+    <Dialog title={`Last lines: ${title}`} size="xl" closeButtonProps={CLOSE} onClose={onClose}>
       {problem && <ErrorState problem={problem} onRetry={() => void query.refetch()} />}
       {query.data && !found?.lines.length && (
         <EmptyState title="No lines">It wrote none, or they are not kept any more.</EmptyState>
