@@ -215,7 +215,8 @@ class Operations:
 
     def _last_fault(self, child: Child) -> str:
         fault = self._redactor(last_fault(self._log_path, {child.name, *child.names}))
-        return f"{fault} (more in {self._log_path})" if fault else f"see {self._log_path}"
+        more = f"`openspot logs {child.names[0]}` shows more"
+        return f"{fault}; {more}" if fault else more
 
     async def stop(self) -> None:
         """End restarts that are under way."""
