@@ -3,15 +3,19 @@
     .venv/bin/python -m benchmarks.backup [--commands 500000] [--rows 200000]
 
 A journal of so many commands of the shallow workload (see engine_recovery), and a database with so many rows in each of
-the tables that grow. The second backup is of the same data, the third after a twentieth more of both; the other side is
-the size of journal and database, and a `pg_dump` alone.
+the tables that grow. The second backup is of the same data, the third after a twentieth more of both; then one after
+each kind of change to one row in a hundred: new ones, changed ones that are the newest, removed ones that are the
+oldest, and changed ones that lie everywhere. The other side is the size of journal and database, a `pg_dump` alone, and
+what pieces of equal size would have stored anew.
 """
 
 import argparse
 import asyncio
+import hashlib
 import shutil
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
@@ -74,6 +78,51 @@ async def add_rows(url: str) -> None:
         await connection.close()
 
 
+PERCENT = {
+    "one row in a hundred new": (
+        "INSERT INTO trades SELECT 'more-' || n, 900000000 + n, 'BTC-USD', 50000, 1, 'sell', 'o' || n, 'o' || n,"
+        " 'trader', 'user' || n, 1, 1, 'USD', now() FROM generate_series(1, {rows} / 100) AS n",
+        "INSERT INTO audit_records (request_id, user_id, method, path, status, address, duration_ms, created_at)"
+        " SELECT 'm' || n, 'u', 'GET', '/orders', 200, '::1', 1, now() FROM generate_series(1, {rows} / 100) AS n",
+    ),
+    "… changed, the newest": (
+        "UPDATE orders SET status = 'cancelled', updated_at = now() WHERE engine_order_id > {rows} - {rows} / 100",
+    ),
+    "… removed, the oldest": ("DELETE FROM trades WHERE sequence <= {rows} / 100",),
+    "… changed, everywhere": ("UPDATE orders SET updated_at = now() WHERE engine_order_id % 100 = 0",),
+}
+"""Changes to one row in a hundred."""
+
+
+async def change(url: str, statements: tuple[str, ...], rows: int) -> None:
+    """Run the statements."""
+    connection = await asyncpg.connect(url)
+    try:
+        for statement in statements:
+            await connection.execute(statement.format(rows=rows))
+    finally:
+        await connection.close()
+
+
+def equal_pieces(folder: Path) -> dict[bytes, int]:
+    """The compressed sizes of a dump's pieces of 4 MiB, by their content's SHA-256."""
+    found = {}
+    for path in folder.iterdir():
+        with path.open("rb") as file:
+            while content := file.read(4 << 20):
+                found[hashlib.sha256(content).digest()] = len(zlib.compress(content, 6))
+    return found
+
+
+def dumped(postgres: EmbeddedPostgres, folder: Path) -> dict[bytes, int]:
+    """The pieces of equal size of the database as it is now."""
+    dump(postgres.url(), folder / "dump")
+    try:
+        return equal_pieces(folder / "dump")
+    finally:
+        shutil.rmtree(folder / "dump")
+
+
 async def fill_database(url: str, rows: int) -> float:
     """Fill the tables; returns the size of the database in MB."""
     async with asyncpg.create_pool(url, min_size=1, max_size=1) as pool:
@@ -109,6 +158,12 @@ def run(folder: Path, postgres: EmbeddedPostgres, commands: int, rows: int) -> N
     write_more(journal, commands // 20)
     asyncio.run(add_rows(postgres.url()))
     made = timed("third backup, a twentieth more", make, backups)
+    for text, statements in PERCENT.items():
+        before = dumped(postgres, folder)
+        asyncio.run(change(postgres.url(), statements, rows))
+        made = timed(text, make, backups)
+        equal = sum(size for name, size in dumped(postgres, folder).items() if name not in before)
+        print(f"{'  pieces of equal size would have stored':44} {equal / 1e6:21.1f} MB", flush=True)
     place = Place(FolderStorage(backups), seal)
     assert not timed("verify", lambda: verify(place, made.name), backups).problems
     postgres.ensure_database("restored")

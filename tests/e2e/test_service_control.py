@@ -1,14 +1,21 @@
 """`openspot stop`, `start` and `restart`: one service of the running platform, from the command line."""
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable
 
 import pytest
 
+from openspot.kit.process_ends import read_ends
+from openspot.kit.supervision import FILE_NAME, Action, ProcessState, Request, ask
 from openspot.up.child_platform import ChildPlatform
-from openspot.up.control import FILE_NAME
+from tests.support.money_user import money_user
+from tests.support.operator import Operator
+from tests.support.rest_client import RestClient
+from tests.support.waiting import eventually, stretched
 
 
 def openspot(platform: ChildPlatform, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -78,6 +85,61 @@ def test_a_service_that_does_not_run_here_is_named_with_those_that_do(breakable:
     refused = openspot(breakable, "restart", "ledgre")
     assert refused.returncode == 1
     assert "no service ledgre runs here; there are: custody, engine," in " ".join(refused.stderr.split())
+
+
+@pytest.mark.parametrize("name", ["engine", "rest-edge"])
+async def test_a_restart_over_the_rest_edge_loses_no_order_and_is_answered_also_by_the_one_that_restarts(
+    breakable: ChildPlatform, name: str
+) -> None:
+    async def process() -> tuple[ProcessState, int]:
+        found = (await ask(breakable.data_dir, Request(Action.PROCESSES))).processes
+        return next((each.state, each.pid) for each in found if each.name == name)
+
+    async with money_user(breakable) as user, asyncio.timeout(stretched(120)):
+        funded = await asyncio.to_thread(openspot, breakable, "deposit", user.user_id, "USD", "100")
+        assert funded.returncode == 0, funded.stderr
+        order = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "price": "10", "quantity": "1"}
+        await eventually(lambda: is_placed(user.client, order))
+        operator = RestClient(breakable.settings)
+        admin = Operator(breakable.settings)
+        operator.token = admin.login.token
+        admin.close()
+        before = await process()
+        body = {"pid": before[1], "reason": "a test of restarts"}
+        begun = await operator("POST", f"/operator/processes/{name}/restart", body)
+        assert (begun.status, begun.body) == (202, {"process": name, "services": [name]}), begun.body
+        await eventually(lambda: is_new(process, before[1]))
+        again = await operator("POST", f"/operator/processes/{name}/restart", body)
+        assert (again.status, again.code) == (409, "PROCESS_CHANGED")
+        await operator.close()
+        await eventually(lambda: is_open(user.client))
+    (end,) = (end for end in read_ends(breakable.data_dir) if end.process == name and end.is_asked)
+    assert end.cause == f"restarted in the console by engine:{breakable.settings.admin_id}"
+    assert end.lines
+
+
+async def is_placed(client: RestClient, order: dict[str, str]) -> bool:
+    return (await client("POST", "/orders", order)).status == 201
+
+
+async def is_open(client: RestClient) -> bool:
+    found = await client("GET", "/orders?status=open")
+    return found.status == 200 and [each["price"] for each in found.body] == ["10"]
+
+
+async def is_new(process: Callable[[], Awaitable[tuple[ProcessState, int]]], pid: int) -> bool:
+    state, found = await process()
+    return state is ProcessState.RUNNING and found != pid
+
+
+def test_the_log_is_shown_by_service_and_level_without_a_secret(breakable: ChildPlatform) -> None:
+    shown = openspot(breakable, "logs", "ledger", "--lines", "500")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "ledger service: starting" in shown.stdout
+    assert "router service: starting" not in shown.stdout
+    secrets = json.loads((breakable.data_dir / "secrets.json").read_text())
+    assert not any(secret in shown.stdout for secret in secrets.values())
+    assert "there is no service ledgre; there are:" in openspot(breakable, "logs", "ledgre").stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a Unix socket")

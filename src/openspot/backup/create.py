@@ -19,6 +19,7 @@ from pathlib import Path
 from openspot.backup.errors import BackupBusyError, BackupError
 from openspot.backup.journal import store_journal
 from openspot.backup.manifest import FORMAT, DatabasePart, Manifest, Piece, Place, StoredFile
+from openspot.backup.pieces import pieces_of
 from openspot.backup.postgres import dump
 from openspot.backup.sealing import Seal
 from openspot.backup.storage import Storage
@@ -26,8 +27,6 @@ from openspot.engine.journal.mark import MARK, read_mark
 from openspot.kit.backup_outcome import note_backup, note_failure
 from openspot.kit.secrets_file import FILE_NAME as SECRETS
 
-PIECE_BYTES = 4 << 20
-"""Files are stored in pieces of this size: the beginning of a table that only grows is stored once."""
 PLATFORM = "openspot"
 """The name of the platform's own database in a backup."""
 _WORK = "backup-work-"
@@ -113,7 +112,7 @@ def _back_up(
         )
     )
     step("wrote the manifest")
-    note_backup(data_dir, manifest.name, manifest.taken_at)
+    note_backup(data_dir, manifest.name, manifest.taken_at, manifest.stored_bytes, manifest.new_bytes(earlier))
     try:
         _remove_old(place, keep, step)
     except OSError as error:
@@ -148,7 +147,7 @@ def _stored(path: Path, name: str, place: Place, known: dict[str, Piece]) -> Sto
     pieces = []
     size = 0
     with path.open("rb") as file:
-        while content := file.read(PIECE_BYTES):
+        for content in pieces_of(file):
             pieces.append(place.put(content, known))
             size += len(content)
     return StoredFile(name, size, pieces)

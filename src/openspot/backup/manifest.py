@@ -95,9 +95,19 @@ class Manifest(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
         return [*(segment.file for segment in self.journal.segments), *of_databases, *self.files]
 
     @property
+    def objects(self) -> dict[str, int]:
+        """The names of all its objects, with their sizes in bytes, whether other backups share them or not."""
+        return {piece.name: piece.size for file in self.all_files for piece in file.pieces}
+
+    @property
     def stored_bytes(self) -> int:
-        """The bytes of all its objects, whether other backups share them or not."""
-        return sum({piece.name: piece.size for file in self.all_files for piece in file.pieces}.values())
+        """The bytes of all its objects."""
+        return sum(self.objects.values())
+
+    def new_bytes(self, earlier: Iterable["Manifest"]) -> int:
+        """The bytes of the objects that none of these backups has."""
+        known = set().union(*(manifest.objects for manifest in earlier))
+        return sum(size for name, size in self.objects.items() if name not in known)
 
 
 class Place:

@@ -40,6 +40,7 @@ def backup(context: typer.Context) -> None:
     from openspot.backup.create import back_up
     from openspot.backup.errors import BackupBusyError, BackupError
     from openspot.engine.engine import journal_path
+    from openspot.kit.backup_outcome import backup_outcome
 
     settings: Any = _settings()
     storage = _storage(settings)
@@ -62,25 +63,30 @@ def backup(context: typer.Context) -> None:
     except BackupError as error:
         raise fail(str(error)) from error
     seconds = (datetime.now(UTC) - began).total_seconds()
+    new = backup_outcome(settings.data_dir).new_bytes or 0
     typer.echo(
         f"{manifest.name}: command {manifest.journal.last:,}, databases at event {manifest.known_event:,} or before, "
-        f"{manifest.stored_bytes:,} bytes, in {seconds:.1f} s, in {storage.where}"
+        f"{manifest.stored_bytes:,} bytes, of which {new:,} are new, in {seconds:.1f} s, in {storage.where}"
     )
 
 
 @backup_app.command("list")
 def list_backups() -> None:
-    """Show the backups: when, up to which command, and how large. Objects that several share count in each."""
+    """Show the backups: when, up to which command, how large, and what each had to add to those before it."""
     from openspot.backup.errors import BackupError
+    from openspot.backup.manifest import Manifest
 
     place = _place(_settings())
     try:
         names = place.names()
+        earlier: list[Manifest] = []
         for name in names:
             manifest = place.manifest(name)
+            new = manifest.new_bytes(earlier)
+            earlier.append(manifest)
             typer.echo(
                 f"{name}  taken {manifest.taken_at}  command {manifest.journal.last:,}  databases at event "
-                f"{manifest.known_event:,}  {manifest.stored_bytes:,} bytes  release {manifest.release}"
+                f"{manifest.known_event:,}  {manifest.stored_bytes:,} bytes, {new:,} new  release {manifest.release}"
                 f"{'  encrypted' if manifest.key_id else ''}"
             )
     except BackupError as error:
@@ -90,7 +96,10 @@ def list_backups() -> None:
 
 
 @backup_app.command()
-def verify(name: BackupName = "") -> None:
+def verify(
+    name: BackupName = "",
+    every: Annotated[bool, typer.Option("--all", help="Check all backups; what they share is read once")] = False,
+) -> None:
     """Read every object of a backup, and follow the journal's checksums. Exit code 1: something is wrong."""
     from openspot.backup.errors import BackupError
     from openspot.backup.verify import verify as check
@@ -98,16 +107,23 @@ def verify(name: BackupName = "") -> None:
     place = _place(_settings())
     try:
         names = place.names()
-        checked = check(place, name or names[-1]) if names else None
+        if not names:
+            raise fail(f"there is no backup in {place.where}")
+        if every and name:
+            raise fail("name a backup, or ask for --all")
+        sound: dict[str, int] = {}
+        checked = [check(place, each, sound) for each in (names if every else [name or names[-1]])]
     except BackupError as error:
         raise fail(str(error)) from error
-    if checked is None:
-        raise fail(f"there is no backup in {place.where}")
-    for problem in checked.problems:
-        error_console.print(f"problem: {problem}", highlight=False, markup=False, soft_wrap=True)
-    if checked.problems:
+    for each in checked:
+        for problem in each.problems:
+            error_console.print(
+                f"problem: {each.manifest.name}: {problem}", highlight=False, markup=False, soft_wrap=True
+            )
+        if not each.problems:
+            typer.echo(f"{each.manifest.name} is sound: {each.files:,} files, {each.commands:,} commands")
+    if any(each.problems for each in checked):
         raise typer.Exit(1)
-    typer.echo(f"{checked.manifest.name} is sound: {checked.files:,} files, {checked.commands:,} commands")
 
 
 @backup_app.command()

@@ -52,14 +52,15 @@ ServiceName = Annotated[str, typer.Argument(help="Name of a service, as `openspo
 
 def _control(action: str, service: str) -> None:
     """Ask the running platform to do something with one of its services."""
-    from openspot.up.control import Action, ControlError, ask
+    from openspot.kit.supervision import CONTROL_TIMEOUT_S, Action, ControlError, Request, ask
     from openspot.up.state import running_state
 
     state = running_state(platform_settings().data_dir.resolve())
     if state is None:
         raise fail("nothing runs; `openspot up` starts everything")
     try:
-        services = asyncio.run(ask(state.data_dir, Action(action), service))
+        asked = ask(state.data_dir, Request(Action(action), service), CONTROL_TIMEOUT_S)
+        services = asyncio.run(asked).services
     except ControlError as error:
         raise fail(str(error)) from error
     outcome = "stopped" if action == "stop" else "ready"
@@ -88,6 +89,29 @@ def start(service: ServiceName) -> None:
 def restart(service: ServiceName) -> None:
     """Stop one service of the running platform and start it again, and wait until it is ready."""
     _control("restart", service)
+
+
+@app.command()
+def logs(
+    service: Annotated[str, typer.Argument(help="Name of a service, nats, postgresql or up; all without one")] = "",
+    level: Annotated[str, typer.Option(help="At least this level: debug, info, warning or error")] = "",
+    lines: Annotated[int, typer.Option(help="How many of the newest lines", min=1, max=500)] = 100,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until Ctrl-C")] = False,
+) -> None:
+    """Show the newest lines of the platform's log, also of one that has ended. Secrets are hidden.
+
+    Lines that name nobody, such as the output of a crash, are shown with those of any service.
+    """
+    from openspot.up.log_command import LogCommandError, log_lines
+
+    settings = running_settings(type(platform_settings()))
+    try:
+        for line in log_lines(settings, service, level, lines, follows=follow):
+            typer.echo(line)
+    except LogCommandError as error:
+        raise fail(str(error)) from error
+    except KeyboardInterrupt:
+        return
 
 
 @app.command()
@@ -124,7 +148,7 @@ def status(
         else:
             console.print(f"nothing runs for {data_dir}; `openspot up` starts it")
         raise typer.Exit(1)
-    ready = asyncio.run(_readiness(settings, state))
+    ready, restarts = asyncio.run(_readiness(settings, state)), asyncio.run(_restarts(state))
     space = Disk(state.data_dir, settings.disk_reserve_mib * MEBIBYTE).space
     backup = backup_outcome(state.data_dir)
     if as_json:
@@ -134,11 +158,16 @@ def status(
             "dataDir": str(state.data_dir),
             "supervisor": state.supervisor_pid,
             "addresses": state.addresses,
-            "processes": {name: {"pid": pid, "ready": ready.get(name)} for name, pid in state.pids.items()},
+            "processes": {
+                name: {"pid": pid, "ready": ready.get(name), "restarts": restarts.get(name.lower())}
+                for name, pid in state.pids.items()
+            },
             "stopped": [name for name in ready if name not in state.pids],
             "disk": {"state": space.state.value, "freeBytes": space.free, "totalBytes": space.total} if space else None,
             "lastBackupAgeSeconds": backup.age_s,
             "lastBackupFailure": backup.reason or None,
+            "lastBackupBytes": backup.stored_bytes,
+            "lastBackupNewBytes": backup.new_bytes,
         }
         typer.echo(json.dumps(report, indent=1))
     else:
@@ -149,12 +178,15 @@ def status(
             mark = {True: "ready", False: "not ready", None: "running"}[ready.get(name)]
             beside = [other for other, its in state.pids.items() if its == pid and other != name]
             shared = f" shared with {', '.join(beside)}" if beside else ""
-            console.print(f"{name:22} process {pid}{shared}, {mark}", highlight=False)
+            often = restarts.get(name.lower(), 0)
+            again = f", restarted {often} times; `openspot logs {name.lower()}`" if often else ""
+            console.print(f"{name:22} process {pid}{shared}, {mark}{again}", highlight=False, soft_wrap=True)
         for name in ready:
             if name not in state.pids:
                 console.print(f"{name:22} stopped; `openspot start {name}` starts it", highlight=False)
         if backup.age_s is not None:
-            console.print(f"{'Last backup':22} {backup.age_s / 3600:.1f} hours ago", highlight=False)
+            sizes = "" if backup.new_bytes is None else f", {backup.stored_bytes:,} bytes, {backup.new_bytes:,} new"
+            console.print(f"{'Last backup':22} {backup.age_s / 3600:.1f} hours ago{sizes}", highlight=False)
         if backup.reason:
             console.print(
                 f"[yellow]![/yellow] the newest backup failed: {escape(backup.reason)}", highlight=False, soft_wrap=True
@@ -163,6 +195,17 @@ def status(
             console.print(f"[yellow]![/yellow] {space.message}", highlight=False, soft_wrap=True)
         _warn_of_slow_build()
     raise typer.Exit(0 if all(ready.values()) else 1)
+
+
+async def _restarts(state: "PlatformState") -> dict[str, int]:
+    """How often each process was restarted since the platform started, by service; empty if it does not say."""
+    from openspot.kit.supervision import Action, ControlError, Request, ask
+
+    try:
+        processes = (await ask(state.data_dir, Request(Action.PROCESSES))).processes
+    except ControlError:
+        return {}
+    return {service: process.restarts for process in processes for service in process.services}
 
 
 async def _readiness(settings: Settings, state: "PlatformState") -> dict[str, bool]:

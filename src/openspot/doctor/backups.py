@@ -40,7 +40,8 @@ def _newest(settings: Any) -> Iterator[Finding]:
     elif (age_s := time.time() - outcome.made_at) > max(AGE_S_MAX, 2 * settings.backup_every_s):
         yield problem("backup", f"the last good backup is {age_s / 86_400:.1f} days old", "run `openspot backup`")
     elif outcome.failed_at is None:
-        yield fine("backup", f"the last good backup is {age_s / 3600:.1f} hours old")
+        new = "" if outcome.new_bytes is None else f", and {outcome.new_bytes:,} bytes of it were new"
+        yield fine("backup", f"the last good backup is {age_s / 3600:.1f} hours old{new}")
 
 
 def _place(settings: Any) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from openspot.doctor.configuration import setting_findings
 from openspot.doctor.findings import Finding, fine, or_fine, problem
 from openspot.doctor.machine import findings_of, this_machine
 from openspot.doctor.places import directory_findings, disk_findings, port_findings, secret_findings
+from openspot.doctor.restarts import restart_findings
 from openspot.doctor.servers import bus_findings, database_findings
 from openspot.kit.settings import Settings
 from openspot.up.services import PlatformSettings, enabled
@@ -36,6 +37,8 @@ def deployment_findings(given: Settings) -> Iterator[Finding]:
         yield from port_findings(settings)
     else:
         yield from or_fine("services", "every service is ready", _unready(state, settings))
+    if data_dir.is_dir():
+        yield from restart_findings(data_dir)
     # An embedded server that does not run cannot be asked.
     if settings.database_url:
         yield from database_findings(settings.database_url, settings)

@@ -123,6 +123,8 @@ class Permission(StrEnum):
     OPERATORS_END_SESSIONS = "operators.end_sessions"
     STATS_READ = "stats.read"
     HEALTH_READ = "health.read"
+    LOGS_READ = "logs.read"
+    PROCESSES_RESTART = "processes.restart"
     JOURNAL_VERIFY = "journal.verify"
     JOURNAL_EXPORT = "journal.export"
     ALERTS_READ = "alerts.read"

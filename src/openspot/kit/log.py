@@ -10,13 +10,14 @@ import structlog
 
 from openspot.kit.settings import Settings
 
-_SECRET_WORDS = ("password", "secret", "token", "authorization", "api_key", "cookie")
+SECRET_WORDS = ("password", "secret", "token", "authorization", "api_key", "cookie")
+"""A field of the log whose name has one of these words shows no value."""
 _LEVELS = {"DEBUG": logging.DEBUG, "INFO": logging.INFO, "WARNING": logging.WARNING, "ERROR": logging.ERROR}
 
 
 def _hide_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for key in event:
-        if any(word in key.lower() for word in _SECRET_WORDS):
+        if any(word in key.lower() for word in SECRET_WORDS):
             event[key] = "***"
     return event
 

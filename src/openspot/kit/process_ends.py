@@ -1,28 +1,36 @@
-"""The newest ends of processes that nobody asked for, which the supervisor keeps in the data directory.
+"""The newest ends of processes, which the supervisor keeps in the data directory.
 
-The web server shows them, and operators' alerts tell of them.
+The web server shows them. Operators' alerts tell of those that nobody asked for.
 """
 
 import json
 import os
 import signal
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 FILE_NAME = "process-ends.json"
 KEPT_MAX = 100
 CAUSE_LENGTH_MAX = 300
+LINES_MAX = 12
+LINE_LENGTH_MAX = 300
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessEnd:
-    """A process that ended by itself, `at_ms` in milliseconds since 1970. `cause` is in words."""
+    """A process that ended, `at_ms` in milliseconds since 1970. `cause` is in words.
+
+    `is_asked` says that somebody asked for a restart; otherwise it ended by itself. `lines` are the last ones that it
+    wrote into the log, without secrets, oldest first.
+    """
 
     process: str
     title: str
     at_ms: int
     cause: str
+    is_asked: bool = False
+    lines: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -59,7 +67,16 @@ def read_ends(data_dir: Path) -> list[ProcessEnd]:
     try:
         rows = json.loads((data_dir / FILE_NAME).read_bytes())
         return [
-            ProcessEnd(str(row["process"]), str(row["title"]), int(row["at_ms"]), str(row["cause"])) for row in rows
+            ProcessEnd(
+                process=str(row["process"]),
+                title=str(row["title"]),
+                at_ms=int(row["at_ms"]),
+                cause=str(row["cause"]),
+                # An earlier release wrote neither.
+                is_asked=bool(row.get("is_asked", False)),
+                lines=[str(line) for line in row.get("lines", [])],
+            )
+            for row in rows
         ]
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return []

@@ -156,7 +156,9 @@ class Rules:
 
     def _restarts(self, seen: Observation) -> Finding | None:
         newest = seen.at * 1000 - RESTART_WINDOW_MS
-        return _named({f"{end.process} {end.at_ms}": end.text for end in seen.ends if end.at_ms > newest})
+        return _named(
+            {f"{end.process} {end.at_ms}": end.text for end in seen.ends if end.at_ms > newest and not end.is_asked}
+        )
 
     def _lags(self, seen: Observation) -> Finding | None:
         texts = {

@@ -17,6 +17,7 @@ import psutil
 from openspot.kit.secrets_file import with_known_secrets
 from openspot.kit.settings import variable
 from openspot.up.embedded_nats import free_port
+from openspot.up.log_lines import LOG_NAME
 from openspot.up.services import SERVICES, PlatformSettings
 from openspot.up.state import PlatformState, running_state, settings_of_running
 
@@ -52,7 +53,7 @@ class ChildPlatform:
     def log_path(self) -> Path:
         """The log of the platform. That of an ephemeral one is gone when it has ended."""
         state = running_state(self.data_dir)
-        return (state.data_dir if state else self.data_dir) / "openspot.log"
+        return (state.data_dir if state else self.data_dir) / LOG_NAME
 
     def start(self, timeout_s: float = 240.0) -> float:
         """Start it, wait until all services are ready, and return the seconds that this took.

@@ -29,7 +29,7 @@ from openspot.migrations import create_database, name_of, upgrade
 from openspot.up.bus_keeper import BusKeeper
 from openspot.up.bus_passwords import BusPasswordsError, kept_passwords
 from openspot.up.bus_users import ACCESSES, API_PREFIX, KEEPER, OPERATOR, STORE, bus_accounts, url_of
-from openspot.up.control import Action, ControlError, ControlServer
+from openspot.up.control import ControlServer
 from openspot.up.data_directory import EPHEMERAL, DataDirectoryError, claim, take_lock
 from openspot.up.demo import give_the_demo_a_past
 from openspot.up.embedded_nats import EmbeddedNats, EmbeddedServerError, adopt_streams, free_port, port_is_free
@@ -37,7 +37,10 @@ from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.exposure import dangers
 from openspot.up.last_fault import last_fault
 from openspot.up.launch import Launcher, best_launcher
+from openspot.up.log_lines import LOG_NAME
 from openspot.up.nats_configuration import NatsConfiguration
+from openspot.up.operations import Operations, Server
+from openspot.up.redaction import Redactor, passwords_in, secrets_of
 from openspot.up.services import DESCRIPTORS, addresses, enabled, grouped
 from openspot.up.state import end_leftovers, write_state
 from openspot.up.supervisor import Child, ChildFailedError, child_settings
@@ -49,7 +52,6 @@ LOG_BYTES_MAX = 50_000_000
 WATCH_INTERVAL_S = 0.5
 SERVER_PAUSE_S = 2.0
 """How long an embedded server that did not start again is left alone, for example on a full disk."""
-Server = EmbeddedNats | EmbeddedPostgres
 
 
 class StartError(Exception):
@@ -80,13 +82,13 @@ class Platform:
         self._disk = Disk(folder, settings.disk_reserve_mib * MEBIBYTE)
         self._disk_state = DiskState.OK
         self._control: ControlServer | None = None
-        self._controlling = asyncio.Lock()
-        """One service at a time is stopped or started on request."""
+        self._operations: Operations | None = None
+        self._redactor = Redactor()
 
     @property
     def log_path(self) -> Path:
         """The one log of all processes."""
-        return self.settings.data_dir / "openspot.log"
+        return self.settings.data_dir / LOG_NAME
 
     async def start(self) -> None:
         """Run the steps after `take_data_directory`. Raises StartError; `stop` then ends what was started."""
@@ -249,9 +251,11 @@ class Platform:
             ) from error
 
     async def _start_children(self, launcher: Launcher) -> None:
+        self._redactor = Redactor(secrets_of(self.settings) | passwords_in(self._bus_urls.values()))
         given = {name: child_settings(name, self.settings, self._bus_urls) for name in self._services}
         children = [
-            Child({name: given[name] for name in names}, self.log_path, launcher) for names in grouped(self.settings)
+            Child({name: given[name] for name in names}, self.log_path, launcher, self._redactor)
+            for names in grouped(self.settings)
         ]
         self._children = {name: child for child in children for name in child.names}
         ready = {name: asyncio.Event() for name in self._services}
@@ -280,7 +284,7 @@ class Platform:
 
     def _last_fault(self, child: Child) -> str:
         """The newest error that a child logged, and the place to read more."""
-        fault = last_fault(self.log_path, {child.name, *child.names})
+        fault = self._redactor(last_fault(self.log_path, {child.name, *child.names}))
         return f"{fault} (more in {self.log_path})" if fault else f"see {self.log_path}"
 
     def pids(self) -> dict[str, int]:
@@ -312,38 +316,12 @@ class Platform:
         self._console.print(f"Ctrl-C stops everything{removed}.")
 
     async def _start_control(self) -> None:
-        self._control = ControlServer(self.settings.data_dir, self._carry_out)
+        self._operations = Operations(self._children, self._servers, self.log_path, self._redactor, self._write_state)
+        self._control = ControlServer(self.settings.data_dir, self._operations.carry_out)
         try:
             await self._control.start()
         except OSError as error:
             raise StartError(f"the control socket in {self.settings.data_dir} cannot be made: {error}") from error
-
-    async def _carry_out(self, action: Action, service: str) -> tuple[str, ...]:
-        """Stop, start or restart one service, with those that share its process. Returns their names.
-
-        Raises ControlError.
-        """
-        child = self._children.get(service)
-        if child is None:
-            raise ControlError(f"no service {service} runs here; there are: {', '.join(sorted(self._children))}")
-        async with self._controlling:
-            if action is Action.START and child.pid is not None:
-                raise ControlError(f"{service} runs already")
-            if action is Action.STOP and child.pid is None:
-                raise ControlError(f"{service} does not run")
-            log.info("asked for a service", action=action.value, child=service)
-            if action in (Action.STOP, Action.RESTART):
-                await child.stop()
-            if action in (Action.START, Action.RESTART):
-                await child.start()
-                try:
-                    await child.await_started()
-                except ChildFailedError as error:
-                    raise ControlError(f"{error}; {self._last_fault(child)}") from error
-            # So that `openspot status` shows it at once. On a full disk the watch tries again.
-            with contextlib.suppress(OSError):
-                self._write_state()
-        return child.names
 
     async def watch(self, stop: asyncio.Event) -> None:
         """Restart embedded servers that end, and keep the state file up to date, until `stop` is set."""
@@ -361,6 +339,8 @@ class Platform:
                     )
                     with contextlib.suppress(OSError):
                         await asyncio.to_thread(note_end, self.settings.data_dir, end)
+                    if self._operations is not None:
+                        self._operations.server_restarts[name] += 1
                     try:
                         await asyncio.to_thread(server.start)
                     except (EmbeddedServerError, OSError) as error:
@@ -379,6 +359,8 @@ class Platform:
         """Stop the services, each before those that it uses, then the servers."""
         if self._control is not None:
             await self._control.stop()
+        if self._operations is not None:
+            await self._operations.stop()
         children = list(dict.fromkeys(self._children.values()))
         stopped = {child.name: asyncio.Event() for child in children}
 

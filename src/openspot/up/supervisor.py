@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from openspot.kit.log import get_logger
-from openspot.kit.process_ends import ProcessEnd, cause_of, note_end
+from openspot.kit.process_ends import LINE_LENGTH_MAX, LINES_MAX, ProcessEnd, cause_of, note_end
 from openspot.kit.service import SUPERVISED
 from openspot.kit.settings import Settings, host_for_clients
 from openspot.kit.settings import environment_of as variables_of
 from openspot.up.last_fault import last_fault
 from openspot.up.launch import Launched, Launcher
+from openspot.up.log_lines import last_lines
 from openspot.up.one_process import process_name
+from openspot.up.redaction import Redactor
 from openspot.up.services import (
     DESCRIPTOR_OF,
     ORIGIN_SETTINGS,
@@ -22,7 +24,6 @@ from openspot.up.services import (
     TOLD,
     own_bus_variable,
     page_origins,
-    without_password,
 )
 
 log = get_logger("supervisor")
@@ -89,16 +90,27 @@ async def is_ready(host: str, port: int, timeout_s: float, path: str = "/ready")
 class Child:
     """A child process with one service, or with several that share it. It is restarted whenever it ends, until `stop`.
 
-    `settings` holds the settings of each service by its name, in the order of SHARING.
+    `settings` holds the settings of each service by its name, in the order of SHARING. `redactor` hides secrets in what
+    is kept of the log.
     """
 
-    def __init__(self, settings: Mapping[str, Settings], log_path: Path, launcher: Launcher) -> None:
+    def __init__(
+        self,
+        settings: Mapping[str, Settings],
+        log_path: Path,
+        launcher: Launcher,
+        redactor: Redactor | None = None,
+    ) -> None:
         self.services = tuple(SERVICES[name] for name in settings)
         self.names = tuple(settings)
         self.name = process_name(self.names)
         self.title = " and ".join(service.title for service in self.services)
         self.restarts = 0
+        """How often it ended by itself since it was started."""
+        self.starts = 0
+        """How often its process was started, asked for or not."""
         self._settings = settings
+        self._redactor = redactor or Redactor()
         self._log_path = log_path
         self._launcher = launcher
         self._process: Launched | None = None
@@ -120,20 +132,37 @@ class Child:
         """Process id of the running child."""
         return self._process.pid if self._process is not None and self._process.returncode is None else None
 
-    async def start(self) -> None:
-        """Start it, and restart it from now on. After `stop` this starts it anew."""
+    @property
+    def is_stopped(self) -> bool:
+        """Whether somebody has stopped it, and nobody started it since."""
+        return self._stopping
+
+    async def start(self, *, is_persistent: bool = False) -> None:
+        """Start it, and restart it from now on. After `stop` this starts it anew.
+
+        Raises OSError if it cannot be started, on a full disk for example; if `is_persistent`, that is tried again.
+        """
         self._stopping = False
         self.restarts = 0
-        await self._spawn()
+        try:
+            await self._spawn()
+        except OSError as error:
+            if not is_persistent:
+                self._stopping = True
+                raise
+            log.error("child not started, trying again", child=self.name, error=str(error))
         self._watch = asyncio.create_task(self._keep_alive())
 
     async def _spawn(self) -> None:
         environment = environment_of(self._settings)
         self._process = await self._launcher.launch(self.names, environment, self._log_path)
+        self.starts += 1
 
     async def _keep_alive(self) -> None:
         pause_s = RESTART_PAUSE_S_MIN
         loop = asyncio.get_running_loop()
+        if self.pid is None:
+            await self._spawn_at_last()
         while True:
             assert self._process is not None
             began = loop.time()
@@ -145,21 +174,34 @@ class Child:
             log.error("child ended, starting it again", child=self.name, exit_code=code, pause_s=pause_s)
             await asyncio.to_thread(self._note_end, code)
             await asyncio.sleep(pause_s)
-            while not self._stopping:
-                try:
-                    await self._spawn()
-                    break
-                except OSError as error:
-                    # For example, there is no space for the log.
-                    log.error("child not started, trying again", child=self.name, error=str(error))
-                    await asyncio.sleep(RESTART_PAUSE_S_MAX)
+            await self._spawn_at_last()
+
+    async def _spawn_at_last(self) -> None:
+        while not self._stopping:
+            try:
+                await self._spawn()
+                return
+            except OSError as error:
+                # For example, there is no space for the log.
+                log.error("child not started, trying again", child=self.name, error=str(error))
+                await asyncio.sleep(RESTART_PAUSE_S_MAX)
 
     def _note_end(self, code: int) -> None:
         """Keep the end for the health page and the alerts. A full disk keeps none."""
-        at_ms, data_dir = time.time_ns() // 1_000_000, self._settings[self.names[0]].data_dir
         with contextlib.suppress(OSError):
-            fault = without_password(last_fault(self._log_path, {self.name, *self.names}))
-            note_end(data_dir, ProcessEnd(self.name, self.title, at_ms, cause_of(code, fault)))
+            self.note(cause_of(code, self._redactor(last_fault(self._log_path, {self.name, *self.names}))))
+
+    def note(self, cause: str, *, is_asked: bool = False) -> None:
+        """Keep an end of now, with the last lines of the log. Raises OSError."""
+        end = ProcessEnd(
+            process=self.name,
+            title=self.title,
+            at_ms=time.time_ns() // 1_000_000,
+            cause=cause,
+            is_asked=is_asked,
+            lines=last_lines(self._log_path, self._redactor, {self.name, *self.names}, LINES_MAX, LINE_LENGTH_MAX),
+        )
+        note_end(self._settings[self.names[0]].data_dir, end)
 
     async def await_started(self) -> None:
         """Wait until each `started_path` returns 200. Raises ChildFailedError if the child keeps ending instead."""

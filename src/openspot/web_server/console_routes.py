@@ -1,5 +1,5 @@
-"""The web server's own routes: health, the buttons that reconcile and prove, and withdrawals for the console; two
-for traders.
+"""The web server's own routes: health, processes and their log, the buttons that reconcile and prove, and withdrawals
+for the console; two for traders.
 
 The console's require the token of an operator's session, and a permission. Anybody may read the status. Traders can
 play a deposit, on platforms that have it.
@@ -21,6 +21,7 @@ from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.reserves import Proving
 from openspot.web_server.simulated_deposits import SimulatedDeposits
+from openspot.web_server.supervised import Supervised
 
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 DECISIONS = ("approvals", "rejection", "signatures")
@@ -36,6 +37,7 @@ def console_routes(
     proving: Proving,
     custody: CustodyGateway,
     status: PublicStatus,
+    supervised: Supervised,
     otherwise: ASGIApp,
     deposits: SimulatedDeposits | None = None,
 ) -> ASGIApp:
@@ -46,6 +48,18 @@ def console_routes(
         if refused is None:
             return Response(await reporter.report(), media_type="application/json")
         return refusal(*refused)
+
+    async def processes(request: Request) -> Response:
+        refused = await operators.may_look(request, Permission.HEALTH_READ)
+        return await supervised.processes() if refused is None else refusal(*refused)
+
+    async def ends(request: Request) -> Response:
+        refused = await operators.may_look(request, Permission.LOGS_READ)
+        return supervised.ends() if refused is None else refusal(*refused)
+
+    async def logs(request: Request) -> Response:
+        refused = await operators.may_look(request, Permission.LOGS_READ)
+        return await supervised.logs(request) if refused is None else refusal(*refused)
 
     async def public_status(request: Request) -> Response:
         return Response(await status.report(), media_type="application/json")
@@ -87,6 +101,9 @@ def console_routes(
     withdrawals = "/console/custody/withdrawals"
     handlers: list[tuple[str, str, Handler]] = [
         ("GET", "/console/health.json", health),
+        ("GET", "/console/processes.json", processes),
+        ("GET", "/console/ends.json", ends),
+        ("GET", "/console/logs.json", logs),
         ("GET", "/status.json", public_status),
         ("POST", "/console/reconcile", reconcile),
         ("POST", "/console/reserves", prove),

@@ -4,7 +4,6 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -60,18 +59,22 @@ class ServiceHealth(msgspec.Struct, frozen=True):
 
 
 class EndedProcess(msgspec.Struct, frozen=True, rename="camel"):
-    """A process that ended by itself and was started again, `at_ms` in milliseconds since 1970."""
+    """A process that ended and was started again, `at_ms` in milliseconds since 1970.
+
+    `is_asked` says that somebody asked for that; otherwise it ended by itself.
+    """
 
     process: str
     title: str
     at_ms: int
     cause: str
+    is_asked: bool
 
 
 class HealthReport(msgspec.Struct, frozen=True):
     """Every service at the time `at`, in milliseconds since 1970, and the last reconciliation, if there was one.
 
-    `ends` are the newest ends of processes that nobody asked for, newest first.
+    `ends` are the newest ends of processes, newest first; their last lines are not for everybody.
 
     `reconciling` says whether one runs now that an operator started. `failure` says why the last such run left no
     outcome.
@@ -123,7 +126,10 @@ class HealthReporter:
         report = HealthReport(
             time.time_ns() // 1_000_000,
             services,
-            [EndedProcess(**asdict(end)) for end in reversed(read_ends(self._path.parent))][:ENDS_SHOWN_MAX],
+            [
+                EndedProcess(end.process, end.title, end.at_ms, end.cause, end.is_asked)
+                for end in reversed(read_ends(self._path.parent))
+            ][:ENDS_SHOWN_MAX],
             last_reconcile(self._path),
             is_running,
             asked.failure if asked is not None else "",

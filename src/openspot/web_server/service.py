@@ -23,6 +23,7 @@ from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.reserves import Proving
 from openspot.web_server.settings import WebServerSettings
 from openspot.web_server.simulated_deposits import SimulatedDeposits
+from openspot.web_server.supervised import Supervised
 
 log = get_logger("web")
 
@@ -71,6 +72,7 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
             proving,
             CustodyGateway(client, settings.custody_url, wait_s),
             status,
+            Supervised(settings.data_dir),
             otherwise=pages,
             deposits=SimulatedDeposits(client, settings.rest_url, settings.data_dir, wait_s)
             if settings.simulates_deposits

@@ -185,6 +185,35 @@ async def test_a_second_backup_stores_only_what_is_new_and_old_ones_are_removed(
     assert verify(site.place, third.name).problems == []
 
 
+async def test_rows_that_change_in_the_middle_of_a_table_make_few_new_objects_and_the_backup_is_whole(
+    market: MirroredMarket, site: BackupSite, bus_accounts: BusAccounts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openspot.backup.pieces.PIECE_BYTES_MIN", 5_000)
+    monkeypatch.setattr("openspot.backup.pieces.LINES_BYTES", 5_000)
+    await market.pool.execute(
+        "INSERT INTO audit_records (request_id, user_id, method, path, status, address, duration_ms, created_at)"
+        " SELECT 'r' || n, 'u', 'GET', '/orders', 200, '::1', 1, now() FROM generate_series(1, 5000) AS n"
+    )
+    await market.trade(1)
+    first = await site.back_up(market.settings)
+    await market.pool.execute("DELETE FROM audit_records WHERE request_id IN ('r1', 'r2500')")
+    second = await site.back_up(market.settings, keep=1)
+    assert 0 < second.new_bytes([first]) < second.stored_bytes / 5
+    outcome = backup_outcome(market.settings.data_dir)
+    assert (outcome.stored_bytes, outcome.new_bytes) == (second.stored_bytes, second.new_bytes([first]))
+    # The first is removed, and what the second shares with it is still there.
+    assert site.place.names() == [second.name]
+    sound: dict[str, int] = {}
+    assert verify(site.place, second.name, sound).problems == []
+    assert len(sound) == len(second.objects)
+    _, settings = await site.restore(tmp_path / "restored", bus_accounts.next_url())
+    connection: Any = await asyncpg.connect(settings.database_url)
+    try:
+        assert await connection.fetchval("SELECT count(*) FROM audit_records WHERE user_id = 'u'") == 4998
+    finally:
+        await connection.close()
+
+
 def stored(site: BackupSite) -> dict[str, int]:
     """The objects, with the time at which each was written."""
     return {path.name: path.stat().st_mtime_ns for path in (site.folder / "objects").glob("*/*")}

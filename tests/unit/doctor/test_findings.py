@@ -23,8 +23,10 @@ from openspot.doctor.places import (
     space_finding,
     sync_finding,
 )
+from openspot.doctor.restarts import restart_findings
 from openspot.kit.backup_outcome import LAST, note_backup, note_failure
 from openspot.kit.disk import MEBIBYTE, DiskSpace
+from openspot.kit.process_ends import ProcessEnd, note_end
 from openspot.up.interpreter import SLOW_BUILD
 from openspot.up.services import PlatformSettings
 
@@ -198,6 +200,34 @@ def test_backups_are_judged_by_age_outcome_place_and_key(tmp_path: Path) -> None
     (data / LAST).write_text(f'{{"time": {time.time() - 2 * 86_400 - 60}}}', "utf-8")
     assert found() == {("problem", "backup")}
     assert found(backup_every_s=86_400 * 7) == set()
+
+
+def test_processes_that_ended_by_themselves_within_a_day_are_named(tmp_path: Path) -> None:
+    now_ms = time.time_ns() // 1_000_000
+
+    def end(process: str, hours: float, *, is_asked: bool = False) -> None:
+        at_ms = round(now_ms - hours * 3_600_000)
+        note_end(tmp_path, ProcessEnd(process, process.title(), at_ms, f"signal {hours}", is_asked=is_asked))
+
+    end("ledger", 25)
+    end("router", 1, is_asked=True)
+    assert bad(restart_findings(tmp_path)) == []
+    end("ledger", 23)
+    for hours in (3, 2, 1):
+        end("rest-edge+router", hours)
+    assert bad(restart_findings(tmp_path)) == [
+        (
+            "warning",
+            "restarts",
+            "Ledger ended by itself once within a day, at last with signal 23; `openspot logs ledger` shows why",
+        ),
+        (
+            "problem",
+            "restarts",
+            "Rest-Edge+Router ended by itself 3 times within a day, at last with signal 1; `openspot logs rest-edge`"
+            " shows why",
+        ),
+    ]
 
 
 def test_a_problem_ends_with_exit_code_1_and_a_warning_does_not() -> None:

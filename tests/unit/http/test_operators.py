@@ -39,6 +39,7 @@ def test_what_is_for_administrators_alone_no_other_role_may_do() -> None:
         "participants.reset_password", "participants.set_type", "wallets.configure", "plans.change", "symbols.delete",
         "currencies.delete", "permissions.grant", "operators.end_sessions",
         "settings.change",
+        "processes.restart",
     }  # fmt: skip
 
 

@@ -55,10 +55,12 @@ def test_the_disk_is_low_below_the_bound() -> None:
 
 
 def test_an_end_of_a_process_is_told_for_half_an_hour_with_its_cause() -> None:
-    def end(minutes: float) -> ProcessEnd:
-        return ProcessEnd("ledger", "Ledger", round(NOW * 1000 - minutes * MINUTE_MS), "signal SIGKILL")
+    def end(minutes: float, *, is_asked: bool = False) -> ProcessEnd:
+        at_ms = round(NOW * 1000 - minutes * MINUTE_MS)
+        return ProcessEnd("ledger", "Ledger", at_ms, "signal SIGKILL", is_asked=is_asked)
 
-    seen = Observation(NOW, ends=(end(30), end(29.9)))
+    # Whoever asked for a restart need not be told of it.
+    seen = Observation(NOW, ends=(end(30), end(29.9), end(1, is_asked=True)))
     found = rules().judge(seen)[AlertKind.SERVICE_RESTARTED]
     assert found == Finding(
         "Ledger ended at 2027-01-15 07:30:06 UTC: signal SIGKILL", frozenset({f"ledger {end(29.9).at_ms}"})

@@ -22,6 +22,7 @@ from openspot.web_server.operators import Operators, UserSessions
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.reserves import Proving
+from openspot.web_server.supervised import Supervised
 from tests.support.asgi import ask
 from tests.support.edge_operators import engine_token, participant_in
 from tests.support.waiting import eventually, stretched
@@ -101,6 +102,7 @@ class Console:
             self.proving,
             CustodyGateway(client, url, stretched(15)),
             PublicStatus(self.reporter.services),
+            Supervised(folder),
             otherwise=self._nothing,
         )
 

@@ -24,6 +24,7 @@ from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.reserves import Proving
 from openspot.web_server.service import by_path
 from openspot.web_server.settings import WebServerSettings
+from openspot.web_server.supervised import Supervised
 from tests.support.asgi import ask
 from tests.support.edge_operators import engine_token, participant_in
 from tests.support.waiting import stretched
@@ -112,7 +113,8 @@ async def test_the_newest_ends_of_processes_come_first(session: aiohttp.ClientSe
     for number in range(ENDS_SHOWN_MAX + 1):
         note_end(tmp_path, ProcessEnd("ledger", "Ledger", number, "signal SIGKILL"))
     ends = json.loads(await HealthReporter(session, {}, tmp_path, stretched(3)).report())["ends"]
-    assert ends[0] == {"process": "ledger", "title": "Ledger", "atMs": ENDS_SHOWN_MAX, "cause": "signal SIGKILL"}
+    newest = {"process": "ledger", "title": "Ledger", "atMs": ENDS_SHOWN_MAX, "cause": "signal SIGKILL"}
+    assert ends[0] == newest | {"isAsked": False}
     assert [end["atMs"] for end in ends] == list(range(ENDS_SHOWN_MAX, 0, -1))
 
 
@@ -149,7 +151,9 @@ async def test_only_administrators_see_the_report(
     custody = CustodyGateway(session, address, stretched(15))
     status = PublicStatus(reporter.services)
     proving = Proving(tmp_path)
-    routes = console_routes(reporter, operators, nothing_runs, proving, custody, status, otherwise=no_pages)
+    routes = console_routes(
+        reporter, operators, nothing_runs, proving, custody, status, Supervised(tmp_path), otherwise=no_pages
+    )
     application = by_path(routes, Health())
     statuses = {}
     for value in ("Bearer operator", "Bearer robot", "Bearer trader", "Bearer nobody", "operator", "Bearer ", ""):

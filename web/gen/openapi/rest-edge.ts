@@ -3088,6 +3088,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/processes/{process}/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to restart a process that `openspot up` runs; the reply does not wait for it
+         * @description Only an operator with the permission `processes.restart` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        post: operations["restart_process"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/users/search": {
         parameters: {
             query?: never;
@@ -7081,7 +7101,7 @@ export interface components {
          *     `http/operators.py` says which role has which.
          * @enum {string}
          */
-        Permission: "console.use" | "orders.read_all" | "orders.cancel_any" | "orders.cancel_all" | "trades.read_all" | "trades.export" | "trades.annotate" | "participants.read" | "participants.create" | "participants.activate" | "participants.deactivate" | "participants.set_stp_mode" | "participants.set_fees" | "participants.reset_password" | "participants.set_type" | "users.read" | "users.export" | "users.annotate" | "users.lock_login" | "users.lock_withdrawals" | "users.reset_second_factor" | "users.resend_mail" | "users.set_limits" | "users.close" | "balances.read_all" | "balances.adjust_up" | "balances.adjust_down" | "balances.approve" | "balances.transfer" | "balances.export" | "deposits.read" | "deposits.export" | "deposits.credit" | "withdrawals.read" | "withdrawals.export" | "withdrawals.approve" | "withdrawals.reject" | "withdrawals.sign" | "withdrawals.assign" | "wallets.read" | "wallets.configure" | "payments.read" | "payments.export" | "plans.read" | "plans.change" | "markets.read" | "markets.announce" | "symbols.create" | "symbols.update" | "symbols.set_phase" | "symbols.deactivate" | "symbols.delete" | "currencies.create" | "currencies.update" | "currencies.delete" | "fees.configure" | "risk.read" | "risk.set_limits" | "risk.freeze_participant" | "margin.read" | "margin.liquidate" | "kyc.read" | "kyc.decide" | "cases.read" | "cases.close" | "reports.regulatory" | "reports.read" | "reports.export" | "reserves.prove" | "sessions.read" | "sessions.end_any" | "api_keys.read_all" | "api_keys.revoke_any" | "permissions.read" | "permissions.grant" | "operators.read" | "operators.end_sessions" | "stats.read" | "health.read" | "journal.verify" | "journal.export" | "alerts.read" | "alerts.try" | "reconcile.run" | "reconcile.read" | "audit.read" | "audit.export" | "settings.read" | "settings.change";
+        Permission: "console.use" | "orders.read_all" | "orders.cancel_any" | "orders.cancel_all" | "trades.read_all" | "trades.export" | "trades.annotate" | "participants.read" | "participants.create" | "participants.activate" | "participants.deactivate" | "participants.set_stp_mode" | "participants.set_fees" | "participants.reset_password" | "participants.set_type" | "users.read" | "users.export" | "users.annotate" | "users.lock_login" | "users.lock_withdrawals" | "users.reset_second_factor" | "users.resend_mail" | "users.set_limits" | "users.close" | "balances.read_all" | "balances.adjust_up" | "balances.adjust_down" | "balances.approve" | "balances.transfer" | "balances.export" | "deposits.read" | "deposits.export" | "deposits.credit" | "withdrawals.read" | "withdrawals.export" | "withdrawals.approve" | "withdrawals.reject" | "withdrawals.sign" | "withdrawals.assign" | "wallets.read" | "wallets.configure" | "payments.read" | "payments.export" | "plans.read" | "plans.change" | "markets.read" | "markets.announce" | "symbols.create" | "symbols.update" | "symbols.set_phase" | "symbols.deactivate" | "symbols.delete" | "currencies.create" | "currencies.update" | "currencies.delete" | "fees.configure" | "risk.read" | "risk.set_limits" | "risk.freeze_participant" | "margin.read" | "margin.liquidate" | "kyc.read" | "kyc.decide" | "cases.read" | "cases.close" | "reports.regulatory" | "reports.read" | "reports.export" | "reserves.prove" | "sessions.read" | "sessions.end_any" | "api_keys.read_all" | "api_keys.revoke_any" | "permissions.read" | "permissions.grant" | "operators.read" | "operators.end_sessions" | "stats.read" | "health.read" | "logs.read" | "processes.restart" | "journal.verify" | "journal.export" | "alerts.read" | "alerts.try" | "reconcile.run" | "reconcile.read" | "audit.read" | "audit.export" | "settings.read" | "settings.change";
         /**
          * PlanRecord
          * @description A plan. `prices` are for one period of `intervalMonths`, by asset, before discount.
@@ -7688,6 +7708,29 @@ export interface components {
         ResetPasswordBody: {
             token: string;
             newPassword: string;
+        };
+        /**
+         * RestartBody
+         * @description Why a process is restarted, which the trail keeps, and its process id as the operator saw it.
+         *
+         *     `pid` is 0 for one that did not run. A process that was restarted since has another id, and is left alone: a second
+         *     request changes nothing.
+         * @example {
+         *       "pid": 4711,
+         *       "reason": "its consumer is stuck since 12:00"
+         *     }
+         */
+        RestartBody: {
+            pid: number;
+            reason: string;
+        };
+        /**
+         * RestartResponse
+         * @description The process whose restart has begun, with the services that share it.
+         */
+        RestartResponse: {
+            process: string;
+            services: string[];
         };
         /**
          * ReviewAnswer
@@ -23378,6 +23421,123 @@ export interface operations {
                 };
             };
             /** @description the service of alerts does not respond, or nobody is told: ALERTS_SILENT */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    restart_process: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The process, or a service in it, for example ledger */
+                process: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RestartBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestartResponse"];
+                };
+            };
+            /** @description the body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such process runs here: PROCESS_NOT_FOUND */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description it is not restarted on request: PROCESS_FIXED; it was stopped on the machine: PROCESS_STOPPED; a restart is under way: PROCESS_RESTARTING; it was restarted since: PROCESS_CHANGED */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no `openspot up` runs this edge, or it does not respond: SUPERVISOR_SILENT */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -372,6 +372,8 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
     permissions: [
       permission("stats.read", "See the exchange's figures", ...READERS, "RISK_MANAGER", "READ_ONLY"),
       permission("health.read", "See the health of services", ...READERS),
+      permission("logs.read", "Read the logs of services", "AUDITOR"),
+      permission("processes.restart", "Restart a service"),
       permission("journal.verify", "Verify the journal", "AUDITOR"),
       permission("journal.export", "Export the journal", "AUDITOR"),
       permission("alerts.read", "See alerts and where they go"),

@@ -53,13 +53,15 @@ export interface Reconcile {
   error?: string;
 }
 
-/** A process that ended by itself and was started again. */
+/** A process that ended and was started again. */
 export interface ProcessEnd {
   process: string;
   title: string;
   /** In milliseconds since 1970. */
   atMs: number;
   cause: string;
+  /** Whether somebody asked for it. */
+  isAsked: boolean;
 }
 
 export interface HealthReport {

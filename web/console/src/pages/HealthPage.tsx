@@ -1,8 +1,9 @@
 import { Button, Stack } from "@mantine/core";
-import { SyncIcon } from "@primer/octicons-react";
+import { LogIcon, SyncIcon } from "@primer/octicons-react";
+import { useState } from "react";
 import { Badge, type Tone } from "#lib/components/Badge.tsx";
 import { Card } from "#lib/components/Card.tsx";
-import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { type Column, DataTable, type ListState } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState, ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
@@ -17,6 +18,9 @@ import {
   useReconcile,
 } from "../operator/health.ts";
 import { explainIfAny } from "../engine/messages.ts";
+import { useCan } from "../operator/session.ts";
+import { LastLinesDialog } from "../parts/LogDialog.tsx";
+import { ProcessesCard } from "../parts/ProcessesCard.tsx";
 import classes from "./HealthPage.module.css";
 
 const STATES: Record<ServiceHealth["state"], { tone: Tone; shape: string; text: string }> = {
@@ -51,6 +55,7 @@ const DIFFERENCE_COLUMNS: readonly Column<Difference>[] = [
 const END_COLUMNS: readonly Column<ProcessEnd>[] = [
   { id: "service", title: "Service", cell: ({ title }) => title },
   { id: "at", title: "Ended", cell: ({ atMs }) => <TimeText milliseconds={atMs} /> },
+  { id: "why", title: "Why", cell: ({ isAsked }) => (isAsked ? "asked for" : "by itself") },
   { id: "cause", title: "Cause", cell: ({ cause }) => cause },
 ];
 
@@ -108,8 +113,8 @@ export function HealthPage() {
   return (
     <>
       <PageHeader title="Health">
-        Every service as it sees itself, what it still has to do, and the last comparison of engine, ledger
-        and rows.
+        Every service as it sees itself, what it still has to do, the processes with their restarts and logs,
+        and the last comparison of engine, ledger and rows.
       </PageHeader>
       <Stack gap="md">
         <Card flush>
@@ -129,23 +134,40 @@ export function HealthPage() {
             }
           />
         </Card>
-        {query.data && query.data.ends.length > 0 && (
-          <Card title="Restarts" flush>
-            <DataTable
-              label="Restarts"
-              columns={END_COLUMNS}
-              rows={query.data.ends}
-              rowId={({ process, atMs }) => `${process} ${atMs}`}
-              rowName={({ title }) => title}
-              state={query}
-              problem={null}
-              empty={null}
-            />
-          </Card>
-        )}
+        <ProcessesCard />
+        {query.data && query.data.ends.length > 0 && <Restarts ends={query.data.ends} state={query} />}
         {query.data && <LastReconcile health={query.data} />}
       </Stack>
     </>
+  );
+}
+
+/** The newest ends of processes, with the last lines of each. */
+function Restarts({ ends, state }: { ends: readonly ProcessEnd[]; state: ListState }) {
+  const can = useCan();
+  const [shown, setShown] = useState<ProcessEnd | null>(null);
+  return (
+    <Card title="Restarts" flush>
+      <DataTable
+        label="Restarts"
+        columns={END_COLUMNS}
+        rows={ends}
+        rowId={({ process, atMs }) => `${process} ${atMs}`}
+        rowName={({ title, atMs }) => `the end of ${title} at ${new Date(atMs).toISOString()}`}
+        state={state}
+        problem={null}
+        empty={null}
+        actions={(row) => [
+          {
+            label: "Last lines",
+            icon: <LogIcon />,
+            disabledReason: can("logs.read") ? undefined : "You lack the permission logs.read.",
+            onClick: () => setShown(row),
+          },
+        ]}
+      />
+      {shown && <LastLinesDialog end={shown} title={shown.title} onClose={() => setShown(null)} />}
+    </Card>
   );
 }
 

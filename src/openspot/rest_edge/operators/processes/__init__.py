@@ -1,0 +1,1 @@
+"""Processes in the console: an operator restarts one that `openspot up` runs."""
