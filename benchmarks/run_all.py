@@ -28,6 +28,7 @@ NAMES = (
     "batch_sizes",
     "margin_scan",
     "rest_orders",
+    "beside_orders",
     "local_requests",
     "rest_signed_orders",
     "rest_order_batch",

@@ -58,6 +58,23 @@ async def is_set_within(event: asyncio.Event, timeout_s: float) -> bool:
         return event.is_set()
 
 
+async def result_within(future: asyncio.Future[Value], timeout_s: float) -> Value:
+    """Wait for a future that nobody else waits for, and return its result. Raises TimeoutError after `timeout_s`.
+
+    Every request waits like this, and `asyncio.timeout` would take four times as long.
+    """
+    timer = future.get_loop().call_later(timeout_s, _time_out, future)
+    try:
+        return await future
+    finally:
+        timer.cancel()
+
+
+def _time_out(future: asyncio.Future[Any]) -> None:
+    if not future.done():
+        future.set_exception(TimeoutError())
+
+
 async def cancellable(call: Coroutine[Any, Any, Value]) -> Value:
     """Await a library's coroutine so that a cancellation is never lost, even if the library swallows it.
 

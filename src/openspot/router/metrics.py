@@ -1,5 +1,7 @@
 """Metrics of the order router."""
 
+import functools
+
 from prometheus_client import Counter, Gauge, Histogram
 
 ORDERS = Counter("openspot_router_orders_total", "Orders submitted, by outcome and reason", ["outcome", "reason"])
@@ -47,3 +49,15 @@ CUSTODY_EVENTS = Counter("openspot_router_custody_events_total", "Custody events
 LEDGER_ALERTS = Counter(
     "openspot_router_ledger_failures_total", "Ledger postings of custody events that failed: alert on any", ["kind"]
 )
+
+
+@functools.cache
+def orders_of(outcome: str) -> Counter:
+    """The counter of placed orders with this outcome. It is kept, because to find it takes longer than to count."""
+    return ORDERS.labels(outcome, "")
+
+
+@functools.cache
+def balance_checks_of(source: str) -> Counter:
+    """The counter of balance checks by the figure of this source. It is kept, like those of `orders_of`."""
+    return BALANCE_CHECKS.labels(source)

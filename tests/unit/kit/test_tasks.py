@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from openspot.kit.tasks import TaskSet, cancellable, end_tasks, first_ended, is_set_within, run_until
+from openspot.kit.tasks import TaskSet, cancellable, end_tasks, first_ended, is_set_within, result_within, run_until
 from tests.support.waiting import stretched
 
 
@@ -137,3 +137,32 @@ async def test_a_pause_is_cut_short_by_its_event() -> None:
     assert not await is_set_within(stop, 0.001)
     asyncio.get_running_loop().call_soon(stop.set)
     assert await is_set_within(stop, 3600)
+
+
+async def test_a_result_in_time_is_returned_and_leaves_no_timer() -> None:
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[str] = loop.create_future()
+    loop.call_soon(answer.set_result, "in time")
+    assert await result_within(answer, 0.01) == "in time"
+    refused: asyncio.Future[str] = loop.create_future()
+    loop.call_soon(refused.set_exception, ValueError("refused"))
+    with pytest.raises(ValueError, match="refused"):
+        await result_within(refused, 0.01)
+    await asyncio.sleep(0.02)
+
+
+async def test_a_result_that_is_late_is_a_timeout_and_can_be_told_by_the_future() -> None:
+    answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    with pytest.raises(TimeoutError):
+        await result_within(answer, 0.01)
+    assert answer.done()
+
+
+async def test_whoever_waits_for_a_result_can_be_cancelled() -> None:
+    answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    waiting = asyncio.create_task(result_within(answer, 60))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert answer.cancelled()

@@ -12,6 +12,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from openspot.kit.bus.errors import NoAnswerError, NotSentError
+from openspot.kit.tasks import result_within
 
 NO_RESPONDERS = "503"
 """The server's status for a message that nobody listens to."""
@@ -60,8 +61,7 @@ class ReplyInbox:
             except nats.errors.Error as error:
                 # The client library checks a message before it sends any of it.
                 raise NotSentError(f"{subject}: {error}") from error
-            async with asyncio.timeout(timeout_s):
-                message = await reply
+            message = await result_within(reply, timeout_s)
         except TimeoutError as error:
             raise NoAnswerError(f"no answer to {subject} within {timeout_s} s") from error
         finally:

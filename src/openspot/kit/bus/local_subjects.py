@@ -10,6 +10,7 @@ import asyncio
 from openspot.kit.bus.connection import Connection
 from openspot.kit.bus.errors import NoAnswerError
 from openspot.kit.bus.provider import Answer, Provider
+from openspot.kit.tasks import result_within
 
 
 class LocalSubjects:
@@ -48,7 +49,6 @@ async def ask(provider: Provider, subject: str, payload: bytes, timeout_s: float
 
     await provider.take(payload, respond)
     try:
-        async with asyncio.timeout(timeout_s):
-            return await reply
+        return await result_within(reply, timeout_s)
     except TimeoutError as error:
         raise NoAnswerError(f"no answer to {subject} within {timeout_s} s") from error

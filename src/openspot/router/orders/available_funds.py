@@ -19,7 +19,7 @@ from openspot.engine_client.errors import EngineError
 from openspot.kit.bus import Bus, BusError
 from openspot.kit.log import get_logger
 from openspot.kit.single_flight import SingleFlight
-from openspot.router.metrics import BALANCE_CHECKS
+from openspot.router.metrics import balance_checks_of
 
 log = get_logger("balances")
 
@@ -74,17 +74,17 @@ class AvailableFunds:
         account = (user_id, asset)
         recent = self._recent.take(account, needed)
         if recent is not None:
-            BALANCE_CHECKS.labels("recent").inc()
+            balance_checks_of("recent").inc()
             return recent
         ledger = await self._of_ledger.get(account)
         if ledger is None:
-            BALANCE_CHECKS.labels("nobody").inc()
+            balance_checks_of("nobody").inc()
             return None
         if ledger >= needed:
-            BALANCE_CHECKS.labels("ledger").inc()
+            balance_checks_of("ledger").inc()
             self._recent.put(account, ledger - needed)
             return ledger
-        BALANCE_CHECKS.labels("engine").inc()
+        balance_checks_of("engine").inc()
         engine = await self._of_engine.get(account)
         return ledger if engine is None else engine
 

@@ -192,8 +192,9 @@ def _check_terms(candidate: Candidate) -> str | None:
     draft = candidate.draft
     if candidate.has_complete_rules:
         return terms_fault(draft.terms, draft.type, draft.time_in_force, candidate.now_ms)
-    if draft.time_in_force is TimeInForce.GTD or not replace(draft.terms, stop_price=None).is_empty:
-        # A stop price beside another type was always ignored here.
+    terms = draft.terms
+    # A stop price beside another type was always ignored here.
+    if draft.time_in_force is TimeInForce.GTD or not (terms.is_empty or replace(terms, stop_price=None).is_empty):
         return "triggers, timeInForce gtd and selfTradePrevention are not available under the rules of this platform"
     return None
 

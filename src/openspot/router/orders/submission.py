@@ -14,7 +14,7 @@ from openspot.engine_client.errors import EngineAmbiguousError, EngineError
 from openspot.kit import tracing
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
-from openspot.router.metrics import ORDERS
+from openspot.router.metrics import ORDERS, orders_of
 from openspot.router.orders.available_funds import AvailableFunds
 from openspot.router.orders.draft import OrderDraft, draft_of
 from openspot.router.orders.engine_order_ids import OrderIds, OrderIdsUnavailableError
@@ -188,7 +188,7 @@ class Submission:
             if not response.sequence:
                 await self._record_without_event(order, slot)
             return _refused(RefusalCode.ENGINE, response.result_code, order)
-        ORDERS.labels(order.status.value, "").inc()
+        orders_of(order.status.value).inc()
         record = placed_record(order, candidate.market.spec, response, with_fills=self._has_complete_rules)
         return SubmitOrderReply(True, record)
 
