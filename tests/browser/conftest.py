@@ -203,13 +203,24 @@ def participants(operator: Operator) -> None:
         operator.create(name)
 
 
-_markets = itertools.count(1)
+@pytest.fixture(scope="package")
+def markets(operator: Operator) -> Iterator[str]:
+    """Markets that nobody has used. One more is listed ahead, so that the next test need not wait for it."""
+    return _served_markets(operator)
+
+
+def _served_markets(operator: Operator) -> Iterator[str]:
+    ahead = operator.list_market("M1")
+    for number in itertools.count(2):
+        symbol, ahead = ahead, operator.list_market(f"M{number}")
+        operator.await_market(symbol)
+        yield symbol
 
 
 @pytest.fixture
-def market(operator: Operator) -> str:
+def market(markets: Iterator[str]) -> str:
     """A market of this test alone: what other tests left in their books does not trade with it."""
-    return operator.create_market(f"M{next(_markets)}")
+    return next(markets)
 
 
 @pytest.fixture

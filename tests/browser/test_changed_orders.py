@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.support.parts import first_then_proof
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
 
 SYMBOL = "ETH-BRL"
@@ -150,7 +151,7 @@ def with_keys(screen: TradingScreen, handle: Locator, by: int) -> None:
     screen.page.keyboard.press("Enter")
 
 
-@pytest.mark.parametrize("move", [with_mouse, with_finger, with_keys])
+@pytest.mark.parametrize("move", first_then_proof(with_keys, with_mouse, with_finger))
 def test_a_line_that_is_moved_asks_for_the_new_price(
     new_window: NewWindow,
     exchange: Exchange,

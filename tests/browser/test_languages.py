@@ -59,7 +59,14 @@ def words(language: str) -> Words:
     return Words(language)
 
 
-@pytest.mark.parametrize(("language", "price"), [("de", "101,5"), ("pt-BR", "102,5"), ("es", "103,5")])
+@pytest.mark.parametrize(
+    ("language", "price"),
+    [
+        ("de", "101,5"),
+        pytest.param("pt-BR", "102,5", marks=pytest.mark.proof),
+        pytest.param("es", "103,5", marks=pytest.mark.proof),
+    ],
+)
 def test_a_trader_logs_in_places_an_order_with_a_comma_and_logs_out(
     new_window: NewWindow, exchange: Exchange, words: Words, language: str, price: str
 ) -> None:

@@ -57,28 +57,30 @@ def postgres_server(run_folder: Path) -> Iterator[EmbeddedPostgres]:
 
 
 @pytest.fixture(scope="session")
-def databases(postgres_server: EmbeddedPostgres) -> TestDatabases:
+def databases(postgres_server: EmbeddedPostgres) -> Iterator[TestDatabases]:
     """Copies of the platform's database."""
-    return TestDatabases(postgres_server, "openspot")
+    with TestDatabases(postgres_server, "openspot") as copies:
+        yield copies
 
 
 @pytest.fixture(scope="session")
-def subscriptions_databases(postgres_server: EmbeddedPostgres) -> TestDatabases:
+def subscriptions_databases(postgres_server: EmbeddedPostgres) -> Iterator[TestDatabases]:
     """Copies of the subscription service's database."""
-    return TestDatabases(postgres_server, "openspot_subscriptions")
+    with TestDatabases(postgres_server, "openspot_subscriptions") as copies:
+        yield copies
 
 
 @pytest.fixture
-async def database_url(databases: TestDatabases) -> AsyncIterator[str]:
+def database_url(databases: TestDatabases) -> Iterator[str]:
     """A migrated, empty database of this test."""
-    async with databases.lend() as url:
+    with databases.lend() as url:
         yield url
 
 
 @pytest.fixture
-async def subscriptions_database_url(subscriptions_databases: TestDatabases) -> AsyncIterator[str]:
+def subscriptions_database_url(subscriptions_databases: TestDatabases) -> Iterator[str]:
     """A migrated, empty database of this test's subscription service."""
-    async with subscriptions_databases.lend() as url:
+    with subscriptions_databases.lend() as url:
         yield url
 
 

@@ -157,13 +157,12 @@ class MarginMarket(MirroredMarket):
 @asynccontextmanager
 async def margin_market(folder: Path, databases: TestDatabases, margins: int = 0) -> AsyncIterator[MarginMarket]:
     """A funded market at 100 USD for a BTC, and `margins` processes of the margin service side by side."""
-    with own_bus(folder) as (server, data):
-        async with databases.lend() as url:
-            settings = platform_settings(data, url, server.url).model_copy(
-                update={"margin_scan_s": 0.3, "margin_liquidation_pause_s": 0.3}
-            )
-            async with _running_market(settings, margins) as market:
-                yield market
+    with own_bus(folder) as (server, data), databases.lend() as url:
+        settings = platform_settings(data, url, server.url).model_copy(
+            update={"margin_scan_s": 0.3, "margin_liquidation_pause_s": 0.3}
+        )
+        async with _running_market(settings, margins) as market:
+            yield market
 
 
 @asynccontextmanager

@@ -1,6 +1,7 @@
 """The engine from outside, without asyncio: what browser tests prepare and look at beside the page."""
 
 import json
+import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
@@ -11,14 +12,19 @@ import grpc
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2, orders_pb2_grpc
 from openspot.kit.settings import Settings
-from tests.support.waiting import stretched
+from tests.support.waiting import STARVED, stretched
 
 PRICE_SCALE, QUANTITY_SCALE = 100, 10_000
 """Of the symbols that `create_market` makes."""
 
 
 class OperatorError(Exception):
-    """The engine refused a call; the message has its status and its body."""
+    """A service refused a call; the message has its status and its body."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        """`status` is that of HTTP, 0 if there is none."""
+        super().__init__(message)
+        self.status = status
 
 
 @dataclass
@@ -98,14 +104,41 @@ class Operator:
                 raise OperatorError(answer["error"])
 
     def create_market(self, base: str, quote: str = "USD") -> str:
+        """List a market, as `list_market` does, and return its symbol when the REST edge serves it.
+
+        Raises OperatorError.
+        """
+        symbol = self.list_market(base, quote)
+        self.await_market(symbol)
+        return symbol
+
+    def list_market(self, base: str, quote: str = "USD") -> str:
         """Make a currency and its market in another, with prices of two places and quantities of four.
 
-        Returns the symbol. Raises OperatorError.
+        Returns the symbol. The other services learn of the market a moment later. Raises OperatorError.
         """
         self.admin("POST", "/currencies", {"currency": base})
         body = {"symbol": f"{base}-{quote}", "tickSize": "0.01", "lotSize": "0.0001", "takerFee": 20, "makerFee": 10}
         symbol: str = self.admin("POST", "/symbols", body)["symbol"]
         return symbol
+
+    def await_market(self, symbol: str) -> None:
+        """Wait until the REST edge and market data know a market: its ticker needs both. Raises OperatorError."""
+        deadline = time.monotonic() + stretched(30)
+        while symbol not in self._markets_served():
+            if time.monotonic() > deadline:
+                raise OperatorError(f"the REST edge does not serve {symbol}")
+            time.sleep(0.1)
+
+    def _markets_served(self) -> set[str]:
+        try:
+            tickers = self._send("GET", "/api/v1/markets/tickers", None, "", self.settings.rest_url)
+        except OperatorError as error:
+            # A starved platform does nothing and says so.
+            if error.status not in STARVED:
+                raise
+            return set()
+        return {ticker["symbol"] for ticker in tickers}
 
     def place(self, participant_id: str, side: str, price: str, quantity: str, symbol: str) -> str:
         """Place a limit order; returns its engine id. Raises OperatorError if it is refused."""
@@ -186,7 +219,7 @@ class Operator:
             with urllib.request.urlopen(request, timeout=stretched(30)) as response:
                 return json.loads(response.read())
         except urllib.error.HTTPError as error:
-            raise OperatorError(f"{error.code}: {error.read().decode()}") from error
+            raise OperatorError(f"{error.code}: {error.read().decode()}", error.code) from error
 
 
 def _limit_order(

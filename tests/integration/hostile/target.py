@@ -151,8 +151,8 @@ def malformed(subject: str) -> float:
 @asynccontextmanager
 async def target(folder: Path, databases: TestDatabases) -> AsyncIterator[Target]:
     """Running services, in which alice and bob have funds."""
-    with own_bus(folder) as (server, data):
-        async with databases.lend() as url, _attacked(_complete(platform_settings(data, url, server.url))) as attacked:
+    with own_bus(folder) as (server, data), databases.lend() as url:
+        async with _attacked(_complete(platform_settings(data, url, server.url))) as attacked:
             yield attacked
 
 

@@ -396,7 +396,7 @@ async def test_connections_that_the_server_ends_are_replaced_without_the_caller_
     await credit(bus, posting("tx1"))
     await pool.execute(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        "WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()"
     )
     assert await credit(bus, posting("tx2")) == LedgerPostingReply(True, "20")
     assert (await balances(bus, "ann")).balances == [LedgerBalance("USD", "20", "0")]

@@ -6,14 +6,23 @@ import re
 import pytest
 import requests
 from schemathesis import Case
+from schemathesis.pytest import from_fixture
 
 from tests.integration.positions.conftest import PositionService
-from tests.integration.whole_edge.test_schema import check, few_examples, schema_of, sent, session, who_sends
+from tests.integration.whole_edge.test_schema import (
+    check,
+    few_examples,
+    node_id,
+    schema_fixture,
+    sent,
+    session,
+    who_sends,
+)
 from tests.support.positions import ADMIN, SERVICE_HEADERS, PositionClient
 
-__all__ = ["session"]
+__all__ = ["node_id", "session"]
 
-document = schema_of("positions")
+document = schema_fixture("positions")
 _serial = itertools.count()
 
 
@@ -33,18 +42,16 @@ def tokens(service: PositionService) -> dict[str, str]:
     return service.background.run(made())
 
 
-@document.parametrize()
+@from_fixture("document").parametrize()
 @few_examples
-@pytest.mark.parametrize("callers", [("admin", "user", "anonymous", "service")], ids=["all callers"])
 def test_the_position_service_keeps_to_its_document(
     case: Case,
     service: PositionService,
     tokens: dict[str, str],
     session: requests.Session,
-    callers: tuple[str, ...],
 ) -> None:
     number = next(_serial)
-    for caller in who_sends(number, callers):
+    for caller in who_sends(number, ("admin", "user", "anonymous", "service")):
         headers = dict(SERVICE_HEADERS) if caller == "service" else {}
         if caller in tokens:
             headers["Authorization"] = f"Bearer {tokens[caller]}"

@@ -34,7 +34,7 @@ MAILS_BEING_SENT = "SELECT count(*) FROM mail_outbox WHERE attempts > 0 AND next
 @pytest.fixture(scope="package")
 def shared_edge(run_folder: Path, databases: TestDatabases) -> Iterator[Background]:
     """The edge of this folder, in a thread of its own."""
-    with own_bus(run_folder) as (server, data), databases.lend_to_service() as database_url:
+    with own_bus(run_folder) as (server, data), databases.lend() as database_url:
         settings = platform_settings(data, database_url, server.url)
         with in_background(settings, running_edge(settings)) as edge:
             yield edge

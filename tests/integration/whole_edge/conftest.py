@@ -43,8 +43,8 @@ def whole_edge(
     """A running edge. `user` is registered and has funds."""
     with (
         own_bus(run_folder) as (server, data),
-        databases.lend_to_service() as database_url,
-        subscriptions_databases.lend_to_service() as subscriptions_database_url,
+        databases.lend() as database_url,
+        subscriptions_databases.lend() as subscriptions_database_url,
     ):
         changes = {
             "subscriptions_database_url": subscriptions_database_url,

@@ -2,12 +2,15 @@
 
 Schemathesis makes them: the boundaries of every field, values next to the schema, wrong types, wrong methods, and some
 at random. A fault is repeated by the request that its message prints.
+
+They are made when a test runs, by the one process that runs it: to make all of them takes seconds, and each process of
+`pytest -n` collects every test. So a test has the operations whose paths begin alike, and reports each operation apart.
 """
 
 import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -18,6 +21,7 @@ from schemathesis import Case, GenerationMode, Response
 from schemathesis.checks import CheckFunction, load_all_checks
 from schemathesis.config import SchemathesisConfig
 from schemathesis.core.failures import FailureGroup
+from schemathesis.pytest import from_fixture
 from schemathesis.schemas import BaseSchema
 
 from openspot.http.errors import ErrorBody
@@ -59,17 +63,53 @@ def who_sends(number: int, callers: tuple[str, ...]) -> tuple[str, ...]:
     return callers if number % OTHER_CALLERS_EVERY == 0 else callers[:1]
 
 
-def schema_of(service: str) -> BaseSchema:
-    """The document of a service. The tests bring the credentials: they are not among what is made up."""
-    document = json.loads(json.dumps(documents()[service]))
+def first_words(path: str) -> str:
+    """What the path of an operation begins with: a word, or two where one would stand for a third of all operations."""
+    words = path.removeprefix("/api/v1/").removeprefix("/").split("/")
+    return "/".join(words[:2] if words[0] in ("operator", "admin") else words[:1])
+
+
+def groups(service: str) -> list[str]:
+    """What the paths of a service begin with."""
+    return sorted({first_words(path) for path in documents()[service]["paths"]})
+
+
+def schema_of(service: str, group: str) -> BaseSchema:
+    """The document of a service, with the paths of a group.
+
+    The tests bring the credentials: they are not among what is made up.
+    """
+    document = documents()[service]
+    paths = {path: found for path, found in document["paths"].items() if first_words(path) == group}
+    document = json.loads(json.dumps(document | {"paths": paths}))
     for operations in document["paths"].values():
         for operation in operations.values():
             operation["security"] = []
     return schemathesis.openapi.from_dict(document, config=CONFIGURATION)
 
 
-rest_edge, engine, subscriptions = schema_of("rest-edge"), schema_of("engine"), schema_of("subscriptions")
+def schema_fixture(service: str) -> Callable[[pytest.FixtureRequest], BaseSchema]:
+    """A fixture of the documents of a service, one for each group of its paths."""
+
+    @pytest.fixture(scope="module", params=groups(service))
+    def schema(request: pytest.FixtureRequest) -> BaseSchema:
+        return schema_of(service, request.param)
+
+    return schema
+
+
+rest_edge, engine, subscriptions = (
+    schema_fixture("rest-edge"),
+    schema_fixture("engine"),
+    schema_fixture("subscriptions"),
+)
 few_examples = settings(deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+
+
+@pytest.fixture(autouse=True)
+def node_id(request: pytest.FixtureRequest) -> None:
+    """Give the test the attribute by which Schemathesis names each operation; pytest 9.2 does not have it any more."""
+    request.node._nodeid = request.node.nodeid
 
 
 @pytest.fixture(scope="module")
@@ -132,32 +172,24 @@ def refuses_each_order(response: Response) -> bool:
     return any(outcome["status"] == 400 for outcome in response.json())
 
 
-# `callers` is a parameter for the sake of the ids: without one, the tests of all operations have the same id, and
-# `pytest -n`, which tells tests apart by their ids, would run one of them.
-@rest_edge.parametrize()
+@from_fixture("rest_edge").parametrize()
 @few_examples
-@pytest.mark.parametrize("callers", [("user", "anonymous", "admin")], ids=["all callers"])
-def test_the_rest_edge_keeps_to_its_document(
-    case: Case, whole_edge: WholeEdge, session: requests.Session, callers: tuple[str, ...]
-) -> None:
-    check_as_callers(case, whole_edge, whole_edge.url, session, callers)
+def test_the_rest_edge_keeps_to_its_document(case: Case, whole_edge: WholeEdge, session: requests.Session) -> None:
+    check_as_callers(case, whole_edge, whole_edge.url, session)
 
 
-@subscriptions.parametrize()
+@from_fixture("subscriptions").parametrize()
 @few_examples
-@pytest.mark.parametrize("callers", [("user", "anonymous", "admin")], ids=["all callers"])
 def test_the_subscription_service_keeps_to_its_document(
-    case: Case, whole_edge: WholeEdge, session: requests.Session, callers: tuple[str, ...]
+    case: Case, whole_edge: WholeEdge, session: requests.Session
 ) -> None:
-    check_as_callers(case, whole_edge, whole_edge.subscriptions_url, session, callers)
+    check_as_callers(case, whole_edge, whole_edge.subscriptions_url, session)
 
 
-def check_as_callers(
-    case: Case, whole_edge: WholeEdge, url: str, session: requests.Session, callers: tuple[str, ...]
-) -> None:
+def check_as_callers(case: Case, whole_edge: WholeEdge, url: str, session: requests.Session) -> None:
     """Send a request with the tokens of those callers whose turn it is, and check each response."""
     number = next(_serial)
-    for caller in who_sends(number, callers):
+    for caller in who_sends(number, ("user", "anonymous", "admin")):
         token = whole_edge.tokens[caller]
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         key = case.headers.get("Idempotency-Key", "")
@@ -167,12 +199,9 @@ def check_as_callers(
         check(case, sent(case, url, session, headers))
 
 
-@engine.parametrize()
+@from_fixture("engine").parametrize()
 @few_examples
-@pytest.mark.parametrize("callers", [("service", "anonymous")], ids=["all callers"])
-def test_the_engine_keeps_to_its_document(
-    case: Case, whole_edge: WholeEdge, session: requests.Session, callers: tuple[str, ...]
-) -> None:
-    for caller in who_sends(next(_serial), callers):
+def test_the_engine_keeps_to_its_document(case: Case, whole_edge: WholeEdge, session: requests.Session) -> None:
+    for caller in who_sends(next(_serial), ("service", "anonymous")):
         headers = whole_edge.service_headers if caller == "service" else {}
         check(case, sent(case, whole_edge.engine_url, session, headers))
