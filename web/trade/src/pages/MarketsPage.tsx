@@ -242,7 +242,9 @@ function columnsOf({ symbols, toggle }: Favourites): Column<MarketRow>[] {
       id: "day",
       title: t("Last day"),
       align: "right",
-      cell: ({ market }) => <Sparkline symbol={market.symbol} />,
+      cell: ({ market, ticker }) => (
+        <Sparkline symbol={market.symbol} change={ticker?.priceChangePercent ?? null} />
+      ),
     },
   ];
 }
