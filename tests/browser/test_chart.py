@@ -2,14 +2,13 @@
 
 import re
 import secrets
-import time
 
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.support.console import WAIT_MS
 from tests.support.stub_orders import fulfil
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
+from tests.support.waiting import until
 
 SYMBOL = "SOL-BRL"
 
@@ -29,10 +28,8 @@ def traders(exchange: Exchange) -> tuple[Trader, Trader]:
     place(exchange, buyer, "buy", "799")
     place(exchange, seller, "sell", "799")
     # The page reads its fills once, and the rows come a moment after the trade.
-    deadline = time.monotonic() + WAIT_MS / 1000
-    while not exchange.call("GET", f"orders/trades?symbol={SYMBOL}", token=buyer.tokens["accessToken"]):
-        assert time.monotonic() < deadline, "the trade has no row"
-        time.sleep(0.1)
+    token = buyer.tokens["accessToken"]
+    until(lambda: exchange.call("GET", f"orders/trades?symbol={SYMBOL}", token=token), "the trade has a row")
     return buyer, seller
 
 
@@ -124,6 +121,4 @@ def test_keys_move_and_zoom_the_chart(new_window: NewWindow) -> None:
 
 def changes(area: Locator, before: bytes, key: str) -> None:
     """Wait until the picture of `area` is another one than `before`."""
-    deadline = time.monotonic() + WAIT_MS / 1000
-    while area.screenshot() == before:
-        assert time.monotonic() < deadline, f"{key} does not change the chart"
+    until(lambda: area.screenshot() != before, f"{key} changes the chart")

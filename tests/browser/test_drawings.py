@@ -2,16 +2,15 @@
 
 import re
 import secrets
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.console import WAIT_MS
 from tests.support.operator import Operator
 from tests.support.trading_screen import PASSWORD, Exchange, NewWindow, Trader, TradingScreen
+from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -72,10 +71,13 @@ def becomes(
     exchange: Exchange, trader: Trader, market: str, holds: Callable[[list[dict[str, Any]]], bool]
 ) -> list[dict[str, Any]]:
     """Wait until something holds of the drawings that the account keeps; returns them."""
-    deadline = time.monotonic() + WAIT_MS / 1000
-    while not holds(found := kept(exchange, trader, market)):
-        assert time.monotonic() < deadline, found
-        time.sleep(0.1)
+    found: list[dict[str, Any]] = []
+
+    def does() -> bool:
+        found[:] = kept(exchange, trader, market)
+        return holds(found)
+
+    until(does, f"the drawings of {market}")
     return found
 
 

@@ -3,14 +3,13 @@
 import json
 import re
 import secrets
-import time
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, WebSocket, expect
 
-from tests.support.console import DESK, WAIT_MS, Look
+from tests.support.console import DESK, Look
 from tests.support.trading_screen import Exchange, NewWindow, TradingScreen
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.proof
 
@@ -36,19 +35,11 @@ def box(part: Locator) -> tuple[float, float, float, float]:
     return found["x"], found["y"], found["width"], found["height"]
 
 
-def until(screen: TradingScreen, holds: Callable[[], bool], what: str) -> None:
-    """Wait until something holds: the page draws a moment after a pointer has moved."""
-    deadline = time.monotonic() + WAIT_MS / 1000
-    while not holds():
-        assert time.monotonic() < deadline, what
-        screen.page.wait_for_timeout(50)
-
-
 def await_above(screen: TradingScreen, upper: Locator, lower: Locator) -> None:
     """Wait until a part stands above another."""
     expect(upper).to_be_visible()
     expect(lower).to_be_visible()
-    until(screen, lambda: box(upper)[1] < box(lower)[1], "it does not stand above")
+    until(lambda: box(upper)[1] < box(lower)[1], "it does not stand above")
 
 
 def edit(screen: TradingScreen) -> Locator:
@@ -84,7 +75,7 @@ def test_panels_are_moved_and_sized_by_pointer_and_keys_and_stay_so(new_window: 
     wide = box(handle(screen, "Chart"))[2]
     handle(screen, "Chart").press("Shift+ArrowLeft")
     expect(bar.get_by_text("Chart: columns 1 to 13 of 24", exact=False)).to_be_attached()
-    until(screen, lambda: box(handle(screen, "Chart"))[2] < wide - 20, "the chart is as wide as before")
+    until(lambda: box(handle(screen, "Chart"))[2] < wide - 20, "the chart is as wide as before")
     # Its neighbour has taken the room. The left edge of that is sized by the pointer, below its title.
     book = handle(screen, "Order book")
     left, top, before = box(book)[:3]
@@ -92,7 +83,7 @@ def test_panels_are_moved_and_sized_by_pointer_and_keys_and_stay_so(new_window: 
     page.mouse.down()
     page.mouse.move(left - 122, top + 100, steps=4)
     page.mouse.up()
-    until(screen, lambda: box(book)[2] > before + 60, "the book is as wide as before")
+    until(lambda: box(book)[2] > before + 60, "the book is as wide as before")
     bar.get_by_role("button", name="Keep the layout").click()
     expect(bar).to_have_count(0)
     expect(page.get_by_role("button", name="Edit layout")).to_be_focused()
@@ -101,7 +92,7 @@ def test_panels_are_moved_and_sized_by_pointer_and_keys_and_stay_so(new_window: 
 
     page.reload()
     expect(panel(screen, "Order book")).to_be_visible()
-    until(screen, lambda: box(panel(screen, "Order book")) == kept, "the book stands elsewhere")
+    until(lambda: box(panel(screen, "Order book")) == kept, "the book stands elsewhere")
     await_above(screen, orders, chart)
     screen.assert_accessible("a layout of one's own")
     screen.assert_fits("a layout of one's own")
@@ -110,7 +101,7 @@ def test_panels_are_moved_and_sized_by_pointer_and_keys_and_stay_so(new_window: 
     bar = edit(screen)
     handle(screen, "Chart").press("ArrowUp")
     bar.get_by_role("button", name="Cancel").click()
-    until(screen, lambda: box(panel(screen, "Order book")) == kept, "the book stands elsewhere")
+    until(lambda: box(panel(screen, "Order book")) == kept, "the book stands elsewhere")
     edit(screen).get_by_role("button", name="Standard layout").click()
     expect(bar).to_have_count(0)
     await_above(screen, chart, orders)
@@ -128,9 +119,9 @@ def test_escape_lets_a_dragged_panel_return(new_window: NewWindow) -> None:
     screen.page.mouse.move(left + width / 2, top + height / 2)
     screen.page.mouse.down()
     screen.page.mouse.move(left + width / 2, top - 600, steps=4)
-    until(screen, lambda: box(orders)[1] < home[1], "it does not follow the pointer")
+    until(lambda: box(orders)[1] < home[1], "it does not follow the pointer")
     screen.page.keyboard.press("Escape")
-    until(screen, lambda: box(orders) == home, "it does not return")
+    until(lambda: box(orders) == home, "it does not return")
     screen.page.mouse.up()
     assert box(orders) == home
 
@@ -194,7 +185,7 @@ def test_charts_are_added_with_a_market_of_their_own_and_ask_for_nothing_once_th
     expect(handle(screen, "Chart")).to_have_count(0)
     bar.get_by_role("button", name="Keep the layout").click()
     expect(page.locator("canvas")).to_have_count(0)
-    until(screen, lambda: not followed(asked), "a hidden chart is still followed")
+    until(lambda: not followed(asked), "a hidden chart is still followed")
 
 
 def followed(asked: list[tuple[str, str]]) -> set[str]:

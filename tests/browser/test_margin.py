@@ -12,9 +12,9 @@ from urllib.error import HTTPError
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
-from tests.support.console import OPPOSITE_LOOKS, WAIT_MS, Look
+from tests.support.console import OPPOSITE_LOOKS, Look
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
-from tests.support.waiting import stretched
+from tests.support.waiting import stretched, until
 
 pytestmark = pytest.mark.proof
 
@@ -33,15 +33,17 @@ ENDED_MS = 1000 * stretched(180)
 def place(exchange: Exchange, trader: Trader, side: str, quantity: str, price: str) -> None:
     """A limit order, as soon as the router takes it: it hears of the last price after the trade."""
     order = {"symbol": SYMBOL, "side": side, "type": "limit", "quantity": quantity, "price": price}
-    deadline = time.monotonic() + WAIT_MS / 1000
-    while True:
+
+    def is_placed() -> bool:
         try:
             exchange.call("POST", "orders", order, trader.tokens["accessToken"])
-            return
         except HTTPError as error:
-            if error.code != 400 or time.monotonic() > deadline:
+            if error.code != 400:
                 raise AssertionError(error.read()) from error
-        time.sleep(0.1)
+            return False
+        return True
+
+    until(is_placed, f"{order} is placed")
 
 
 def trade_at(exchange: Exchange, seller: Trader, buyer: Trader, price: str) -> None:
@@ -73,13 +75,12 @@ def maker(exchange: Exchange) -> Iterator[Trader]:
 
 def wait_for_depth(exchange: Exchange, trader: Trader) -> None:
     """Wait until the margin service believes that the market absorbs more than these tests need."""
-    deadline = time.monotonic() + WAIT_MS / 1000
-    while True:
+
+    def is_deep() -> bool:
         prices = exchange.call("GET", "margin/account", token=trader.tokens["accessToken"])["prices"]
-        if any(each["asset"] == "BTC" and Decimal(each["sellable"]) >= 2 for each in prices):
-            return
-        assert time.monotonic() < deadline, prices
-        time.sleep(0.2)
+        return any(each["asset"] == "BTC" and Decimal(each["sellable"]) >= 2 for each in prices)
+
+    until(is_deep, "the market absorbs 2 BTC", 0.2)
 
 
 def trader_with_money(exchange: Exchange, name: str, *others: tuple[str, str]) -> Trader:

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, expect
 from tests.support.console import OPPOSITE_LOOKS
 from tests.support.push_service import new_device
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.proof
 
@@ -70,9 +71,8 @@ def push(screen: TradingScreen, message: Any) -> None:
     found: list[Any] = []
     browser.on("ServiceWorker.workerRegistrationUpdated", lambda event: found.extend(event["registrations"]))
     browser.send("ServiceWorker.enable")
-    while not found:
-        # A round trip, with which the browser's event comes.
-        screen.page.evaluate("0")
+    # A round trip, with which the browser's event comes.
+    until(lambda: (screen.page.evaluate("0"), found)[1], "the worker's registration")
     browser.send(
         "ServiceWorker.deliverPushMessage",
         {

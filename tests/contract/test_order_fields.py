@@ -38,7 +38,7 @@ TERMS_SHOWN = {"stop_price", "trigger_by", "trailing_amount", "trailing_bps", "e
 SHOWN = (
     ({*OrderRequest.__struct_fields__} & {*OrderRecord.__struct_fields__})
     - TERMS_SHOWN
-    - {"post_only", "display_quantity"}
+    - {"post_only", "display_quantity", "max_slippage_bps"}
 )
 
 
@@ -109,6 +109,19 @@ def test_an_order_that_shows_a_part_shows_it_along_the_whole_way() -> None:
     event = accepted(1, 42, order_id=placed.external_id, metadata=placed.metadata)
     (order,) = OrderStateMachine("epoch", []).apply(event).orders
     assert record_of(order).display_quantity == "0.25"
+
+
+def test_what_an_order_that_waits_may_slip_stays_along_the_whole_way() -> None:
+    body = {"symbol": "BTC-USD", "side": "sell", "type": "trailing_stop_market", "quantity": "1.5", "trailingBps": 70}
+    wanted = OrderBody.model_validate(body | {"maxSlippageBps": "12.5"}).to_request("o1")
+    candidate = Candidate(
+        draft_of(SubmitOrder("u1", wanted)), MARKETS, Reference(Decimal(100)), has_complete_rules=True
+    )
+    assert first_failure(candidate) is None
+    assert record_of(pending_order(candidate, 42, 1_700_000_000_000)).max_slippage_bps == "12.5"
+    placed = place_request(candidate, 42, honour_time_in_force=True)
+    (order,) = OrderStateMachine("epoch", []).apply(waiting(1, 42, metadata=placed.metadata)).orders
+    assert record_of(order).max_slippage_bps == "12.5"
 
 
 @pytest.mark.parametrize(

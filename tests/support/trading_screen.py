@@ -18,7 +18,7 @@ from tests.support.mailbox import token_of
 from tests.support.money_user import credit
 from tests.support.operator_prices import set_operator_price
 from tests.support.own_thread import in_own_thread
-from tests.support.waiting import STARVED
+from tests.support.waiting import STARVED, until
 
 PASSWORD = "correct horse battery"
 
@@ -100,13 +100,11 @@ class Exchange:
         return self._mail(recipient, subject).text
 
     def _mail(self, recipient: str, subject: str) -> StoredMail:
-        deadline = time.monotonic() + WAIT_MS / 1000
-        while time.monotonic() < deadline:
-            for mail in read_mailbox(self._platform.data_dir):
-                if (mail.recipient, mail.subject) == (recipient, subject):
-                    return mail
-            time.sleep(0.1)
-        raise AssertionError(f"no mail {subject!r} to {recipient}")
+        def of_these() -> list[StoredMail]:
+            mails = read_mailbox(self._platform.data_dir)
+            return [mail for mail in mails if (mail.recipient, mail.subject) == (recipient, subject)]
+
+        return until(of_these, f"a mail {subject!r} to {recipient}")[0]
 
 
 class TradingScreen(Console):

@@ -124,7 +124,7 @@ _ORDER = {
     "stop_price": _NUMBER, "trigger_by": "text", "trailing_amount": _NUMBER, "trailing_bps": "bigint",
     "triggered_at": "timestamptz", "expires_at": "timestamptz", "self_trade_prevention": "text",
     "list_id": "text", "client_list_id": "text", "list_type": "text", "list_role": "text", "list_state": "text",
-    "display_quantity": _NUMBER,
+    "display_quantity": _NUMBER, "max_slippage_bps": _NUMBER,
 }  # fmt: skip
 _TRADE = {
     "trade_id": "text", "sequence": "bigint", "symbol": "text", "price": _NUMBER, "quantity": _NUMBER,

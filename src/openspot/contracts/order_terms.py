@@ -20,6 +20,7 @@ def with_terms(
     expires_at: str | None,
     self_trade_prevention: str | None,
     display_quantity: Decimal | None,
+    max_slippage_bps: Decimal | None,
 ) -> OrderRecord:
     """`record` with the order's terms. A field that does not belong to the order stays out."""
     record = msgspec.structs.replace(
@@ -38,6 +39,7 @@ def with_terms(
         trailing_bps=trailing_bps,
         trigger_status=(TriggerStatus.WAITING if triggered_at is None else TriggerStatus.TRIGGERED).value,
         triggered_at=triggered_at,
+        max_slippage_bps=msgspec.UNSET if max_slippage_bps is None else decimal_to_text(max_slippage_bps),
     )
 
 

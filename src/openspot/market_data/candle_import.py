@@ -1,7 +1,8 @@
 """Imports candles of another venue into the chart's past, before the first trade of a market.
 
 A candle of trades is never changed: what ends after a market's first trade is left out, and a trade that comes later
-into the interval of an imported candle replaces it (`store`).
+into the interval of an imported candle replaces it (`store`). Each import is counted, so that the market data that runs
+reads the new candles into its tickers.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import asyncpg
 
 from openspot.kit.database import TRANSIENT_ERRORS, Connection
 from openspot.market_data.imported_candles import ImportedCandle, with_larger
+from openspot.market_data.store import IMPORTS
 
 _TIMEOUT_S = 600.0
 _BATCH = 10_000
@@ -36,6 +38,10 @@ _INSERT = """
     WHERE candle.is_imported AND (candle.open, candle.high, candle.low, candle.close, candle.volume)
         IS DISTINCT FROM (EXCLUDED.open, EXCLUDED.high, EXCLUDED.low, EXCLUDED.close, EXCLUDED.volume)
     RETURNING 1
+"""
+_COUNT_IMPORT = """
+    INSERT INTO market_data_checkpoints (name, token) VALUES ($1, 1)
+    ON CONFLICT (name) DO UPDATE SET token = market_data_checkpoints.token + 1, updated_at = now()
 """
 
 
@@ -96,4 +102,6 @@ async def _import(connection: Connection, candles: Sequence[ImportedCandle], *, 
             timeout=_TIMEOUT_S,
         )
         written += len(rows)
+    if written:
+        await connection.execute(_COUNT_IMPORT, IMPORTS)
     return CandlesImported(written, len(past) - written, len(candles) - len(past))

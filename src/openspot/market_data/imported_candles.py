@@ -85,6 +85,18 @@ def with_larger(candles: Iterable[ImportedCandle]) -> list[ImportedCandle]:
     return all_of_them
 
 
+def finest(candles: Iterable[tuple[Interval, int]]) -> list[tuple[Interval, int]]:
+    """Of candles as (interval, minute since 1970) the shortest ones, which cover each time once, in their order."""
+    covered: set[int] = set()
+    found = []
+    for interval, number in sorted(candles, key=lambda candle: (candle[0].length, candle[1])):
+        minutes = range(number, number + interval.length // Interval.M1.length)
+        if covered.isdisjoint(minutes):
+            covered.update(minutes)
+            found.append((interval, number))
+    return sorted(found, key=lambda candle: candle[1])
+
+
 def _made(ordered: Iterable[ImportedCandle], interval: Interval) -> list[ImportedCandle]:
     """Candles of `interval` from those of the next smaller one, which are ordered by symbol and time."""
     parts: dict[tuple[str, datetime], list[ImportedCandle]] = {}

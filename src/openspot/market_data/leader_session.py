@@ -24,6 +24,7 @@ from openspot.engine_client.stream import EngineStream, StreamEndedError
 from openspot.kit.backoff import Backoff
 from openspot.kit.bus import Bus
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
+from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.lease import Lease
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import end_tasks, first_ended
@@ -47,6 +48,8 @@ EVENTS_MAX = 512
 PAUSE_S, PAUSE_S_MAX = 0.1, 2.0
 NEW_MARKETS_S = 5.0
 """The session asks the engine for new markets this often. A market that trades is noticed at once, by its events."""
+IMPORTS_S = 1.0
+"""The session looks for newly imported candles this often."""
 DRAIN_S_MAX = 3.0
 
 
@@ -89,6 +92,7 @@ class LeaderSession:
         self._fault: str | None = "the engine's events have not been reached yet"
         self._lag = Lag(sources.settings.market_data_stale_s)
         self._is_loaded = False
+        self._imports = 0
         self.markets = Markets(sources.settings.market_data_depth)
         self.fair_prices = FairPriceWork(sources.settings, sources.fair_price_store, checkpoint.token, sources.clock)
         self._unchanged_prices = UnchangedPrices(asyncio.get_running_loop().time)
@@ -116,6 +120,7 @@ class LeaderSession:
             self._follow(),
             self._every(self._settings.market_data_ticker_ms / 1000, self._publish_tickers_and_candles),
             self._every(NEW_MARKETS_S, self._begin_new_markets),
+            self._every(IMPORTS_S, self._take_imports),
             self._every(TICK_S, self._publish_fair_prices),
             self._every(OPERATOR_S, self.fair_prices.read_operator),
             self._every(OPERATOR_S, self._owner_links.compare),
@@ -220,6 +225,7 @@ class LeaderSession:
         await self._recorder.drained()
         now_ms = self._sources.clock() // NANOSECONDS_PER_MS
         self.markets.begin(await self._sources.store.histories(self._position.epoch, now_ms))
+        await self._read_imported(await self._sources.store.imports())
         self._recorder.note_changed(await self._sources.store.newest_candles())
         for market in await self._sources.queries.markets():
             self.markets.set_base(market.symbol, await self._base_of(market.symbol))
@@ -230,6 +236,21 @@ class LeaderSession:
         await self.fair_prices.load(self._position, [market.symbol for market in self.markets.all()])
         self._is_loaded = True
         await self._publish_books()
+
+    async def _take_imports(self) -> None:
+        """Read the imported candles again if there are new ones."""
+        try:
+            imports = await self._sources.store.imports()
+            if imports != self._imports:
+                await self._read_imported(imports)
+        except TRANSIENT_ERRORS as error:
+            log.warning("imported candles not read", error=repr(error))
+
+    async def _read_imported(self, imports: int) -> None:
+        """Read what `imports` imports have brought; what comes meanwhile is read again."""
+        now_ms = self._sources.clock() // NANOSECONDS_PER_MS
+        self.markets.set_imported(await self._sources.store.imported_minutes(now_ms))
+        self._imports = imports
 
     async def _base_of(self, symbol: str) -> BookBase:
         book = await self._sources.commands.whole_book(symbol)

@@ -4,7 +4,7 @@
 says whether the market's book needs a new base.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -26,7 +26,7 @@ from openspot.domain.money import amount_to_text, text_to_amount
 from openspot.domain.order_book import BookContradictionError
 from openspot.market_data.aggregates import Fill, Run, run_of
 from openspot.market_data.book import BookBase, BookEvent, PublishedBook
-from openspot.market_data.day import MINUTE_MS, RollingDay
+from openspot.market_data.day import MINUTE_MS, Minute, RollingDay
 
 _BOOK_EVENTS = frozenset({AcceptedEvent, TradeEvent, ReduceEvent, MovedEvent, TriggeredEvent, ShownEvent})
 
@@ -82,6 +82,12 @@ class MarketState:
         """The market's phase, as of an event."""
         self._phase, self._phase_sequence = phase, max(sequence, self._phase_sequence)
         # Other figures may be as they were.
+        self._ticker = None
+
+    def set_imported(self, minutes: Iterable[Minute]) -> None:
+        """Put these imported minutes before the market's first trade."""
+        self.day.set_imported(minutes)
+        # Other figures at the same event.
         self._ticker = None
 
     @property
@@ -146,11 +152,18 @@ class Markets:
         self._depth = depth
         self._markets: dict[str, MarketState] = {}
         self._histories: dict[str, MarketHistory] = {}
+        self._imported: Mapping[str, Sequence[Minute]] = {}
 
     def begin(self, histories: dict[str, MarketHistory]) -> None:
         """Forget all markets. Markets that begin later have these histories."""
         self._markets.clear()
         self._histories = dict(histories)
+
+    def set_imported(self, imported: Mapping[str, Sequence[Minute]]) -> None:
+        """Take these imported minutes of each market for those of before, also for markets that begin later."""
+        self._imported = imported
+        for symbol, market in self._markets.items():
+            market.set_imported(imported.get(symbol, ()))
 
     def all(self) -> list[MarketState]:
         """The markets, by symbol."""
@@ -203,6 +216,7 @@ class Markets:
     def _begin_market(self, symbol: str, base: BookBase) -> MarketState:
         history = self._histories.pop(symbol, None) or MarketHistory(RollingDay(), 0)
         market = self._markets[symbol] = MarketState(symbol, PublishedBook(symbol, base, self._depth), history)
+        market.set_imported(self._imported.get(symbol, ()))
         return market
 
     def _trade(self, market: MarketState, event: TradeEvent) -> MarketTradeEvent:

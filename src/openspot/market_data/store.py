@@ -24,9 +24,12 @@ from openspot.kit.sql import rows_changed
 from openspot.market_data.aggregate_store import AggregateStore
 from openspot.market_data.aggregates import Fill, Run
 from openspot.market_data.day import DAY_MINUTES, MINUTE_MS, Minute, RollingDay
+from openspot.market_data.imported_candles import finest
 from openspot.market_data.markets import MarketHistory
 
 CHECKPOINT = "candles"
+IMPORTS = "imported candles"
+"""The row whose token counts the imports of candles."""
 _FILL_TIMEOUT_S = 3600.0
 
 _GIVEN_TRADES = """
@@ -236,6 +239,34 @@ class MarketDataStore:
             if row["symbol"] in days:
                 days[row["symbol"]].load(_minute(row))
         return {row["symbol"]: _history_of(row, days[row["symbol"]], epoch) for row in markets}
+
+    async def imports(self) -> int:
+        """How many imports of candles there have been."""
+        count: int | None = await self._pool.fetchval(
+            "SELECT token FROM market_data_checkpoints WHERE name = $1", IMPORTS
+        )
+        return count or 0
+
+    async def imported_minutes(self, now_ms: int) -> dict[str, list[Minute]]:
+        """The imported candles of the rolling day at `now_ms`, by symbol and time: of each time the shortest ones."""
+        rows = await self._pool.fetch(
+            """
+            SELECT found.* FROM (SELECT DISTINCT symbol FROM market_candles WHERE interval = '1w') AS market
+            CROSS JOIN unnest($2::text[]) AS wanted (interval)
+            CROSS JOIN LATERAL (
+                SELECT symbol, interval, (extract(epoch FROM begins_at) / 60)::bigint AS number,
+                    open, high, low, close, volume, quote_volume
+                FROM market_candles
+                WHERE symbol = market.symbol AND interval = wanted.interval AND begins_at >= $1 AND is_imported
+            ) AS found
+            """,
+            datetime_from_ms((now_ms // MINUTE_MS - DAY_MINUTES) * MINUTE_MS),
+            [interval.value for interval in Interval],
+        )
+        by_symbol: dict[str, dict[tuple[Interval, int], Minute]] = {}
+        for row in rows:
+            by_symbol.setdefault(row["symbol"], {})[Interval(row["interval"]), row["number"]] = _minute(row)
+        return {symbol: [found[key] for key in finest(found)] for symbol, found in by_symbol.items()}
 
     async def recent_trades(self, symbol: str, limit: int, before: tuple[int, int] | None) -> list[MarketTrade]:
         """Trades of `symbol` older than `before`, newest first. `before` is (milliseconds since 1970, sequence)."""

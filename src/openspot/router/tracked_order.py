@@ -40,6 +40,7 @@ class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=T
     list_type: str | None = None
     list_role: str | None = None
     display_quantity: str | None = None
+    max_slippage_bps: str | None = None
 
 
 class TrackedOrder(msgspec.Struct, frozen=True):
@@ -99,6 +100,7 @@ class TrackedOrder(msgspec.Struct, frozen=True):
         return self.list_state in BOUND_STATES and not self.has_ended
 
     display_quantity: Decimal | None = None
+    max_slippage_bps: Decimal | None = None
 
     @property
     def is_waiting(self) -> bool:
@@ -162,6 +164,7 @@ def record_of(order: TrackedOrder) -> OrderRecord:
             expires_at=None if order.expires_ms is None else iso_from_ms(order.expires_ms),
             self_trade_prevention=order.self_trade_prevention,
             display_quantity=order.display_quantity,
+            max_slippage_bps=order.max_slippage_bps,
         )
     if order.list_id is not None:
         record = with_list(

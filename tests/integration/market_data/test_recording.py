@@ -4,7 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import GetBook, GetBookReply, MarketTradeEvent
+from openspot.contracts.messages import GetBook, GetBookReply, GetTickers, GetTickersReply, MarketTradeEvent
 from openspot.domain.candles import Interval, begin_of
 from openspot.engine_client.position import StreamPosition
 from openspot.kit.bus import Bus
@@ -411,6 +411,48 @@ async def test_imported_candles_are_the_past_only_and_give_way_to_trades(
     assert refused.returncode == 1
     assert "nothing was imported: line 2: high: is not the highest price" in refused.stderr
     await verified(settings)
+
+
+async def test_tickers_know_the_imported_candles_of_their_day_also_those_that_come_while_they_run(
+    settings: Settings, bus: Bus, pool: asyncpg.Pool, market: MirroredMarket
+) -> None:
+    hour = begin_of(Interval.H1, utc_now()) - 5 * Interval.H1.length
+
+    async def imported(*candles: ImportedCandle) -> None:
+        await import_candles(settings.database_url, candles)
+
+    async def volume() -> Decimal:
+        reply = await bus.request(subjects.MARKETDATA_TICKERS_GET, GetTickers(SYMBOL), GetTickersReply)
+        return Decimal(reply.tickers[0].volume)
+
+    async def traded() -> Decimal:
+        rows = await pool.fetch("SELECT quantity FROM market_trades WHERE symbol = $1", SYMBOL)
+        return sum((row["quantity"] for row in rows), Decimal(0))
+
+    # Before the window, and in it.
+    week = ImportedCandle(SYMBOL, Interval.H1, hour - 40 * Interval.H1.length, *[Decimal(7)] * 4, Decimal(1000))
+    first = ImportedCandle(SYMBOL, Interval.H1, hour, *[Decimal(5)] * 4, Decimal(30))
+    await imported(week, first)
+    async with running_market_data(settings):
+        assert await volume() == 0
+        await market.trade(rounds=2)
+        await recorded(pool, market.engine)
+        await eventually(has(volume, 30 + await traded()))
+        await imported(ImportedCandle(SYMBOL, Interval.M1, hour - Interval.M1.length, *[Decimal(4)] * 4, Decimal(2)))
+        await eventually(has(volume, 32 + await traded()))
+        # The tickers are the sum of the chart's candles.
+        since = utc_now() - Interval.D1.length
+        chart = await MarketDataStore(pool).candles(SYMBOL, Interval.H1, since, utc_now())
+        assert sum(Decimal(candle.volume) for candle in chart) == await volume()
+    async with running_market_data(settings):
+        assert await volume() == 32 + await traded()
+
+
+def has(figure: Callable[[], Awaitable[Decimal]], wanted: Decimal) -> Callable[[], Awaitable[bool]]:
+    async def reached() -> bool:
+        return await figure() == wanted
+
+    return reached
 
 
 async def test_verify_names_what_was_tampered_with(

@@ -42,7 +42,7 @@ def test_credits_and_debits_of_entries_are_summed_apart_and_what_orders_filled(t
     order = (
         "order-1", "3", None, "alice", "BTC-USD", "buy", "limit", "gtc", None, "100", "1", "0.5", "50", "0.5", "0.1",
         "USD", "cancelled", None, "9", "2025-03-02 10:00:00+00", "2025-03-02 10:00:00+00", "f",
-        *(None,) * 13,
+        *(None,) * 14,
     )  # fmt: skip
     assert write(tmp_path, ORDERS, "2025-03", [order]).totals == {
         "fee": {"USD": "0.1"}, "filled": {"BTC": "0.5"}, "notional": {"USD": "50"},

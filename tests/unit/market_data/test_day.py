@@ -89,3 +89,35 @@ def test_loaded_minutes_count_like_trades() -> None:
     )
     loaded.add(BEGIN + MINUTE_MS, text_to_amount("8"), text_to_amount("1"))
     assert loaded.figures() == traded.figures()
+
+
+def minute(number: int, prices: str, volume: str = "1") -> Minute:
+    """A minute with open, high, low and close, `number` minutes after BEGIN."""
+    opened, high, low, close = (text_to_amount(price) for price in prices.split())
+    amount = text_to_amount(volume)
+    return Minute(BEGIN // MINUTE_MS + number, opened, high, low, close, amount, amount * close)
+
+
+def test_imported_minutes_are_in_the_day_from_the_first_trade_on_and_are_never_the_last_price() -> None:
+    day = RollingDay()
+    day.set_imported([minute(-2, "9 20 1 4", "3"), minute(-1, "4 5 3 5", "2")])
+    assert day.figures() == DayFigures(None, None, None, None, "0", "0", None, None)
+    day.add(BEGIN, text_to_amount("6"), text_to_amount("1"))
+    assert day.figures() == DayFigures(
+        last="6", open="9", high="20", low="1", volume="6", quote_volume="28", change="-3", change_percent="-33.33"
+    )
+    assert day.forget_before(BEGIN + DAY_MS - MINUTE_MS)
+    assert day.figures()[:5] == ("6", "4", "6", "3", "3")
+    day.set_imported([])
+    assert day.figures()[:5] == ("6", "6", "6", "6", "1")
+
+
+def test_an_imported_minute_gives_way_to_the_trades_of_its_time() -> None:
+    imported = [minute(-1, "9 9 9 9"), minute(0, "1 1 1 1"), minute(1, "2 2 2 2")]
+    before, after = RollingDay(), RollingDay()
+    before.set_imported(imported)
+    for day in (before, after):
+        day.add(BEGIN, text_to_amount("6"), text_to_amount("1"))
+    after.set_imported(imported)
+    assert before.figures() == after.figures()
+    assert after.figures()[:5] == ("6", "9", "9", "6", "2")

@@ -7,7 +7,7 @@ import pytest
 
 from openspot.domain.candles import Interval
 from openspot.market_data import imported_candles
-from openspot.market_data.imported_candles import CandleFileError, ImportedCandle, read_candles, with_larger
+from openspot.market_data.imported_candles import CandleFileError, ImportedCandle, finest, read_candles, with_larger
 
 HEADER = "symbol,interval,time,open,high,low,close,volume"
 NOW = datetime(2026, 1, 7, tzinfo=UTC)
@@ -114,3 +114,11 @@ def test_larger_intervals_are_made_of_smaller_ones_unless_they_are_given() -> No
     ]
     assert {found.interval for found in made if found.symbol == "ETH-USD"} == set(Interval)
     assert set(given) <= set(made)
+
+
+def test_each_time_is_covered_once_by_the_shortest_candles() -> None:
+    minute, five, hour = Interval.M1, Interval.M5, Interval.H1
+    # The first hour has minutes only in its middle, the second has none.
+    given = [(hour, 60), (hour, 0), (five, 5), (five, 10), (minute, 12), (minute, 13)]
+    assert finest(given) == [(five, 5), (minute, 12), (minute, 13), (hour, 60)]
+    assert finest([]) == []

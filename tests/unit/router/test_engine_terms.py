@@ -80,6 +80,7 @@ def test_expiry_and_mode_are_sent_with_and_without_a_trigger(mode: SelfTradePrev
 TERMS = {
     "stop_price": Decimal("105.50"), "trigger_by": "last", "trailing_amount": None, "trailing_bps": None,
     "expires_ms": 3_786_912_000_000, "self_trade_prevention": "cancel_both", "display_quantity": None,
+    "max_slippage_bps": None,
 }  # fmt: skip
 
 
@@ -95,15 +96,24 @@ def test_a_row_and_the_engines_metadata_keep_all_terms() -> None:
     assert kept_terms(full) == {
         "stop_price": "105.5", "trigger_by": "last", "trailing_amount": None, "trailing_bps": None,
         "expires_at_ms": 3_786_912_000_000, "self_trade_prevention": "cancel_both", "display_quantity": None,
+        "max_slippage_bps": None,
     }  # fmt: skip
     trailing = draft("trailing_stop_limit", "sell", trailing_amount="2.50", trigger_by="mark")
     assert tracked_terms(trailing) == {
         "stop_price": None, "trigger_by": "mark", "trailing_amount": Decimal("2.50"), "trailing_bps": None,
         "expires_ms": None, "self_trade_prevention": None, "display_quantity": None,
+        "max_slippage_bps": None,
     }  # fmt: skip
     assert kept_terms(trailing)["trailing_amount"] == "2.5"
     by_points = draft("trailing_stop_market", "sell", trailing_bps=75)
     assert (tracked_terms(by_points)["trailing_bps"], kept_terms(by_points)["trailing_bps"]) == (75, 75)
+    bounded = draft("trailing_stop_market", "sell", trailing_bps=75, max_slippage_bps="12.50")
+    assert (tracked_terms(bounded)["max_slippage_bps"], kept_terms(bounded)["max_slippage_bps"]) == (
+        Decimal("12.50"),
+        "12.5",
+    )
+    # What has no trigger has matched at once.
+    assert tracked_terms(draft("market", max_slippage_bps="12.5"))["max_slippage_bps"] is None
     assert set(tracked_terms(draft("limit")).values()) == {None}
     assert set(kept_terms(draft("limit")).values()) == {None}
 

@@ -6870,6 +6870,7 @@ export interface components {
          *     Only an order with a trigger has the others. While `triggerStatus` is waiting, the order is not in the book, though
          *     its status is open. `stopPrice` of a trailing order is null until it fires. An order that ended before it fired
          *     stays waiting. One of `trailingAmount` and `trailingBps` is there for a trailing order, and null for the others.
+         *     `maxSlippageBps` is there if the order asked for one: how far from its trigger it may match, in basis points.
          *
          *     Only an order of a list has the fields from `listId` on. While `listState` is planned, the order is an exit that
          *     waits for its entry: its status is open, but it holds no funds, and its quantity becomes what the entry has filled.
@@ -6931,6 +6932,8 @@ export interface components {
             listState?: "planned" | "active" | "ended";
             /** Format: decimal */
             displayQuantity?: string;
+            /** Format: decimal */
+            maxSlippageBps?: string;
         };
         /**
          * OrderSide

@@ -6,7 +6,7 @@ import {
   KebabHorizontalIcon,
   SyncIcon,
 } from "@primer/octicons-react";
-import type { ReactNode } from "react";
+import type { CSSProperties, ReactNode } from "react";
 import { inSentence, rich, t } from "../language.ts";
 import type { Sort } from "../paging.ts";
 import { useZone } from "../preferences.ts";
@@ -21,8 +21,29 @@ export interface Column<Row> {
   align?: "right";
   /** Stays in sight while a wide table is scrolled under it, beside the menu of the row: for a button. */
   isPinned?: true;
+  /** Its place in a card of a phone, in a table that has `card`; without one it is left out there. */
+  area?: Area;
   /** Order of two rows; only complete lists can be sorted, a page of a longer one cannot. */
   compare?: (a: Row, b: Row) => number;
+}
+
+interface Area {
+  /** A name in `card`. */
+  name: string;
+  align?: "right";
+  /** Whether the column's title stands before the value, which would not say itself what it is. */
+  isTitled?: true;
+}
+
+/** `columns` with their places in a card of a phone, by the columns' ids. */
+export function withAreas<Row>(
+  columns: readonly Column<Row>[],
+  areas: Readonly<Record<string, Area>>,
+): Column<Row>[] {
+  return columns.map((column) => {
+    const area = areas[column.id];
+    return area ? { ...column, area } : column;
+  });
 }
 
 export interface RowAction {
@@ -61,6 +82,8 @@ interface DataTableProps<Row> {
   sort?: Sort | null;
   onSort?: (column: string) => void;
   footer?: ReactNode;
+  /** How a row stands in a card of a phone, as a CSS grid template; else each value has a line. */
+  card?: string;
 }
 
 const SKELETON_ROWS = 6;
@@ -108,6 +131,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           aria-label={label}
           aria-busy={rows === undefined}
           data-stale={problem !== null || undefined}
+          data-card={(props.card !== undefined && rows !== undefined) || undefined}
+          style={{ "--card": props.card } as CSSProperties}
         >
           <thead role="rowgroup">
             <tr role="row">
@@ -131,6 +156,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                     data-align={column.align}
                     data-pinned={column.isPinned}
                     data-title={column.title}
+                    data-area={column.area ? (column.area.align ?? "left") : undefined}
+                    data-titled={column.area?.isTitled}
+                    style={{ "--area": column.area?.name } as CSSProperties}
                   >
                     {column.cell(row)}
                   </td>

@@ -3,11 +3,11 @@ import { Redirect, Route, Router, Switch, useLocation, useSearch } from "wouter"
 import { useSession } from "./api/session.ts";
 import { Frame } from "./frame/Frame.tsx";
 import { Loading } from "./parts/Loading.tsx";
-import { LoginPage } from "./pages/LoginPage.tsx";
 import { keptSymbol } from "./market/preferences.ts";
 import { pageOfAddress } from "./api/notices.ts";
 
 const TradePage = lazy(() => import("./pages/TradePage.tsx"));
+const LoginPage = lazy(() => import("./pages/LoginPage.tsx"));
 const RegisterPage = lazy(() => import("./pages/RegisterPage.tsx"));
 const VerifyEmailPage = lazy(() => import("./pages/VerifyEmailPage.tsx"));
 const ForgotPasswordPage = lazy(() => import("./pages/ForgotPasswordPage.tsx"));

@@ -31,6 +31,7 @@ class Order(RecordWithState, frozen=True):
     Only an order with a trigger has the others. While `trigger_status` is waiting, the order is not in the book, though
     its status is open. `stop_price` of a trailing order is None until it fires. An order that ended before it fired
     stays waiting. One of `trailing_amount` and `trailing_bps` is there for a trailing order, and None for the others.
+    `max_slippage_bps` is there if the order asked for one: how far from its trigger it may match, in basis points.
 
     Only an order of a list has the fields from `list_id` on. While `list_state` is planned, the order is an exit that
     waits for its entry: its status is open, but it holds no funds, and its quantity becomes what the entry has filled.
@@ -74,6 +75,7 @@ class Order(RecordWithState, frozen=True):
     list_role: str | None = None
     list_state: str | None = None
     display_quantity: Decimal | None = None
+    max_slippage_bps: Decimal | None = None
 
 
 class OrderList(Record, frozen=True):

@@ -67,6 +67,7 @@ class OrderRecord(Message, frozen=True):
     Only an order with a trigger has the others. While `trigger_status` is waiting, the order is not in the book, though
     its status is open. `stop_price` of a trailing order is null until it fires. An order that ended before it fired
     stays waiting. One of `trailing_amount` and `trailing_bps` is there for a trailing order, and null for the others.
+    `max_slippage_bps` is there if the order asked for one: how far from its trigger it may match, in basis points.
 
     Only an order of a list has the fields from `list_id` on. While `list_state` is planned, the order is an exit that
     waits for its entry: its status is open, but it holds no funds, and its quantity becomes what the entry has filled.
@@ -110,6 +111,7 @@ class OrderRecord(Message, frozen=True):
     list_role: Annotated[str, listed(*ListRole)] | msgspec.UnsetType = msgspec.UNSET
     list_state: Annotated[str, listed(*ListState)] | msgspec.UnsetType = msgspec.UNSET
     display_quantity: DecimalText | msgspec.UnsetType = msgspec.UNSET
+    max_slippage_bps: DecimalText | msgspec.UnsetType = msgspec.UNSET
 
 
 class SubmitOrder(Message, frozen=True):

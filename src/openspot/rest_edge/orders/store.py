@@ -21,7 +21,8 @@ ORDER_COLUMNS = """
     order_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode, price, quantity,
     filled_quantity, filled_notional, remaining_quantity, fee, fee_currency, status, reject_reason,
     created_at, updated_at, post_only, stop_price, trigger_by, trailing_amount, trailing_bps, triggered_at, expires_at,
-    self_trade_prevention, list_id, client_list_id, list_type, list_role, list_state, display_quantity
+    self_trade_prevention, list_id, client_list_id, list_type, list_role, list_state, display_quantity,
+    max_slippage_bps
 """
 _AVERAGE_PLACE = Decimal(1).scaleb(-AMOUNT_PLACES)
 _WIDE = Context(prec=60, rounding=ROUND_HALF_EVEN)
@@ -68,6 +69,7 @@ def record_of(row: Any) -> OrderRecord:
         expires_at=None if expires_at is None else iso_of(expires_at),
         self_trade_prevention=row["self_trade_prevention"],
         display_quantity=row["display_quantity"],
+        max_slippage_bps=row["max_slippage_bps"],
     )
 
 

@@ -1,6 +1,7 @@
 """The terms of an order on their way to the engine and into rows: its trigger, expiry and self-trade prevention."""
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
@@ -58,6 +59,7 @@ def tracked_terms(draft: OrderDraft) -> dict[str, Any]:
         "expires_ms": terms.expires_ms,
         "self_trade_prevention": terms.prevention_text,
         "display_quantity": terms.display_quantity,
+        "max_slippage_bps": _kept_slippage(draft),
     }
 
 
@@ -82,7 +84,7 @@ def terms_of(order: TrackedOrder) -> OrderTerms:
 
 def kept_terms(draft: OrderDraft) -> dict[str, Any]:
     """The fields of an OrderMetadata that come from the draft's terms."""
-    terms = draft.terms
+    terms, slippage = draft.terms, _kept_slippage(draft)
     return {
         "stop_price": None if terms.stop_price is None else decimal_to_text(terms.stop_price),
         "trigger_by": _trigger_by(draft),
@@ -91,7 +93,13 @@ def kept_terms(draft: OrderDraft) -> dict[str, Any]:
         "expires_at_ms": terms.expires_ms,
         "self_trade_prevention": terms.prevention_text,
         "display_quantity": None if terms.display_quantity is None else decimal_to_text(terms.display_quantity),
+        "max_slippage_bps": None if slippage is None else decimal_to_text(slippage),
     }
+
+
+def _kept_slippage(draft: OrderDraft) -> Decimal | None:
+    """What the order may slip when it fires. One without a trigger has matched by then, and needs it no more."""
+    return draft.max_slippage_bps if draft.has_trigger and draft.is_market else None
 
 
 def _trigger_by(draft: OrderDraft) -> str | None:

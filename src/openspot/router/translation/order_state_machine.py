@@ -452,6 +452,7 @@ def _new_order(event: AcceptedEvent | RejectEvent | WaitingEvent | ListedEvent) 
         list_role=metadata.list_role,
         list_state=None if metadata.list_id is None else _state_of(metadata),
         display_quantity=None if metadata.display_quantity is None else Decimal(metadata.display_quantity),
+        max_slippage_bps=None if metadata.max_slippage_bps is None else Decimal(metadata.max_slippage_bps),
     )
 
 

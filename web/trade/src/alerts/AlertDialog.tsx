@@ -6,7 +6,7 @@ import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
-import { inSentence, t } from "#lib/language.ts";
+import { t } from "#lib/language.ts";
 import { attemptKey, returned, useExchange } from "../api/client.ts";
 import { RefusedError } from "../api/errors.ts";
 import { explain } from "../api/messages.ts";
@@ -16,6 +16,7 @@ import {
   conditionOf,
   type Direction,
   DIRECTIONS,
+  DIRECTIONS_WITHIN,
   type Draft,
   draftOf,
   INTERVALS,
@@ -177,7 +178,7 @@ function useSave(draft: Draft, alert: PriceAlert | undefined, onDone: () => void
     onSuccess: ({ symbol, direction, price }) => {
       toastDone(
         t("The alert is armed"),
-        `${symbol}, ${inSentence(DIRECTIONS[direction])} ${formatDecimal(price)}`,
+        `${symbol}, ${DIRECTIONS_WITHIN[direction]} ${formatDecimal(price)}`,
       );
       onDone();
     },

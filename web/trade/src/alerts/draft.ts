@@ -57,6 +57,15 @@ export const DIRECTIONS: Readonly<Record<Direction, string>> = {
     return t("At or below");
   },
 };
+/** They within a sentence. */
+export const DIRECTIONS_WITHIN: Readonly<Record<Direction, string>> = {
+  get above() {
+    return t("at or above");
+  },
+  get below() {
+    return t("at or below");
+  },
+};
 export const SOURCES: Readonly<Record<Source, string>> = {
   get last_trade() {
     return t("Last trade");

@@ -22,6 +22,7 @@ interface HistoryTableProps<Row> {
   view: View;
   list: HistoryList<Row>;
   columns: readonly Column<Row>[];
+  card?: string;
   rowId: (row: Row) => string;
   rowName: (row: Row) => string;
   actions?: (row: Row) => readonly RowAction[];

@@ -161,7 +161,7 @@ function Entry({ market, ticker, isFavourite, isCurrent, onToggle, onChoose }: E
             <span className={classes.note}> {status === "announced" ? t("not open yet") : t("closed")}</span>
           )}
         </span>
-        <Sparkline symbol={symbol} />
+        <Sparkline symbol={symbol} change={ticker?.priceChangePercent ?? null} />
         <span className={classes.figures}>
           {ticker?.lastPrice ? <Amount value={ticker.lastPrice} places={placesOf(market.tickSize)} /> : "–"}
           <Change percent={ticker?.priceChangePercent ?? null} />

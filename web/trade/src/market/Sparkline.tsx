@@ -1,4 +1,5 @@
 import { useInViewport } from "@mantine/hooks";
+import { compareDecimals } from "#lib/decimal.ts";
 import { readScaled, shareOfScaled } from "#lib/scaled.ts";
 import { useDayCloses } from "../api/queries.ts";
 import classes from "./Sparkline.module.css";
@@ -6,22 +7,23 @@ import classes from "./Sparkline.module.css";
 const WIDTH = 72;
 const HEIGHT = 22;
 
-/** The closing prices of a day as a small line, read once it is in sight; a picture beside figures that say the same. */
-export function Sparkline({ symbol }: { symbol: string }) {
+/**
+ * The closing prices of a day as a small line, read once it is in sight; a picture beside figures that say the same. Its
+ * colour is that of `change`, the figure beside it: the line is of whole hours, the figure of 24 hours to the minute.
+ */
+export function Sparkline({ symbol, change }: { symbol: string; change: string | null }) {
   const { ref, inViewport } = useInViewport<HTMLSpanElement>();
   const { data = [] } = useDayCloses(symbol, inViewport);
   const closes = data.map(({ close }) => readScaled(close) ?? 0n);
-  const first = closes[0];
-  const last = closes.at(-1);
   return (
     <span ref={ref} className={classes.box}>
-      {closes.length > 1 && first !== undefined && last !== undefined && (
+      {closes.length > 1 && (
         <svg
           className={classes.line}
           width={WIDTH}
           height={HEIGHT}
           aria-hidden
-          data-falling={last < first || undefined}
+          data-falling={(change !== null && compareDecimals(change, "0") < 0) || undefined}
         >
           <polyline points={pointsOf(closes)} />
         </svg>

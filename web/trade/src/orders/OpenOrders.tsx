@@ -11,7 +11,7 @@ import { useMarkets, useOpenOrders, useTickers, useTradingRules } from "../api/q
 import { useSession } from "../api/session.ts";
 import { isFar, refusedFields, type Wanted, type WantedFaults, wantedOf } from "./amending.ts";
 import { CancelListed } from "./CancelListed.tsx";
-import { orderActions, orderColumns, usePlaces } from "./columns.tsx";
+import { OPEN_ORDER_CARD, orderActions, orderColumns, usePlaces } from "./columns.tsx";
 import { useOneClick } from "./habits.ts";
 import classes from "./OrdersPanel.module.css";
 import { orderName } from "./orderName.ts";
@@ -136,6 +136,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
       title: t("Change"),
       align: "right",
       isPinned: true,
+      area: { name: "change", align: "right" },
       cell: (order) =>
         editing?.orderId === order.orderId ? (
           <span className={classes.buttons}>
@@ -187,6 +188,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
           </Button>
         }
         columns={columns}
+        card={OPEN_ORDER_CARD}
         rows={rows}
         rowId={({ orderId }) => orderId}
         rowName={orderName}

@@ -7,7 +7,9 @@ import { t } from "#lib/language.ts";
 import { type Balance, useBalances, useFills, useOpenOrders, useOrderHistory } from "../api/queries.ts";
 import { explainIfAny } from "../api/messages.ts";
 import {
+  ENDED_ORDER_CARD,
   endedOrderColumns,
+  FILL_CARD,
   fillActions,
   fillColumns,
   fillId,
@@ -105,6 +107,7 @@ function History({ only }: { only: string | undefined }) {
       label={t("Order history")}
       toolbar={<PageLink href="/history">{t("All of it, with filters and a file")}</PageLink>}
       columns={endedOrderColumns(places)}
+      card={ENDED_ORDER_CARD}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={({ orderId }) => orderId}
       rowName={orderName}
@@ -129,6 +132,7 @@ function Fills({ only }: { only: string | undefined }) {
       label={t("Fills")}
       toolbar={<PageLink href="/history?list=fills">{t("All of them, with filters and a file")}</PageLink>}
       columns={fillColumns(places)}
+      card={FILL_CARD}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={fillId}
       rowName={fillName}

@@ -1,7 +1,7 @@
 /** The columns and row menus of the user's orders and fills, wherever they are listed. */
 import { Amount } from "#lib/components/Amount.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
-import type { Column } from "#lib/components/DataTable.tsx";
+import { type Column, withAreas } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { rich, t } from "#lib/language.ts";
@@ -27,9 +27,32 @@ export function usePlaces(): Places {
   };
 }
 
+/** An order on a phone: what it is, what it asks for, and how far it has come. */
+const ORDER_AREAS = {
+  side: { name: "side" },
+  market: { name: "market" },
+  type: { name: "type" },
+  time: { name: "time" },
+  quantity: { name: "quantity", isTitled: true },
+  price: { name: "price", align: "right", isTitled: true },
+  filled: { name: "filled", isTitled: true },
+  fee: { name: "fee", align: "right", isTitled: true },
+  status: { name: "status", align: "right" },
+  change: { name: "change", align: "right" },
+} as const;
+const ENDED_AREAS = {
+  price: { name: "price", isTitled: true },
+  filled: { name: "filled", align: "right", isTitled: true },
+  average: { name: "average", align: "right", isTitled: true },
+} as const;
+const WIDTHS = "auto auto minmax(0, 1fr) auto";
+export const OPEN_ORDER_CARD = `"side market type type" "quantity quantity price price" "filled filled change change" "time time change change" / ${WIDTHS}`;
+export const ENDED_ORDER_CARD = `"side market type status" "quantity quantity filled filled" "price price average average" "time time fee fee" / ${WIDTHS}`;
+export const FILL_CARD = `"side market role role" "quantity quantity price price" "time time fee fee" / ${WIDTHS}`;
+
 /** The columns of any list of orders. */
 export function orderColumns(places: Places): Column<Order>[] {
-  return [
+  const columns: Column<Order>[] = [
     {
       id: "time",
       title: t("Time"),
@@ -78,6 +101,7 @@ export function orderColumns(places: Places): Column<Order>[] {
         averagePrice ? <Amount value={averagePrice} places={places(symbol).price} /> : "–",
     },
   ];
+  return withAreas(columns, ORDER_AREAS);
 }
 
 /** The type of an order; of one that waits what it waits for, of one that is good till a date the date. */
@@ -123,8 +147,7 @@ export const orderActions = ({ orderId, clientOrderId, listId }: Order) => [
 
 /** The columns of orders that have ended. */
 export function endedOrderColumns(places: Places): Column<Order>[] {
-  return [
-    ...orderColumns(places),
+  const more: Column<Order>[] = [
     {
       id: "fee",
       title: t("Fee"),
@@ -141,11 +164,12 @@ export function endedOrderColumns(places: Places): Column<Order>[] {
       ),
     },
   ];
+  return withAreas([...orderColumns(places), ...more], { ...ORDER_AREAS, ...ENDED_AREAS });
 }
 
 /** The columns of fills. */
 export function fillColumns(places: Places): Column<Fill>[] {
-  return [
+  const columns: Column<Fill>[] = [
     {
       id: "time",
       title: t("Time"),
@@ -177,6 +201,7 @@ export function fillColumns(places: Places): Column<Fill>[] {
     },
     { id: "role", title: t("Role"), cell: ({ role }) => (role === "maker" ? t("Maker") : t("Taker")) },
   ];
+  return withAreas(columns, { ...ORDER_AREAS, role: { name: "role" } });
 }
 
 /** A trade between two orders of the user is two fills. */

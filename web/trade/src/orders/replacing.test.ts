@@ -26,6 +26,7 @@ const trailing = {
   stopPrice: null,
   trailingBps: 150,
   trailingAmount: null,
+  maxSlippageBps: "50",
 } as unknown as Order;
 const limited = {
   ...trailing,
@@ -50,7 +51,7 @@ it("replaces an order that shall follow at another distance, and keeps all else 
     quantity: "1",
     triggerBy: "mark",
     trailingBps: 225,
-    maxSlippageBps: "100",
+    maxSlippageBps: "50",
     clientOrderId: "mine",
     mode: "stop_on_failure",
   });
@@ -68,6 +69,9 @@ it("replaces an order that shall follow at another distance, and keeps all else 
     clientOrderId: "mine",
     mode: "stop_on_failure",
   });
+  // One that was placed without a bound of its own gets none, so that the market's stays.
+  const unbounded = { ...trailing, maxSlippageBps: undefined } as unknown as Order;
+  expect(of(unbounded, { trailing: "2" }).replacement).not.toHaveProperty("maxSlippageBps");
   expect(of(limited, { price: "98" }).replacement).toMatchObject({ price: "98", trailingAmount: "10" });
 });
 

@@ -6,7 +6,6 @@ import { hasLimit, isBound, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { type Amendment, amendmentOf, isAmendable, isFollowing, type Wanted, wantedOf } from "./amending.ts";
 import { trailingBps, trailingFault } from "./conditional.ts";
-import { EMPTY_DRAFT, slippageText } from "./review.ts";
 
 export type ReplacementBody = Schemas["ReplacementBody"];
 
@@ -44,7 +43,7 @@ export function changeOf(order: Order, wanted: Wanted, market: Market): OrderCha
 
 /** The order in the place of one that follows: the same, but for what is wanted of it. */
 function replacementOf(order: Order, wanted: Wanted): ReplacementBody {
-  const { symbol, side, type, triggerBy, clientOrderId, selfTradePrevention } = order;
+  const { symbol, side, type, triggerBy, clientOrderId, selfTradePrevention, maxSlippageBps } = order;
   const trailing = wanted.trailing.trim();
   return {
     symbol,
@@ -55,7 +54,7 @@ function replacementOf(order: Order, wanted: Wanted): ReplacementBody {
     ...(followsInPercent(order)
       ? { trailingBps: Number(trailingBps(trailing) ?? 0n) }
       : { trailingAmount: trailing }),
-    ...(hasLimit(type) ? limitOf(order, wanted) : { maxSlippageBps: slippageText(EMPTY_DRAFT) }),
+    ...(hasLimit(type) ? limitOf(order, wanted) : maxSlippageBps ? { maxSlippageBps } : {}),
     ...(clientOrderId === null ? {} : { clientOrderId }),
     ...(selfTradePrevention ? { selfTradePrevention } : {}),
     mode: "stop_on_failure",

@@ -11,9 +11,9 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
-import { inSentence, rich, t } from "#lib/language.ts";
+import { rich, t } from "#lib/language.ts";
 import AlertDialog from "../alerts/AlertDialog.tsx";
-import { DIRECTIONS, type PriceAlert, restText, SOURCES } from "../alerts/draft.ts";
+import { DIRECTIONS_WITHIN, type PriceAlert, restText, SOURCES } from "../alerts/draft.ts";
 import { ALERTS, useAlerts } from "../alerts/queries.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { explainIfAny } from "../api/messages.ts";
@@ -56,8 +56,7 @@ const COLUMNS: Column<PriceAlert>[] = [
     },
     cell: ({ source, direction, price, symbol }) => (
       <span>
-        {SOURCES[source]} {inSentence(DIRECTIONS[direction])}{" "}
-        <Amount value={price} unit={symbol.split("-")[1]} />
+        {SOURCES[source]} {DIRECTIONS_WITHIN[direction]} <Amount value={price} unit={symbol.split("-")[1]} />
       </span>
     ),
   },
@@ -198,7 +197,7 @@ function DeleteDialog({ alert, onClose }: { alert: PriceAlert; onClose: () => vo
       <p>
         {rich("{sources} {directions} {price}: you are told no more.", {
           sources: SOURCES[alert.source],
-          directions: inSentence(DIRECTIONS[alert.direction]),
+          directions: DIRECTIONS_WITHIN[alert.direction],
           price: <Amount value={alert.price} unit={alert.symbol.split("-")[1]} />,
         })}
       </p>

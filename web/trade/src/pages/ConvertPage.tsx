@@ -172,13 +172,13 @@ function faultOf(
   return null;
 }
 
-/** The price of the dearer asset in the other one, with eight decimals. Only the amounts are exact. */
+/** The price of the dearer asset in the other one, in its places, at most eight. Only the amounts are exact. */
 function priceOf(quote: Quote): string {
   const isSmall = quote.price.startsWith("0");
   const [one, other] = isSmall ? [quote.toAsset, quote.fromAsset] : [quote.fromAsset, quote.toAsset];
   const [whole = "", fraction = ""] = (isSmall ? quote.inversePrice : quote.price).split(".");
   const kept = fraction.slice(0, 8).replace(/0+$/, "");
-  return `1 ${one} ≈ ${formatDecimal(kept ? `${whole}.${kept}` : whole)} ${other}`;
+  return `1 ${one} ≈ ${amountText(kept ? `${whole}.${kept}` : whole, other)} ${other}`;
 }
 
 /** The quote, how long it holds, and the button that takes it. */

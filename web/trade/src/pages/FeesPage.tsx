@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Card } from "#lib/components/Card.tsx";
-import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { type Column, DataTable, withAreas } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { t } from "#lib/language.ts";
@@ -13,6 +13,15 @@ import { PageLink } from "../parts/PageLink.tsx";
 import classes from "./PlainPage.module.css";
 
 type PaymentFee = Schemas["PaymentFeeResponse"];
+
+/** The fees of a market on a phone, in two lines. */
+const CARD = '"market least" "maker taker" / minmax(0, 1fr) auto';
+const AREAS = {
+  market: { name: "market" },
+  maker: { name: "maker", isTitled: true },
+  taker: { name: "taker", align: "right", isTitled: true },
+  least: { name: "least", align: "right", isTitled: true },
+} as const;
 
 const MARKETS: readonly Column<Market>[] = [
   {
@@ -130,7 +139,8 @@ export default function FeesPage() {
         <Card flush title={t("Trading")}>
           <DataTable
             label={t("Trading fees")}
-            columns={MARKETS}
+            columns={withAreas(MARKETS, AREAS)}
+            card={CARD}
             rows={markets.data?.filter(({ active }) => active)}
             rowId={({ symbol }) => symbol}
             rowName={({ symbol }) => symbol}

@@ -13,7 +13,9 @@ import classes from "../history/History.module.css";
 import { HistoryTable, type View } from "../history/HistoryTable.tsx";
 import { CONVERTED, DEPOSITS, FILLS, LISTS, MOVEMENTS, ORDERS, STAKED, WITHDRAWN } from "../history/lists.ts";
 import {
+  ENDED_ORDER_CARD,
   endedOrderColumns,
+  FILL_CARD,
   fillActions,
   fillColumns,
   fillId,
@@ -98,6 +100,7 @@ function Content({ name, view }: { name: string; view: View }) {
           view={view}
           list={FILLS}
           columns={fillColumns(places)}
+          card={FILL_CARD}
           rowId={fillId}
           rowName={fillName}
           actions={fillActions}
@@ -169,6 +172,7 @@ function Content({ name, view }: { name: string; view: View }) {
           view={view}
           list={ORDERS}
           columns={endedOrderColumns(places)}
+          card={ENDED_ORDER_CARD}
           rowId={({ orderId }) => orderId}
           rowName={orderName}
           actions={orderActions}

@@ -32,7 +32,7 @@ const ENDINGS: Readonly<Record<Ending, string>> = {
 };
 
 /** Email and password, and the two-factor authentication code where the account asks for one. */
-export function LoginPage() {
+export default function LoginPage() {
   const { ending } = useSession();
   const [challenge, setChallenge] = useState<Schemas["ChallengeResponse"] | null>(null);
   const [email, setEmail] = useState("");

@@ -4,7 +4,7 @@ import { useMemo, useRef } from "react";
 import { Link } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
-import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { type Column, DataTable, withAreas } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { placesOf } from "#lib/decimal.ts";
@@ -120,7 +120,8 @@ export default function MarketsPage() {
               </div>
             </div>
           }
-          columns={columns}
+          columns={withAreas(columns, AREAS)}
+          card={CARD}
           rows={listed}
           rowId={({ market }) => market.symbol}
           rowName={({ market }) => market.symbol}
@@ -142,6 +143,16 @@ export default function MarketsPage() {
     </div>
   );
 }
+
+/** A market on a phone, in two lines; high and low are on its own page. */
+const CARD = '"name day price" "turnover turnover change" / minmax(0, 1fr) auto minmax(96px, auto)';
+const AREAS = {
+  name: { name: "name" },
+  price: { name: "price", align: "right" },
+  change: { name: "change", align: "right" },
+  turnover: { name: "turnover", isTitled: true },
+  day: { name: "day", align: "right" },
+} as const;
 
 /** The orders that a phone offers, which shows no heads to click on. */
 const ORDERS = [
@@ -242,7 +253,9 @@ function columnsOf({ symbols, toggle }: Favourites): Column<MarketRow>[] {
       id: "day",
       title: t("Last day"),
       align: "right",
-      cell: ({ market }) => <Sparkline symbol={market.symbol} />,
+      cell: ({ market, ticker }) => (
+        <Sparkline symbol={market.symbol} change={ticker?.priceChangePercent ?? null} />
+      ),
     },
   ];
 }

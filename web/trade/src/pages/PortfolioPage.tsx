@@ -1,7 +1,7 @@
 import { SegmentedControl, Skeleton } from "@mantine/core";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
-import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { type Column, DataTable, withAreas } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { TimeSeries } from "#lib/components/TimeSeries.tsx";
@@ -139,7 +139,7 @@ export default function PortfolioPage() {
       <div className={classes.top}>
         <div className={classes.figures}>
           <WorthCard worth={worth} />
-          <ReturnCard query={found} label={period.label} />
+          <ReturnCard query={found} label={period.label} present={isKnown ? wallet.total : null} />
         </div>
         <div className={classes.history}>
           <SegmentedControl
@@ -161,7 +161,8 @@ export default function PortfolioPage() {
       <Card flush title={t("By asset")}>
         <DataTable
           label={t("Assets")}
-          columns={columnsOf(wallet.total, symbols)}
+          columns={withAreas(columnsOf(wallet.total, symbols), AREAS)}
+          card={CARD}
           rows={balances.data ? held : undefined}
           rowId={({ balance }) => balance.asset}
           rowName={({ balance }) => balance.asset}
@@ -209,6 +210,15 @@ function Value({
   );
 }
 
+/** An asset on a phone, in two lines. */
+const CARD = '"asset value" "amount share" / minmax(0, 1fr) auto';
+const AREAS = {
+  asset: { name: "asset" },
+  amount: { name: "amount" },
+  value: { name: "value", align: "right" },
+  share: { name: "share", align: "right" },
+} as const;
+
 function columnsOf(total: bigint, symbols: readonly string[]): Column<Holding>[] {
   return [
     {
@@ -249,7 +259,9 @@ function columnsOf(total: bigint, symbols: readonly string[]): Column<Holding>[]
           <span className={classes.track} aria-hidden>
             <span style={{ width: `${shareOfScaled(holding.value ?? 0n, total) * 100}%` }} />
           </span>
-          <span className="figures">{formatDecimal(percentOf(holding, total), 2)} %</span>
+          <span className={`figures ${classes.percent ?? ""}`}>
+            {formatDecimal(percentOf(holding, total), 2)} %
+          </span>
         </span>
       ),
     },

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Badge } from "#lib/components/Badge.tsx";
 import { Card } from "#lib/components/Card.tsx";
-import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { type Column, DataTable, withAreas } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
@@ -56,6 +56,14 @@ const COLUMNS: readonly Column<FunctionState>[] = [
   },
 ];
 
+/** A function on a phone. */
+const CARD = '"name state" "since since" / minmax(0, 1fr) auto';
+const AREAS = {
+  name: { name: "name" },
+  state: { name: "state", align: "right" },
+  since: { name: "since", isTitled: true },
+} as const;
+
 /** Whether the exchange works, for everybody to read. */
 export default function StatusPage() {
   const link = useLink();
@@ -77,7 +85,8 @@ export default function StatusPage() {
       <Card flush>
         <DataTable
           label={t("Functions")}
-          columns={COLUMNS}
+          columns={withAreas(COLUMNS, AREAS)}
+          card={CARD}
           rows={status.data}
           rowId={({ name }) => name}
           rowName={({ name }) => FUNCTIONS[name]?.title ?? name}

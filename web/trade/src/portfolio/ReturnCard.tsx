@@ -2,7 +2,7 @@ import { Skeleton } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
-import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { type Column, DataTable, withAreas } from "#lib/components/DataTable.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
@@ -10,6 +10,7 @@ import { inSentence, rich, t, texts } from "#lib/language.ts";
 import { scaledText } from "#lib/scaled.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { PageLink } from "../parts/PageLink.tsx";
 import { figuresOf, type FlowKind } from "./portfolioReturn.ts";
 import type { PortfolioReturn } from "./queries.ts";
 import classes from "./ReturnCard.module.css";
@@ -35,13 +36,24 @@ const MOVEMENTS: Record<string, string> = texts({
   income: "Reward",
 });
 
-/** What the wallet gained over a period: start, what was moved in and out, result, end. The column adds up. */
-export function ReturnCard({ query, label }: { query: UseQueryResult<PortfolioReturn>; label: string }) {
+/**
+ * What the wallet gained over a period: start, what was moved in and out, result, end. The column adds up, and ends
+ * with the `present` value that the page shows; null while that is not known.
+ */
+export function ReturnCard({
+  query,
+  label,
+  present,
+}: {
+  query: UseQueryResult<PortfolioReturn>;
+  label: string;
+  present: bigint | null;
+}) {
   const found = query.data;
   return (
     <Card title={t("Return")}>
       {found ? (
-        <Figures found={found} label={label} />
+        <Figures found={found} label={label} present={present} />
       ) : query.error ? (
         <ErrorState problem={explain(query.error)} onRetry={() => void query.refetch()} />
       ) : (
@@ -51,8 +63,16 @@ export function ReturnCard({ query, label }: { query: UseQueryResult<PortfolioRe
   );
 }
 
-function Figures({ found, label }: { found: PortfolioReturn; label: string }) {
-  const { start, flows, result, income, end } = figuresOf(found);
+function Figures({
+  found,
+  label,
+  present,
+}: {
+  found: PortfolioReturn;
+  label: string;
+  present: bigint | null;
+}) {
+  const { start, flows, result, income, end } = figuresOf(found, present);
   return (
     <>
       <p className={classes.percent}>
@@ -81,6 +101,15 @@ function Figures({ found, label }: { found: PortfolioReturn; label: string }) {
           </>
         )}
         {t("The percentage is time-weighted: deposits and withdrawals do not change it.")}
+        {found.movements.length > 0 && (
+          <>
+            {" "}
+            {rich(
+              "What was moved counts at the last trade before it. {link} estimates its cost at the fair price of that minute, which may be a little more or less.",
+              { link: <PageLink href="/positions">{t("Positions")}</PageLink> },
+            )}
+          </>
+        )}
         {found.unpriced.length > 0 &&
           " " + t("Without a price, not counted: {unpriced}.", { unpriced: found.unpriced.join(", ") })}
       </p>
@@ -119,7 +148,8 @@ export function MovementList({ query }: { query: UseQueryResult<PortfolioReturn>
     <Card flush title={t("Moved in and out")}>
       <DataTable
         label={t("Moved in and out")}
-        columns={columns()}
+        columns={withAreas(columns(), AREAS)}
+        card={CARD}
         rows={rows}
         rowId={({ timestamp, kind, asset, amount }) => `${timestamp} ${kind} ${asset} ${amount}`}
         rowName={({ asset }) => asset}
@@ -135,6 +165,15 @@ export function MovementList({ query }: { query: UseQueryResult<PortfolioReturn>
     </Card>
   );
 }
+
+/** A movement on a phone, in two lines. */
+const CARD = '"what amount" "time value" / minmax(0, 1fr) auto';
+const AREAS = {
+  time: { name: "time" },
+  what: { name: "what" },
+  amount: { name: "amount", align: "right" },
+  value: { name: "value", align: "right" },
+} as const;
 
 const columns = (): Column<Movement>[] => [
   { id: "time", title: t("Time"), cell: ({ timestamp }) => <TimeText milliseconds={timestamp} /> },

@@ -38,6 +38,7 @@ describe("the return of a portfolio", () => {
         result: "0.419000000000000000000001",
         income: "0.129",
       }),
+      null,
     );
     expect(figures).toEqual({
       start: "100.01",
@@ -54,7 +55,15 @@ describe("the return of a portfolio", () => {
   });
 
   it("names no flow and no reward where there was none", () => {
-    const figures = figuresOf(found({ startValue: "8", endValue: "7.5", result: "-0.5" }));
+    const figures = figuresOf(found({ startValue: "8", endValue: "7.5", result: "-0.5" }), null);
     expect(figures).toEqual({ start: "8", flows: [], result: "-0.5", income: null, end: "7.5" });
+  });
+
+  it("ends with the value that the page shows, unless the holdings have changed since", () => {
+    const told = found({ startValue: "900", endValue: "1000.019", result: "100.019" });
+    expect(figuresOf(told, toScaled("1000"))).toMatchObject({ result: "100", end: "1000" });
+    expect(figuresOf(told, toScaled("1005"))).toMatchObject({ result: "105", end: "1005" });
+    expect(figuresOf(told, toScaled("1006"))).toMatchObject({ result: "100.01", end: "1000.01" });
+    expect(figuresOf(told, toScaled("0"))).toMatchObject({ end: "1000.01" });
   });
 });

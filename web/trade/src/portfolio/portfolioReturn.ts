@@ -25,10 +25,20 @@ export interface ReturnFigures {
   end: string;
 }
 
-/** The figures in cents. The result is what start and flows lack to the end, so that the column adds up. */
-export function figuresOf(found: PortfolioReturn): ReturnFigures {
+/**
+ * How far the value that the page shows may be from the exchange's own end and still be the same holdings: cents that
+ * each asset's value was cut by, and prices that moved since the exchange was asked.
+ */
+const SAME_PER_MILLE = 5n;
+
+/**
+ * The figures in cents. The result is what start and flows lack to the end, so that the column adds up. The end is the
+ * `present` value that the page shows elsewhere, so that both are one figure, unless the holdings have changed since.
+ */
+export function figuresOf(found: PortfolioReturn, present: bigint | null): ReturnFigures {
   const start = readDecimalCents(found.startValue);
-  const end = readDecimalCents(found.endValue);
+  const told = readDecimalCents(found.endValue);
+  const end = present !== null && isSame(present, told) ? present : told;
   const flows = FLOW_KINDS.map((kind) => ({ kind, value: readDecimalCents(found.flows[kind]) })).filter(
     ({ value }) => value !== 0n,
   );
@@ -41,4 +51,9 @@ export function figuresOf(found: PortfolioReturn): ReturnFigures {
     income: income === 0n ? null : scaledText(income),
     end: scaledText(end),
   };
+}
+
+function isSame(present: bigint, told: bigint): boolean {
+  const distance = present < told ? told - present : present - told;
+  return distance * 1000n <= told * SAME_PER_MILLE;
 }

@@ -313,7 +313,7 @@ function Notes({ results }: { results: SpotResults }) {
       {isEstimated && (
         <p>
           {t(
-            "The cost of what came from elsewhere is estimated: its price at that moment. It gives way to what you record for the account “exchange” among the tax lots.",
+            "The cost of what came from elsewhere is estimated: its fair price at that moment. The portfolio counts it at the last trade before, which may be a little more or less. It gives way to what you record for the account “exchange” among the tax lots.",
           )}
         </p>
       )}

@@ -91,7 +91,11 @@ export function StakeDialog({ product, onClose }: { product: Product; onClose: (
               {t("All")}
             </Button>
           </div>
-          <WarningNote>{wayBackOf(product)}</WarningNote>
+          {product.type === "flexible" ? (
+            <p className={classes.hint}>{wayBackOf(product)}</p>
+          ) : (
+            <WarningNote>{wayBackOf(product)}</WarningNote>
+          )}
           {sending.error && <ProblemNote problem={explain(sending.error)} />}
           <Button
             type="submit"
