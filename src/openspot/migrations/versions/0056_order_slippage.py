@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0056"
-down_revision = "0050"
+down_revision = "0054"
 branch_labels = None
 depends_on = None
 
