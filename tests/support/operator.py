@@ -1,7 +1,6 @@
 """The engine from outside, without asyncio: what browser tests prepare and look at beside the page."""
 
 import json
-import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import grpc
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2, orders_pb2_grpc
 from openspot.kit.settings import Settings
-from tests.support.waiting import STARVED, stretched
+from tests.support.waiting import STARVED, stretched, until
 
 PRICE_SCALE, QUANTITY_SCALE = 100, 10_000
 """Of the symbols that `create_market` makes."""
@@ -123,12 +122,8 @@ class Operator:
         return symbol
 
     def await_market(self, symbol: str) -> None:
-        """Wait until the REST edge and market data know a market: its ticker needs both. Raises OperatorError."""
-        deadline = time.monotonic() + stretched(30)
-        while symbol not in self._markets_served():
-            if time.monotonic() > deadline:
-                raise OperatorError(f"the REST edge does not serve {symbol}")
-            time.sleep(0.1)
+        """Wait until the REST edge and market data know a market: its ticker needs both."""
+        until(lambda: symbol in self._markets_served(), f"the REST edge serves {symbol}")
 
     def _markets_served(self) -> set[str]:
         try:
