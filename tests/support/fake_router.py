@@ -49,7 +49,7 @@ def record_of(request: SubmitOrder, status: str = "open", reject_reason: str | N
     given = {name: getattr(order, name) for name in OrderRecord.__struct_fields__ if hasattr(order, name)}
     # An order without terms shows none of them.
     terms = ("stop_price", "trigger_by", "trailing_amount", "trailing_bps", "expires_at", "self_trade_prevention")
-    terms += ("display_quantity",)
+    terms += ("display_quantity", "max_slippage_bps")
     given |= {name: UNSET for name in terms if given[name] is None}
     made = {
         "user_id": request.user_id, "quantity": quantity, "remaining_quantity": quantity, "status": status,
