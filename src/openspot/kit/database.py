@@ -47,15 +47,6 @@ class DatabaseUnavailableError(Exception):
     """The database does not answer."""
 
 
-async def _keep_as_it_is(_: Connection) -> None:
-    """Do nothing to a connection that comes back to its pool, but for the rollback that asyncpg makes itself.
-
-    asyncpg would have the server forget locks, settings, cursors and listeners of the session: a further statement
-    after each use, before its caller goes on. No user of a pool leaves any, which
-    `tests/contract/test_state_of_sessions.py` holds.
-    """
-
-
 async def create_pool(
     settings: Settings, connections_max: int = 4, timeout_s: float = 30.0, *, transaction_pause_s_max: int = 0
 ) -> Pool:
@@ -76,7 +67,6 @@ async def create_pool(
                 min_size=1,
                 max_size=connections_max,
                 command_timeout=30,
-                reset=_keep_as_it_is,
                 server_settings={
                     "application_name": "openspot",
                     "timezone": "UTC",
@@ -116,7 +106,6 @@ async def create_idle_pool(settings: Settings, connections_max: int) -> Pool:
         max_size=connections_max,
         command_timeout=settings.request_timeout_s,
         timeout=settings.request_timeout_s,
-        reset=_keep_as_it_is,
         server_settings={"application_name": "openspot", "timezone": "UTC"},
     )
 
