@@ -26,6 +26,7 @@ from openspot.contracts.messages import (
 )
 from openspot.contracts.messages.message import Message
 from openspot.contracts.streams import NOTIFICATIONS, StreamConsumer
+from openspot.domain.accounts import user_of_account
 from openspot.kit.bus import Bus, Consumption, DurableConsumer
 from openspot.kit.clock import DateClock, ms_from_datetime, utc_now
 from openspot.kit.database import TRANSIENT_ERRORS, Pool
@@ -53,6 +54,8 @@ log = get_logger("notifications")
 ORDER_MAIL_GAP_S = 60.0
 """After a mail about an order, what happens to the user's orders within this time comes on screen and devices only."""
 MAILED_USERS_MAX = 10_000
+WANTED_INTERVAL_S = 0.25
+"""Seconds between two batches of what most users do not want to hear of, at least: each asks the database who does."""
 POLL_INTERVAL_S = 5.0
 """The table is read at least this often for notifications to announce, because other processes add some too."""
 
@@ -86,8 +89,8 @@ class NotificationDelivery:
             ),
             self._notifying(FAILED, WithdrawalOutcome, lambda event: templates.withdrawal_failed(event, self._now_ms)),
             self._notifying(EXECUTED, ExecutedTransfer, templates.transfer_executed),
-            self._consumer(FILLS, OrderEvent, self.take_fills),
-            self._consumer(REFUSALS, RiskCheckFailed, self.take_refusals),
+            self._consumer(FILLS, OrderEvent, self.take_fills, WANTED_INTERVAL_S),
+            self._consumer(REFUSALS, RiskCheckFailed, self.take_refusals, WANTED_INTERVAL_S),
             self._notifying(WARNINGS, MarginWarning, templates.margin_warning),
             self._notifying(CLOSED, MarginPositionClosed, templates.margin_position_closed),
         )
@@ -106,20 +109,34 @@ class NotificationDelivery:
 
     async def take_fills(self, events: Sequence[OrderEvent]) -> Collection[int]:
         """Notify users of filled orders, if they want that. Returns the indexes of events that must come again."""
-        return await self._take_wanted(NotificationEvent.ORDER_FILLED, [templates.order_filled(one) for one in events])
+        return await self._take_wanted(
+            NotificationEvent.ORDER_FILLED, events, lambda event: event.order.user_id, templates.order_filled
+        )
 
     async def take_refusals(self, events: Sequence[RiskCheckFailed]) -> Collection[int]:
         """Notify users of refused orders, if they want that. Returns the indexes of events that must come again."""
         return await self._take_wanted(
-            NotificationEvent.ORDER_REFUSED, [templates.order_refused(one) for one in events]
+            NotificationEvent.ORDER_REFUSED,
+            events,
+            lambda event: user_of_account(event.user_id),
+            templates.order_refused,
         )
 
-    async def _take_wanted(self, event: NotificationEvent, told: Sequence[SendNotification]) -> Collection[int]:
-        wanting = await self._store.who_wants(event, [notification.user_id for notification in told])
+    async def _take_wanted(
+        self,
+        kind: NotificationEvent,
+        events: Sequence[Event],
+        user_of: Callable[[Event], str],
+        notify: Callable[[Event], SendNotification],
+    ) -> Collection[int]:
+        user_ids = [user_of(event) for event in events]
+        wanting = await self._store.who_wants(kind, user_ids)
         failed = []
-        for place, notification in enumerate(told):
-            user_id = notification.user_id
-            if user_id not in wanting or self._is_old(notification):
+        for place, (event, user_id) in enumerate(zip(events, user_ids, strict=True)):
+            if user_id not in wanting:
+                continue
+            notification = notify(event)
+            if self._is_old(notification):
                 continue
             now_s = self._now().timestamp()
             may_mail = now_s - self._mailed.get(user_id, 0) >= ORDER_MAIL_GAP_S
@@ -186,6 +203,9 @@ class NotificationDelivery:
 
         return self._consumer(source, event_type, take)
 
-    def _consumer(self, source: StreamConsumer, event_type: type[Event], take: Take[Event]) -> DurableConsumer[Event]:
+    def _consumer(
+        self, source: StreamConsumer, event_type: type[Event], take: Take[Event], interval_s: float = 0.0
+    ) -> DurableConsumer[Event]:
         # Orders and money do not depend on notifications.
-        return DurableConsumer(self._bus, Consumption.of(source, event_type, is_essential=False), take)
+        consumption = Consumption.of(source, event_type, interval_s=interval_s, is_essential=False)
+        return DurableConsumer(self._bus, consumption, take)
