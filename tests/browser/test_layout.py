@@ -214,10 +214,10 @@ def test_a_layout_is_the_accounts_and_no_device_replaces_that_of_another_unseen(
     desk.bring_trader(trader)
     page.reload()
     expect(panel(desk, "Chart")).to_be_visible()
-    until(desk, lambda: kept() != [], "the layout does not come to the account")
+    until(lambda: kept() != [], "the layout does not come to the account")
     assert kept() == [(1, ["chart", "book", "form", "orders"])]
     own = "localStorage.getItem('openspot.trade.layout.laptop')"
-    until(desk, lambda: page.evaluate(own) is None, "the browser keeps it, too")
+    until(lambda: page.evaluate(own) is None, "the browser keeps it, too")
     expect(panel(desk, "Trades")).to_have_count(0)
     road = new_window(trader)
     road.go(f"/{SYMBOL}", SYMBOL)
@@ -237,7 +237,7 @@ def test_a_layout_is_the_accounts_and_no_device_replaces_that_of_another_unseen(
     expect(bars[1]).to_have_count(0)
     assert kept() == [(3, ["chart", "book", "form", "orders", "markets"])]
     edit(road).get_by_role("button", name="Standard layout").click()
-    until(road, lambda: kept() == [(4, [])], "the standard is not kept")
+    until(lambda: kept() == [(4, [])], "the standard is not kept")
     page.reload()
     expect(panel(desk, "Trades")).to_be_visible()
 

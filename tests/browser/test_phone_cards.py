@@ -10,7 +10,8 @@ from playwright.sync_api import Locator, expect
 from tests.support.console import PHONE
 from tests.support.trading_screen import Exchange, NewWindow, Trader
 
-SYMBOL = "BTC-BRL"
+SYMBOL = "USDC-USD"
+"""No other test trades here, so no trade stands in the way of an order."""
 LINE = 24
 """The most that a line of text takes, in pixels."""
 BUTTON = 44
@@ -23,7 +24,7 @@ def trader(exchange: Exchange) -> Iterator[Trader]:
     trader = exchange.register(f"{secrets.token_hex(6)}@example.com")
     exchange.deposit([(trader, "USD", "100000"), (trader, "BRL", "1000")])
     exchange.set_price("BTC-USD", "1000")
-    order = {"symbol": SYMBOL, "side": "buy", "type": "limit", "price": "49", "quantity": "2"}
+    order = {"symbol": SYMBOL, "side": "buy", "type": "limit", "price": "0.49", "quantity": "200"}
     for _ in range(2):
         placed = exchange.call("POST", "orders", order, trader.tokens["accessToken"])
     exchange.call("DELETE", f"orders/{placed['orderId']}", token=trader.tokens["accessToken"])
@@ -47,13 +48,13 @@ def test_markets_orders_and_assets_take_a_few_lines_each(new_window: NewWindow, 
     screen.assert_fits("markets on a phone")
 
     screen.go(f"/{SYMBOL}", SYMBOL)
-    card = screen.row("Open orders", SYMBOL, "49")
+    card = screen.row("Open orders", SYMBOL, "0.49")
     card.scroll_into_view_if_needed()
     assert height(card) <= 3 * LINE + 2 * BUTTON
     screen.assert_fits("open orders on a phone")
     card.get_by_role("button", name="Change").click()
     # The fields have a line each.
-    expect(page.get_by_role("textbox", name=re.compile("^(Price|Amount) of buy 2 "))).to_have_count(2)
+    expect(page.get_by_role("textbox", name=re.compile("^(Price|Amount) of buy 200 "))).to_have_count(2)
     screen.assert_fits("an open order that is changed on a phone")
 
     screen.go("/history", "History")
