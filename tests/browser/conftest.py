@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -119,9 +120,27 @@ def browser_context_args() -> dict[str, Any]:
     }
 
 
+Served = tuple[ChildPlatform, Callable[[PageConfig], str]]
+"""A platform that serves the built pages, and what serves them once more with another configuration."""
+
+
 @pytest.fixture(scope="package")
-def served(pages_folder: Path) -> Iterator[tuple[ChildPlatform, Callable[[PageConfig], str]]]:
-    """A platform that serves the built pages, and what serves them once more with another configuration."""
+def served(pages_folder: Path) -> Iterator[Served]:
+    """The platform that the tests of this folder share."""
+    with serving_platform(pages_folder) as both:
+        yield both
+
+
+@pytest.fixture
+def own_platform(pages_folder: Path) -> Iterator[ChildPlatform]:
+    """A platform of this test alone, for what other tests leave in engine and ledger would change."""
+    with serving_platform(pages_folder) as (platform, _):
+        yield platform
+
+
+@contextmanager
+def serving_platform(pages_folder: Path) -> Iterator[Served]:
+    """Start a platform that serves the built pages, and end it."""
     own, *ports = (free_port() for _ in range(7))
     origins = ",".join(f"http://127.0.0.1:{port}" for port in (own, *ports))
     folder = Path(tempfile.mkdtemp(prefix="openspot-browser-"))
@@ -171,13 +190,13 @@ def served(pages_folder: Path) -> Iterator[tuple[ChildPlatform, Callable[[PageCo
 
 
 @pytest.fixture(scope="package")
-def platform(served: tuple[ChildPlatform, Callable[[PageConfig], str]]) -> ChildPlatform:
+def platform(served: Served) -> ChildPlatform:
     """The platform that the console administers."""
     return served[0]
 
 
 @pytest.fixture(scope="package")
-def serve(served: tuple[ChildPlatform, Callable[[PageConfig], str]]) -> Callable[[PageConfig], str]:
+def serve(served: Served) -> Callable[[PageConfig], str]:
     """Serves the pages with a configuration; returns their address. The engine takes calls of six such addresses."""
     return served[1]
 

@@ -5,58 +5,51 @@ import re
 import secrets
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
-import asyncpg
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Browser, Route, expect
 
-from openspot.domain.ids import HOUSE_PREFIX
-from openspot.domain.money import decimal_to_text
 from openspot.up.child_platform import ChildPlatform
 from tests.support.console import OPPOSITE_LOOKS, Console
 from tests.support.operator import Operator
-from tests.support.own_thread import in_own_thread
 from tests.support.reserve_trees import VERIFIER
-from tests.support.trading_screen import Exchange, NewWindow
+from tests.support.trading_screen import Exchange, window
 from tests.support.waiting import stretched
 
 pytestmark = pytest.mark.proof
 
 
-def accounts_below_zero(platform: ChildPlatform) -> list[tuple[str, str, str]]:
-    """User, asset and what is missing of each account that the ledger has below zero, whichever test left it so."""
-
-    async def read() -> list[tuple[str, str, str]]:
-        connection = await asyncpg.connect(platform.settings.database_url)
-        try:
-            rows = await connection.fetch(
-                "SELECT user_id, asset, -(available + locked) AS missing FROM ledger_accounts"
-                " WHERE available + locked < 0 AND NOT starts_with(user_id, $1)",
-                HOUSE_PREFIX,
-            )
-        finally:
-            await connection.close()
-        return [(row["user_id"], row["asset"], decimal_to_text(row["missing"])) for row in rows]
-
-    return in_own_thread(read)
+@pytest.fixture
+def console(browser: Browser, browser_context_args: dict[str, Any], own_platform: ChildPlatform) -> Iterator[Console]:
+    """The console of an exchange where alice sold coins that the ledger has not."""
+    with (
+        closing(Operator(own_platform.settings)) as operator,
+        closing(browser.new_page(**browser_context_args)) as page,
+    ):
+        market = operator.create_market("OWED")
+        # The engine's own adjustments are not in the ledger: there, who spends such coins has less than none.
+        operator.fund("alice", OWED="10")
+        operator.fund("bob", USD="1000")
+        operator.place("alice", "sell", "20", "1", market)
+        operator.place("bob", "buy", "20", "1", market)
+        console = Console(page, str(own_platform.settings.web_url))
+        console.bring_session(operator.login)
+        yield console
+        console.assert_quiet()
 
 
 def test_an_operator_proves_and_a_user_checks(
     console: Console,
-    operator: Operator,
-    platform: ChildPlatform,
-    market: str,
-    participants: None,
-    exchange: Exchange,
-    new_window: NewWindow,
+    own_platform: ChildPlatform,
+    browser: Browser,
+    browser_context_args: dict[str, Any],
     tmp_path: Path,
 ) -> None:
-    # The engine's own adjustments are not in the ledger: there, who sells such coins has less than none.
-    operator.fund("alice", **{market.split("-")[0]: "10"})
-    operator.fund("bob", USD="1000")
-    operator.place("alice", "sell", "20", "1", market)
-    operator.place("bob", "buy", "20", "1", market)
+    exchange = Exchange(own_platform)
     trader = exchange.register(f"{secrets.token_hex(6)}@example.com")
     exchange.deposit([(trader, "SOL", "12.345")])
     console.open("/reports?report=reserves", "Reports")
@@ -65,7 +58,7 @@ def test_an_operator_proves_and_a_user_checks(
     button.click()
     refused = "The last proof was not made: .* is below zero: .* would hide what is owed to others"
     expect(console.page.get_by_text(re.compile(refused))).to_be_visible()
-    exchange.credit_all(accounts_below_zero(platform))
+    exchange.credit_all([("alice", "OWED", "1"), ("bob", "USD", "20.04")])
     button.click()
     expect(console.page.get_by_role("button", name="Copy digest").first).to_be_visible(timeout=stretched(60) * 1000)
     console.look_over("reports", OPPOSITE_LOOKS)
@@ -74,7 +67,7 @@ def test_an_operator_proves_and_a_user_checks(
         expect(console.page.get_by_role("tab", name=report)).to_have_attribute("aria-selected", "true")
         expect(console.page.get_by_text("Updated").first).to_be_visible()
 
-    screen = new_window(trader)
+    screen = window(browser.new_page(**browser_context_args), console.url, trader)
     screen.go("/reserves", "Proof of reserves")
     page = screen.page
     page.get_by_role("button", name="Check my balances").click()
@@ -96,3 +89,5 @@ def test_an_operator_proves_and_a_user_checks(
     page.route("**/reserves/*/own", less)
     page.get_by_role("button", name="Check my balances").click()
     expect(page.get_by_text("Your proof does not hold: A leaf of yours does not lead")).to_be_visible()
+    screen.assert_quiet()
+    page.context.close()
