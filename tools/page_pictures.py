@@ -142,10 +142,11 @@ def is_phone(look: Look) -> bool:
 def draw_layout(page: Page, folder: Path, look: Look) -> None:
     """A market whose layout is being edited; it is left as it was."""
     page.get_by_role("button", name="Edit layout").click()
-    page.get_by_role("button", name="Add a chart").click()
+    bar = page.get_by_role("region", name="Edit layout")
+    bar.get_by_role("button", name="Add a chart").click()
     page.get_by_role("button", name="Move Chart 2").wait_for()
     save(page, folder, "layout", look)
-    page.get_by_role("button", name="Cancel").click()
+    bar.get_by_role("button", name="Cancel").click()
 
 
 def draw_on_market(page: Page, folder: Path, look: Look) -> None:

@@ -6,6 +6,7 @@ ccxt's suite can place orders too, but its Python cannot: it adds numbers to tex
 import asyncio
 import json
 import sys
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -162,14 +163,22 @@ async def complete_rules(exchange: Any) -> None:
     await exchange.cancel_order(replaced["id"])
     await lists(exchange)
 
-    # The flow moves the price by more than this, again and again.
-    last = (await exchange.fetch_ticker(SYMBOL))["last"]
     changes = asyncio.create_task(until_fired(exchange))
     await asyncio.sleep(0)
-    fired = await exchange.create_stop_loss_order(SYMBOL, "market", "sell", 0.001, None, last - 15)
+    fired = await stop_below(exchange)
     order = await filled(exchange, fired["id"])
     assert (order["status"], order["triggerStatus"], order["amount"]) == ("closed", "triggered", 0.001), order
     assert await changes == fired["id"]
+
+
+async def stop_below(exchange: Any) -> Any:
+    """A stop so little below the last price that the flow soon fires it."""
+    async with asyncio.timeout(WAIT_S):
+        while True:
+            last = (await exchange.fetch_ticker(SYMBOL))["last"]
+            # The flow may be faster than the request.
+            with suppress(ccxt.OrderImmediatelyFillable):
+                return await exchange.create_stop_loss_order(SYMBOL, "market", "sell", 0.001, None, last - 2)
 
 
 async def lists(exchange: Any) -> None:
