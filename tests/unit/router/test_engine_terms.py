@@ -124,8 +124,13 @@ def tracked(**fields: Any) -> TrackedOrder:
 
 
 def test_an_order_has_its_terms_until_its_trigger_fires() -> None:
-    order = tracked(**TERMS | {"trailing_amount": Decimal("2.5"), "trailing_bps": 75})
-    lasting = OrderTerms(expires_ms=3_786_912_000_000, self_trade_prevention=SelfTradePrevention.CANCEL_BOTH)
+    shown = Decimal("0.25")
+    order = tracked(**TERMS | {"trailing_amount": Decimal("2.5"), "trailing_bps": 75, "display_quantity": shown})
+    lasting = OrderTerms(
+        expires_ms=3_786_912_000_000,
+        self_trade_prevention=SelfTradePrevention.CANCEL_BOTH,
+        display_quantity=shown,
+    )
     assert terms_of(order) == OrderTerms(
         Decimal("105.50"),
         TriggerSource.LAST,
@@ -133,6 +138,7 @@ def test_an_order_has_its_terms_until_its_trigger_fires() -> None:
         75,
         3_786_912_000_000,
         SelfTradePrevention.CANCEL_BOTH,
+        shown,
     )
     assert terms_of(msgspec.structs.replace(order, triggered_ms=5)) == lasting
     assert terms_of(tracked()) == OrderTerms()

@@ -58,3 +58,18 @@ NUMBERS = ["", " ", "abc", "NaN", "Infinity", "1,000", "0x10", "1e99", "0.000000
 def test_a_field_that_cannot_be_read_is_named(field: str, value: Any, named: str) -> None:
     with pytest.raises(InvalidRequestError, match=rf"^{named} "):
         draft_of(submission(**{field: value}))
+
+
+@pytest.mark.parametrize(
+    ("field", "named", "choices"),
+    [
+        ("side", "side", "buy, sell"),
+        ("time_in_force", "timeInForce", "gtc, ioc, fok, gtd"),
+        ("trigger_by", "triggerBy", "last, mark"),
+        ("post_only", "postOnlyMode", "refuse, slide"),
+    ],
+)
+def test_a_choice_that_does_not_exist_is_told_with_those_that_do(field: str, named: str, choices: str) -> None:
+    with pytest.raises(InvalidRequestError) as refused:
+        draft_of(submission(**{field: "none"}))
+    assert str(refused.value) == f"{named} must be one of {choices}"
