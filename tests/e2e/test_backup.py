@@ -4,8 +4,7 @@ import os
 import random
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -15,7 +14,7 @@ from openspot.kit.backup_outcome import backup_outcome
 from openspot.up.child_platform import ChildPlatform
 from tests.support.platforms import child_platform
 from tests.support.s3_server import BUCKET, s3_server
-from tests.support.waiting import stretched
+from tests.support.waiting import stretched, until
 
 KILLS = 3
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(1800)]
@@ -126,29 +125,21 @@ def test_the_timetable_makes_backups_in_s3_storage_and_says_why_it_cannot(own_fo
             environment = platform._environment
             storage = server.storage("timetable")
             data_dir = platform.state.data_dir
-            until(lambda: len(storage.sizes("backups")) == 2)
+            until(lambda: len(storage.sizes("backups")) == 2, pause_s=0.2, wait_s=120)
             killed = platform.kill("backup-timetable")
             newest = max(storage.sizes("backups"))
-            until(lambda: max(storage.sizes("backups")) > newest)
+            until(lambda: max(storage.sizes("backups")) > newest, pause_s=0.2, wait_s=120)
             assert platform.state.pids["backup-timetable"] != killed
             verified = command(environment, "backup", "verify")
             assert "is sound" in verified.stdout, verified
             server.fail(10_000, "GET", "500")
-            until(lambda: "500" in backup_outcome(data_dir).reason)
+            until(lambda: "500" in backup_outcome(data_dir).reason, pause_s=0.2, wait_s=120)
             status = command(environment, "status")
             assert "the newest backup failed: " in status.stdout
             assert "s3://backups/timetable" in status.stdout
             server.fail(0, "", "")
-            until(lambda: backup_outcome(data_dir).reason == "")
+            until(lambda: backup_outcome(data_dir).reason == "", pause_s=0.2, wait_s=120)
             log = (data_dir / "openspot.log").read_text("utf-8")
             assert server.secret_key not in log + status.stdout
         finally:
             platform.stop()
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition."""
-    deadline = time.monotonic() + stretched(120)
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)

@@ -77,13 +77,13 @@ async def eventually(
         pause_s = max(pause_s, min(pause_s * PAUSE_GROWTH, PAUSE_S_MAX))
 
 
-def until(condition: Callable[[], Value], wanted: str = "", pause_s: float = 0.05) -> Value:
+def until(condition: Callable[[], Value], wanted: str = "", pause_s: float = 0.05, *, wait_s: float = 30.0) -> Value:
     """The first true value of `condition`, for tests without asyncio, such as those with a browser.
 
-    Fails, naming what was `wanted` and the last value, when 30 seconds, stretched, have passed. What a page shows is
+    Fails, naming what was `wanted` and the last value, when `wait_s`, stretched, has passed. What a page shows is
     awaited by Playwright's `expect`; this is for what the exchange says, and for places on a page.
     """
-    deadline = time.monotonic() + stretched(30.0)
+    deadline = time.monotonic() + stretched(wait_s)
     while not (value := condition()):
         assert time.monotonic() < deadline, f"{wanted}: still {value!r}"
         time.sleep(pause_s)
