@@ -14,7 +14,9 @@ from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings, as_part
 from openspot.reconcile.reconciliation import reconcile
 from openspot.rest_edge.operators import people
+from openspot.rest_edge.operators.treasury import store
 from tests.support.edge_operators import make_operator
+from tests.support.histories import LIMIT, RecordingPool, plan_of
 from tests.support.in_process_platform import running
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually, stretched
@@ -173,3 +175,42 @@ async def test_a_level_marks_the_account_that_is_below_it(
         ('{"asset":"USD","level":null}', '{"asset":"USD","level":"50"}'),
         ('{"asset":"USD","level":"50"}', '{"asset":"USD","level":null}'),
     ]
+
+
+async def test_entries_of_one_transaction_are_listed_as_the_balance_changed(
+    platform: Settings, ada: RestClient, pool: asyncpg.Pool
+) -> None:
+    # In the order of their random ids, the balances of the list would not add up.
+    await pool.execute(
+        "INSERT INTO ledger_entries (transaction_id, user_id, asset, amount, balance, entry_type, reference_type,"
+        " reference_id)"
+        " SELECT md5(n::text), 'house:insurance', 'USD', 10, 10 * n, 'treasury', 'transfer', 'moved-' || n"
+        " FROM generate_series(1, 7) AS n ORDER BY n"
+    )
+    path: str | None = "/operator/treasury/accounts/house:insurance/entries?limit=3"
+    balances: list[str] = []
+    while path:
+        page = await ada("GET", path)
+        balances += [row["balance"] for row in page.body]
+        cursor = page.headers.get("X-Next-Cursor")
+        path = cursor and f"/operator/treasury/accounts/house:insurance/entries?limit=3&cursor={cursor}"
+    assert balances == ["70", "60", "50", "40", "30", "20", "10"]
+
+
+async def test_a_page_of_a_house_accounts_entries_reads_what_it_shows(pool: asyncpg.Pool) -> None:
+    await pool.execute(
+        "INSERT INTO ledger_entries (transaction_id, user_id, asset, amount, balance, entry_type, reference_type,"
+        " reference_id) SELECT 'entry-' || n, 'house:insurance', 'USD', 1, n,"
+        " CASE WHEN n % 100 = 0 THEN 'treasury' ELSE 'fee' END, CASE WHEN n % 100 = 0 THEN 'transfer' ELSE 'trade' END,"
+        " 'reference-' || n FROM generate_series(1, 20000) AS n"
+    )
+    await pool.execute("ANALYZE ledger_entries")
+    recording = RecordingPool(pool)
+    assert len(await store.entries(recording, "house:insurance", LIMIT, 10_000)) == LIMIT
+    async with pool.acquire() as connection:
+        for mode in ("force_custom_plan", "force_generic_plan"):
+            nodes = [
+                node for query, values in recording.issued for node in await plan_of(connection, query, values, mode)
+            ]
+            assert {node.index for node in nodes if node.index} == {"ledger_entries_house"}, nodes
+            assert max(node.rows for node in nodes) <= LIMIT, nodes

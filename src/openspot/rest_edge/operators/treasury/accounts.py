@@ -17,7 +17,7 @@ from openspot.domain.money import MoneyError, to_scaled
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineBalance, EngineQueries
 from openspot.http.errors import HttpError, validation_error
-from openspot.http.paging import Page, page_of, time_and_id_of, time_place
+from openspot.http.paging import Page, page_of, serial_of
 from openspot.kit.clock import iso_of
 from openspot.kit.database import TRANSIENT_ERRORS, Pool, text_of
 from openspot.kit.log import get_logger
@@ -111,11 +111,11 @@ class HouseAccounts:
         """Entries of an account that no trade made, newest first. 404 for an account that the house has not."""
         if account not in HOUSE_ACCOUNT_PURPOSES:
             raise HttpError(404, f"the house has no account {account}", "HOUSE_ACCOUNT_NOT_FOUND")
-        rows = await store.entries(self._pool, account, limit + 1, time_and_id_of(cursor))
+        rows = await store.entries(self._pool, account, limit + 1, serial_of(cursor))
         return page_of(
             rows,
             limit,
-            lambda row: time_place(row.created_at, row.transaction_id),
+            lambda row: [row.entry_id],
             lambda row: HouseEntryResponse(
                 id=row.transaction_id,
                 asset=row.asset,

@@ -52,6 +52,7 @@ class LedgerBalance(NamedTuple):
 class HouseEntry(NamedTuple):
     """An entry of a house account that no trade made."""
 
+    entry_id: int
     transaction_id: str
     asset: str
     amount: Decimal
@@ -169,18 +170,18 @@ async def ledger_balances(pool: Pool) -> list[LedgerBalance]:
     return [LedgerBalance(*row) for row in rows]
 
 
-async def entries(pool: Pool, account: str, limit: int, after: tuple[datetime, str] | None) -> list[HouseEntry]:
-    """Entries of an account that no trade made, newest first, behind the position `after`."""
-    values: list[Any] = [account, limit]
-    behind = ""
-    if after is not None:
-        values += list(after)
-        behind = "AND (created_at, transaction_id) < ($3, $4)"
-    # A constant, so that PostgreSQL uses the partial index.
+async def entries(pool: Pool, account: str, limit: int, before: int) -> list[HouseEntry]:
+    """Entries of an account that no trade made, with ids below `before`, newest first.
+
+    Entries of one transaction have the same time. Only their ids say in which order the balance changed.
+    """
+    # Constants, so that PostgreSQL uses the partial index.
     rows = await pool.fetch(
-        "SELECT transaction_id, asset, amount, balance, entry_type, reference_id, created_at"  # noqa: S608
-        f" FROM ledger_entries WHERE user_id = $1 AND reference_type <> 'trade' {behind}"
-        " ORDER BY created_at DESC, transaction_id DESC LIMIT $2",
-        *values,
+        "SELECT entry_id, transaction_id, asset, amount, balance, entry_type, reference_id, created_at"
+        " FROM ledger_entries WHERE user_id = $1 AND starts_with(user_id, 'house:') AND reference_type <> 'trade'"
+        " AND entry_id < $3 ORDER BY entry_id DESC LIMIT $2",
+        account,
+        limit,
+        before,
     )
     return [HouseEntry(*row) for row in rows]
