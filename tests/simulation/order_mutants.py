@@ -8,7 +8,8 @@ from openspot.contracts.messages import CancelOrderReply, ReplaceOrderReply
 from openspot.contracts.refusals import RefusalCode
 from openspot.engine.core import reference, reference_matching
 from openspot.engine.core.records import Command, CommandKind
-from openspot.engine.core.reference_book import BookOrder, QueuedSide, SymbolBook
+from openspot.engine.core.reference_book import QueuedSide, SymbolBook
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_state import CommandResult, CoreState
 from openspot.engine.intake.command_intake import CommandIntake
 from openspot.market_data.book import PublishedBook

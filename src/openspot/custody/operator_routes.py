@@ -20,7 +20,7 @@ from openspot.custody.wallet_policy import RULES, Wallet, signers_of
 from openspot.custody.withdrawal_states import WITHDRAWAL_ID_LENGTH_MAX, Status
 from openspot.custody.withdrawal_store import Withdrawal
 from openspot.custody.withdrawals import REASON_LENGTH_MAX, Withdrawals
-from openspot.http.operators import operator
+from openspot.http.context import operator
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router

@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
 from starlette.types import Receive
@@ -13,10 +12,8 @@ from starlette.types import Scope as AsgiScope
 
 from openspot.domain.ids import ORDER_ID_LENGTH, short_id
 from openspot.http.errors import HttpError
+from openspot.http.operators import Operator
 from openspot.http.policy import Access, Scope
-
-if TYPE_CHECKING:
-    from openspot.http.operators import Operator
 
 SCOPE_KEY = "openspot.context"
 DISCARDED_BYTES_MAX = 1_048_576
@@ -38,7 +35,7 @@ class Identity:
     session_id: str = ""
     expires_at: float = 0
     staking_balance: Decimal | None = None
-    operator: "Operator | None" = None
+    operator: Operator | None = None
 
     @property
     def user_id(self) -> str:
@@ -221,6 +218,13 @@ def identity_of(context: RequestContext) -> Identity:
 def caller(request: HTTPConnection) -> Identity:
     """The caller, on a route that is not open."""
     return identity_of(context_of(request))
+
+
+def operator(request: HTTPConnection) -> Operator:
+    """The operator, on a route of operators."""
+    found = caller(request).operator
+    assert found is not None, "the guard has made sure that an operator calls"
+    return found
 
 
 def operation_of(context: RequestContext) -> IdempotentOperation:

@@ -10,9 +10,6 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from starlette.requests import HTTPConnection
-
-from openspot.http.context import caller
 from openspot.http.policy import Permission
 
 
@@ -223,13 +220,6 @@ PERMISSIONS: Mapping[OperatorRole, frozenset[Permission]] = MappingProxyType(
     }
 )
 """The permissions of each role."""
-
-
-def operator(request: HTTPConnection) -> Operator:
-    """The operator, on a route of operators."""
-    found = caller(request).operator
-    assert found is not None, "the guard has made sure that an operator calls"
-    return found
 
 
 def user_operator(user_id: str, roles: frozenset[OperatorRole]) -> Operator:

@@ -6,11 +6,11 @@ from openspot.domain.order import Side, TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.records import EVENT_ICEBERG, EVENT_WAITS, FLAG_ALLOW_FAILURE, Command, EventType
-from openspot.engine.core.reference_book import BookOrder
 from openspot.engine.core.reference_checks import check_notional, check_post_only, check_price, check_slices
 from openspot.engine.core.reference_execution import activate_fired
 from openspot.engine.core.reference_list_links import end_list
 from openspot.engine.core.reference_matching import emit_order, match_order, reduce_resting, rest_order
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_order_list import OrderList
 from openspot.engine.core.reference_phases import check_may_enter_again, check_may_shrink
 from openspot.engine.core.reference_state import CommandResult, CoreState, Emit, Rejected, require, require_found

@@ -10,7 +10,7 @@ from dataclasses import replace
 from openspot.domain.order import TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import EVENT_LISTED, EVENT_WAITS, EventType
-from openspot.engine.core.reference_book import BookOrder, SymbolBook
+from openspot.engine.core.reference_book import SymbolBook
 from openspot.engine.core.reference_list_links import (
     cover_lesser,
     dissolve_if_single,
@@ -19,6 +19,7 @@ from openspot.engine.core.reference_list_links import (
     end_list,
 )
 from openspot.engine.core.reference_matching import emit_accepted, emit_order, match_order
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_order_list import OrderList
 from openspot.engine.core.reference_state import CoreState, Emit
 from openspot.engine.core.reference_triggers import Waiter

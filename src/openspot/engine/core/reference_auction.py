@@ -9,8 +9,9 @@ crossed.
 from openspot.domain.auction import clearing_of
 from openspot.domain.order import EngineOrderType, StpMode
 from openspot.engine.core.records import EVENT_AUCTION, UNCROSS_STEPS_MAX, EventType
-from openspot.engine.core.reference_book import BookOrder, PhaseState, SymbolBook
+from openspot.engine.core.reference_book import PhaseState, SymbolBook
 from openspot.engine.core.reference_matching import emit_shown, reduce_resting, removals, settle_trade
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_state import CoreState, Emit
 
 

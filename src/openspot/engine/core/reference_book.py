@@ -1,4 +1,4 @@
-"""The reference core's order books: orders, price levels, and the two sides of a symbol.
+"""The reference core's order books: price levels, and the two sides of a symbol.
 
 A level is a dict of orders by id. A dict keeps the order of insertion, so it is the queue of its price, oldest
 order first. A side has its levels by key, and a sorted list of the keys, the best one last. The key of a bid is its
@@ -9,87 +9,13 @@ orders is removed.
 from bisect import bisect_left, insort
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS
-from openspot.domain.order import EngineOrderType, Side
-from openspot.engine.core.protocol import DepthLevel, RestingOrder, Symbol
-
-if TYPE_CHECKING:
-    from openspot.engine.core.reference_order_list import OrderList
-
-
-@dataclass(slots=True)
-class BookOrder:
-    """A resting, waiting or incoming order. Prices and quantities are scaled integers, fees are in basis points.
-
-    The order keeps the fees of its PLACE. `reserve_price` is 0 unless the order is a BUY with a limit.
-    """
-
-    order_id: int
-    account: int
-    symbol: int
-    side: int
-    order_type: int
-    price: int
-    reserve_price: int
-    quantity: int
-    remaining: int
-    taker_fee_bps: int
-    maker_fee_bps: int
-    timestamp: int
-    own_stp: int = 0
-    """The order's own StpMode + 1; 0 for the account's present mode."""
-    expiry: int = 0
-    """When it expires, in nanoseconds since 1970; 0 for never."""
-    covered: bool = False
-    """Whether the other exit of its list holds the funds for both."""
-    display: int = 0
-    """How much of it a resting order shows at a time; 0 for all."""
-    visible: int = 0
-    """What is left of the part that a resting order with a `display` shows."""
-
-    @property
-    def shown(self) -> int:
-        """What the book shows of a resting order, and what it trades before it loses its place."""
-        return self.visible if self.display else self.remaining
-
-    @property
-    def hidden(self) -> int:
-        """What the book does not show of a resting order."""
-        return self.remaining - self.shown
-
-    @property
-    def has_limit(self) -> bool:
-        """Whether the order has a limit price. A FOK_BUDGET order has a budget instead."""
-        return self.order_type != EngineOrderType.FOK_BUDGET
-
-    @property
-    def worst_fee_bps(self) -> int:
-        """The largest fee that the order can pay."""
-        return max(self.taker_fee_bps, self.maker_fee_bps, 0)
-
-    def may_trade_at(self, resting_price: int) -> bool:
-        """Whether the order's limit allows a trade at the price of a resting order."""
-        if not self.has_limit:
-            return True
-        return resting_price <= self.price if self.side == Side.BUY else resting_price >= self.price
-
-    def as_open_order(self) -> RestingOrder:
-        """The order as queries return it."""
-        return RestingOrder(
-            order_id=self.order_id,
-            account=self.account,
-            symbol=self.symbol,
-            side=self.side,
-            order_type=self.order_type,
-            price=self.price,
-            reserve_price=self.reserve_price,
-            quantity=self.quantity,
-            remaining=self.remaining,
-            timestamp=self.timestamp,
-        )
+from openspot.domain.order import Side
+from openspot.engine.core.protocol import DepthLevel, Symbol
+from openspot.engine.core.reference_order import BookOrder
+from openspot.engine.core.reference_order_list import OrderList
 
 
 @dataclass(slots=True)

@@ -5,7 +5,8 @@ from openspot.domain.money import AMOUNT_MAX
 from openspot.domain.order import ICEBERG_SLICES_MAX, EngineOrderType
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
-from openspot.engine.core.reference_book import BookOrder, SymbolBook
+from openspot.engine.core.reference_book import SymbolBook
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_state import require
 
 

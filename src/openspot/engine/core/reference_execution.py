@@ -8,8 +8,9 @@ from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.records import ACTIVATIONS_MAX, Command, EventType
 from openspot.engine.core.reference_arming import arm
-from openspot.engine.core.reference_book import BookOrder, SymbolBook
+from openspot.engine.core.reference_book import SymbolBook
 from openspot.engine.core.reference_checks import check_notional, check_price
+from openspot.engine.core.reference_firing import fire
 from openspot.engine.core.reference_list_links import follow_execution, follow_trigger
 from openspot.engine.core.reference_matching import (
     Execution,
@@ -19,9 +20,9 @@ from openspot.engine.core.reference_matching import (
     reduce_incoming,
     rest_order,
 )
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_sizing import steps_of
 from openspot.engine.core.reference_state import CommandResult, CoreState, Emit, Rejected, require, require_found
-from openspot.engine.core.reference_triggers import fire
 
 _FILL_OR_KILL = frozenset({EngineOrderType.FOK, EngineOrderType.FOK_BUDGET})
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import EVENT_ICEBERG, EVENT_TAKER_COMPLETED, EVENT_WAITS, EventType
-from openspot.engine.core.reference_book import BookOrder
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_order_list import OrderList
 from openspot.engine.core.reference_state import CoreState, Emit
 

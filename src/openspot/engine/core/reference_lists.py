@@ -8,10 +8,11 @@ from openspot.domain.order import RESTING_TYPES, EngineOrderType, OrderListType,
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import LISTED_PLACE, STEPS_MASK, Command, EventType, ResultStatus
 from openspot.engine.core.reference_arming import begin_waiting, emit_waiting
-from openspot.engine.core.reference_book import BookOrder, SymbolBook
+from openspot.engine.core.reference_book import SymbolBook
 from openspot.engine.core.reference_execution import activate_fired
 from openspot.engine.core.reference_list_links import cover_lesser, end_list, follow_execution
 from openspot.engine.core.reference_matching import emit_accepted
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_order_list import LIST_SIZE_MAX, LIST_SIZES, ListPart, OrderList
 from openspot.engine.core.reference_placement import PlannedEntry, accept, checked_order, emit_reject
 from openspot.engine.core.reference_state import (

@@ -14,10 +14,10 @@ from openspot.engine.core.records import (
     EVENT_TAKER_COMPLETED,
     EventType,
 )
-from openspot.engine.core.reference_book import BookOrder
+from openspot.engine.core.reference_firing import fire
 from openspot.engine.core.reference_list_links import emit_reduce, follow_change, reduce_open
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_state import CoreState, Emit
-from openspot.engine.core.reference_triggers import fire
 
 
 @dataclass(slots=True)

@@ -11,10 +11,11 @@ from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.records import FLAG_BUDGET, FLAG_SLIDE, Command, EventType, ResultStatus
 from openspot.engine.core.reference_arming import begin_waiting
-from openspot.engine.core.reference_book import BookOrder, SymbolBook
+from openspot.engine.core.reference_book import SymbolBook
 from openspot.engine.core.reference_checks import check_display, check_notional, check_post_only, check_price
 from openspot.engine.core.reference_execution import activate_fired, execute
 from openspot.engine.core.reference_matching import emit_accepted
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_phases import check_may_enter
 from openspot.engine.core.reference_sizing import affordable_quantity, steps_of
 from openspot.engine.core.reference_state import (

@@ -2,8 +2,8 @@
 
 from openspot.domain.order import StpMode
 from openspot.engine.core.records import STEPS_MASK
-from openspot.engine.core.reference_book import BookOrder
 from openspot.engine.core.reference_matching import may_meet_itself
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_state import CoreState
 
 

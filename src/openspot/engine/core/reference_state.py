@@ -16,7 +16,8 @@ from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT, OWNER_SHIFT, AccountSettings, CoreBalance, spot_account_of
 from openspot.engine.core.records import Command, ResultStatus
-from openspot.engine.core.reference_book import BookOrder, SymbolBook
+from openspot.engine.core.reference_book import SymbolBook
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_order_list import ListPart, OrderList
 from openspot.engine.core.reference_triggers import Waiter
 

@@ -1,7 +1,6 @@
 """The reference core's triggers: orders that wait beside the book until a price fires them.
 
-Each trade price, and each mark price, is compared with all orders that wait for it. A fired order joins the queue of
-its symbol; reference_execution.py activates it. The Rust core keeps the triggers in order instead of comparing all.
+reference_firing.py compares prices with them.
 """
 
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from openspot.domain.money import BASIS_POINTS
 from openspot.domain.order import TriggerKind
 from openspot.engine.core.protocol import WaitingOrder
 from openspot.engine.core.records import TERMS_AT_OR_BELOW, TERMS_BY_MARK
-from openspot.engine.core.reference_book import BookOrder, SymbolBook
+from openspot.engine.core.reference_order import BookOrder
 
 TRAILING_KINDS = frozenset(TriggerKind) - {TriggerKind.NONE, TriggerKind.FIXED}
 
@@ -101,23 +100,3 @@ class Waiter:
             limit=self.limit,
             fired_price=fired_price,
         )
-
-
-def fire(book: SymbolBook, waiters: list[Waiter], price: int, *, by_mark: bool) -> None:
-    """Compare a price with the triggers that wait for it; those that it fires join the symbol's queue.
-
-    `waiters` are the waiting orders of all symbols by placement.
-    """
-    own = [
-        waiter
-        for waiter in waiters
-        if waiter.order.symbol == book.symbol.symbol
-        and waiter.trigger.by_mark == by_mark
-        and waiter.order.order_id not in book.fired
-    ]
-    fired = [waiter for waiter in own if waiter.trigger.is_reached_by(price)]
-    for waiter in own:
-        if waiter not in fired:
-            waiter.trigger.follow(price)
-    for waiter in sorted(fired, key=lambda waiter: waiter.trigger.rank):
-        book.fired[waiter.order.order_id] = price

@@ -4,7 +4,7 @@ It has what came after order lists: a PLACE that is not attempted, and the order
 """
 
 from openspot.domain.order import ICEBERG_SLICES_MAX
-from openspot.engine.core.reference_book import BookOrder
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_state import CoreState
 from openspot.engine.core.snapshot_parts import RecordReader, require_content
 from openspot.engine.core.snapshot_records import COUNT_32, COUNT_64, ICEBERG, not_a_snapshot

@@ -5,8 +5,8 @@ from openspot.domain.order import EngineOrderType, OrderListType, TriggerKind
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.protocol import FEE_ACCOUNT
 from openspot.engine.core.records import TERMS_FLAGS, CommandKind
-from openspot.engine.core.reference_book import BookOrder
 from openspot.engine.core.reference_list_links import cover_lesser
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_order_list import LIST_SIZE_MAX, LIST_SIZES, ListPart, OrderList
 from openspot.engine.core.reference_state import CoreState
 from openspot.engine.core.reference_triggers import Waiter

@@ -10,9 +10,10 @@ from openspot.domain.order import Side, StpMode, TriggerKind
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.protocol import FEE_ACCOUNT
 from openspot.engine.core.records import TERMS_FLAGS, Command, CommandKind
-from openspot.engine.core.reference_book import BookOrder, PhaseState, SymbolBook
+from openspot.engine.core.reference_book import PhaseState, SymbolBook
 from openspot.engine.core.reference_checks import check_price
 from openspot.engine.core.reference_directory import fees_valid
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_state import CoreState, FeeRates, Rejected
 from openspot.engine.core.reference_terms import ACTIVATED_TYPES, trailing_fits
 from openspot.engine.core.reference_triggers import Trigger, Waiter

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from openspot.domain.market_phase import MarketPhase
 from openspot.engine.core.protocol import Symbol
 from openspot.engine.core.records import Command
-from openspot.engine.core.reference_book import BookOrder, SymbolBook
+from openspot.engine.core.reference_book import SymbolBook
+from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_order_list import OrderList
 from openspot.engine.core.reference_state import Account, CoreState, FeeRates, RememberedTransfer
 from openspot.engine.core.reference_triggers import Waiter

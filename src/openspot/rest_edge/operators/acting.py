@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
-from openspot.http.context import context_of
+from openspot.http.context import context_of, operator
 from openspot.http.errors import HttpError
-from openspot.http.operators import Operator, operator
+from openspot.http.operators import Operator
 from openspot.http.policy import Permission
 from openspot.kit.database import Connection
 from openspot.rest_edge.operators.trail import OperatorAction, record_action

@@ -4,8 +4,9 @@ from collections.abc import Collection
 
 from starlette.requests import Request
 
+from openspot.http.context import operator
 from openspot.http.errors import HttpError
-from openspot.http.operators import OperatorRole, operator
+from openspot.http.operators import OperatorRole
 from openspot.kit.clock import iso_of
 from openspot.kit.database import Pool
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions

@@ -6,7 +6,8 @@ from fastapi import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.http.operators import PERMISSIONS, OperatorRole, operator
+from openspot.http.context import operator
+from openspot.http.operators import PERMISSIONS, OperatorRole
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router

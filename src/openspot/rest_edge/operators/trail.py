@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from starlette.requests import HTTPConnection
 
-from openspot.http.context import context_of
-from openspot.http.operators import operator
+from openspot.http.context import context_of, operator
 from openspot.kit.clock import ms_from_datetime, utc_now
 from openspot.kit.database import Connection
 from openspot.kit.hash_chain import FIRST_HASH, entry_hash, is_next

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.http.context import context_of
+from openspot.http.context import operator as caller
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
-from openspot.http.operators import operator as caller
 from openspot.http.paging import SerialNumber
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import page_response

@@ -5,10 +5,17 @@ import { t } from "#lib/language.ts";
 import { type Client, returned, type Schemas } from "../api/client.ts";
 import { RefusedError } from "../api/errors.ts";
 import { explain } from "../api/messages.ts";
-import { accountLayouts, keepHere, keptHere, type Outcome } from "./kept.ts";
+import { accountLayouts, keepHere, keptHere } from "./kept.ts";
 import { type Layout, panelOf, type WidthClass } from "./model.ts";
 
 type Kept = Schemas["ScreenLayout"];
+
+export interface Outcome {
+  /** If not, the reader has been told. */
+  isKept: boolean;
+  /** What the next change would replace. */
+  version: number;
+}
 
 export const WIDTHS: readonly WidthClass[] = ["tablet", "laptop", "wide"];
 

@@ -3,7 +3,7 @@
  * the account's, else this browser's.
  */
 import { useMediaQuery } from "@mantine/hooks";
-import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 import { createStore, keep, readKept, type Store, useStore } from "#lib/store.ts";
 import { type Client, returned, type Schemas, useExchange } from "../api/client.ts";
@@ -16,13 +16,6 @@ export interface KeptLayout {
   /** Null: the standard. */
   layout: Layout | null;
   /** What the account counts it by, 0 if it has none. */
-  version: number;
-}
-
-export interface Outcome {
-  /** If not, the reader has been told. */
-  isKept: boolean;
-  /** What the next change would replace. */
   version: number;
 }
 
@@ -103,18 +96,4 @@ export function keepHere(width: WidthClass, layout: Layout | null): void {
   const text = layout && JSON.stringify(layout);
   texts[width].set(text);
   keep(storage, keyOf(width), text);
-}
-
-/** Keep a layout, null for the standard, in the place of a version of it; null: of what is known by then. */
-export async function keepLayout(
-  rest: Client,
-  client: QueryClient,
-  width: WidthClass,
-  layout: Layout | null,
-  version: number | null,
-): Promise<Outcome> {
-  if (currentSession() !== null)
-    return (await import("./account.ts")).keepAtAccount(rest, client, width, layout ?? [], version);
-  keepHere(width, layout);
-  return { isKept: true, version: 0 };
 }

@@ -5,7 +5,8 @@ import { toastFailed } from "#lib/components/toasts.tsx";
 import { useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
 import { useSession } from "../api/session.ts";
-import { hasKeptHere, keepLayout, useKeptLayout, useWidthClass } from "./kept.ts";
+import { keepLayout } from "./keeping.ts";
+import { hasKeptHere, useKeptLayout, useWidthClass } from "./kept.ts";
 import type { Layout, WidthClass } from "./model.ts";
 
 /** What is being edited: nothing of it is kept before the reader says so. */

@@ -11,13 +11,10 @@ import { PercentButtons } from "../parts/PercentButtons.tsx";
 import type { Offer } from "./offer.ts";
 import classes from "./OrderForm.module.css";
 import { type Draft, isList, type Review, waits } from "./review.ts";
-import { TypeMenu } from "./TypeMenu.tsx";
+import { type Conditional, TypeMenu } from "./TypeMenu.tsx";
 
 const AdvancedFields = lazy(() => import("./AdvancedFields.tsx"));
 const ExpiryField = lazy(() => import("./ExpiryField.tsx"));
-
-/** The form's part for orders that wait for a price, which is loaded when somebody looks for them. */
-export type Conditional = typeof import("./conditionalParts.tsx");
 
 interface OrderFieldsProps {
   market: Market;

@@ -3,11 +3,13 @@ import { ChevronDownIcon } from "@primer/octicons-react";
 import { useState } from "react";
 import { t } from "#lib/language.ts";
 import { isConditional } from "../api/orderKinds.ts";
-import type { Conditional } from "./OrderFields.tsx";
 import classes from "./OrderForm.module.css";
 import { typeName } from "./labels.tsx";
 import type { Offer } from "./offer.ts";
 import type { Draft } from "./review.ts";
+
+/** The form's part for orders that wait for a price, which is loaded when somebody looks for them. */
+export type Conditional = typeof import("./conditionalParts.tsx");
 
 interface TypeMenuProps {
   offer: Offer;

@@ -16,8 +16,8 @@ from openspot.engine_client.listing_schemas import (
     StatusBody,
     TermsChange,
 )
+from openspot.http.context import operator
 from openspot.http.errors import HttpError
-from openspot.http.operators import operator
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router

@@ -18,9 +18,8 @@ from openspot.engine_client.listing_schemas import (
     TermsChange,
 )
 from openspot.engine_client.listings import Behalf, EngineListings, ListingRefusedError
-from openspot.http.context import context_of
+from openspot.http.context import context_of, operator
 from openspot.http.errors import HttpError, service_unavailable
-from openspot.http.operators import operator
 from openspot.kit.log import get_logger
 from openspot.rest_edge.operators.engine_trail import EngineTrail
 from openspot.rest_edge.operators.markets.rules import CANCELS_MAX, ORDERS_A_COMMIT, most_orders

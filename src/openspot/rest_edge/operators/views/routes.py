@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.domain.ids import ORDER_ID_LENGTH, short_id
+from openspot.http.context import operator
 from openspot.http.errors import HttpError
-from openspot.http.operators import operator
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response, respond
 from openspot.http.routing import Router
