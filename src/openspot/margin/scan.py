@@ -92,6 +92,12 @@ class IndebtedAccounts:
             {account_id: risk_band for account_id, risk_band in risk_bands.items() if account_id in self._balances}
         )
 
+    def not_warned(self, account_ids: Iterable[str]) -> None:
+        """Let the next scan find these accounts anew: the users of these warnings could not be told."""
+        for account_id in account_ids:
+            self._risk_bands[account_id] = RiskBand.SAFE
+            self._changed.add(account_id)
+
     def risk_bands(self) -> dict[str, RiskBand]:
         """The risk band of each account at its last scan. The caller stores them."""
         return dict(self._risk_bands)

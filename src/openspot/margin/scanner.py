@@ -7,7 +7,7 @@ begins, the account's exact balances decide again.
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import MarginWarning
@@ -102,7 +102,11 @@ class Scanner:
             await is_set_within(self._news, self._dependencies.settings.margin_scan_s)
 
     async def scan(self) -> None:
-        """Check every account whose level can have changed. Publish warnings and begin liquidations."""
+        """Check every account whose level can have changed. Publish warnings and begin liquidations.
+
+        Warnings that cannot be published keep no liquidation back: the next scan finds them again, and this one raises
+        one of FAILURES at its end.
+        """
         marks = self._dependencies.marks.current()
         await self._read_changes()
         result = self._accounts.scan(changed_marks(self._marks, marks), marks)
@@ -114,12 +118,13 @@ class Scanner:
             named = ", ".join(result.held_back[:NAMED_MAX])
             log.warning("liquidations wait: nothing outside confirms the price", account_ids=named)
         self._held_back = result.held_back
-        for finding in result.warnings:
-            await self._warn(finding)
+        unpublished = await self._publish(result.warnings)
         await self._store_risk_bands()
         for finding in result.liquidations:
             if await self._liquidator.begin(finding.account_id):
                 await self._advance(finding.account_id)
+        if unpublished is not None:
+            raise unpublished
         self.scanned_at = time.monotonic()
 
     async def _read_changes(self) -> None:
@@ -161,6 +166,16 @@ class Scanner:
 
         await asyncio.gather(*(read(account) for account in found.values()))
         self._known.update(found)
+
+    async def _publish(self, warnings: Sequence[Finding]) -> Exception | None:
+        """Publish warnings up to the first that cannot be. Returns why, None if all are published."""
+        for number, finding in enumerate(warnings):
+            try:
+                await self._warn(finding)
+            except FAILURES as error:
+                self._accounts.not_warned(left.account_id for left in warnings[number:])
+                return error
+        return None
 
     async def _warn(self, finding: Finding) -> None:
         """Publish a warning. Its id has the warning's number in the account, so a repetition has the same id."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from openspot.engine_transfers.runner import LONGEST_PAUSE_S
 from openspot.kit.clock import Clock, datetime_from_ms, utc_datetime
 from openspot.kit.database import Pool
 from openspot.kit.log import get_logger
@@ -29,6 +30,8 @@ OVERLAP = timedelta(minutes=2)
 """No transaction of the ledger takes longer."""
 RECENT_MS = MINUTE_MS
 """What is younger is worth the present fair price, what is older the close of its candle."""
+OWED_FOR = timedelta(seconds=LONGEST_PAUSE_S)
+"""What the platform owes may have been asked for days before it had the money. Attempts lie this far apart at most."""
 BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 
 # Whole transactions of the ledger, along ledger_entries_movements. Only accounts of users have lots.
@@ -38,6 +41,16 @@ ENTRIES = """
         WHERE reference_type <> 'trade' AND created_at > $1 ORDER BY created_at FETCH FIRST $2 ROWS WITH TIES
     ) AS entry
     ORDER BY created_at, transaction_id
+"""
+# When a transfer was asked for and decided, and when custody confirmed a deposit, by the reference of the entries.
+_ASKED = """
+    SELECT reference, created_at AS asked_at, decided_at FROM edge_transfers WHERE reference = ANY ($1::text[])
+    UNION ALL
+    SELECT reference, to_timestamp(at_ms / 1000.0), to_timestamp(at_ms / 1000.0) FROM margin_transfers
+    WHERE reference = ANY ($1::text[])
+    UNION ALL
+    SELECT tx_hash, confirmed_at, confirmed_at FROM custody_deposits
+    WHERE tx_hash = ANY ($1::text[]) AND confirmed_at IS NOT NULL
 """
 _USERS = "SELECT user_id FROM users WHERE user_id = ANY ($1::text[])"
 _KNOWN = """
@@ -91,6 +104,8 @@ class MovementFollower:
         new = set(ids) - known
         if not new:
             return 0
+        references = list({row["reference_id"] for row in rows})
+        asked = {row["reference"]: row for row in await self._pool.fetch(_ASKED, references)}
         fair = await self._prices.of_assets(self._currency)
         groups: dict[tuple[str, str, datetime], list[Movement]] = {}
         for row in rows:
@@ -101,6 +116,7 @@ class MovementFollower:
                     row["entry_type"],
                     row["asset"],
                     amount_of(row["amount"]),
+                    _asked_ms(asked.get(row["reference_id"]), row["created_at"]),
                 )
                 key = row["user_id"], row["reference_id"], row["created_at"]
                 groups.setdefault(key, []).append(movement)
@@ -112,7 +128,7 @@ class MovementFollower:
         return sum([await self._store(user_id, transactions) for user_id, transactions in sorted(found.items())])
 
     async def _transactions(self, movements: Sequence[Movement], fair: Mapping[str, int]) -> list[FifoTransaction]:
-        prices = {movement.asset: await self._price(movement.asset, movement.timestamp, fair) for movement in movements}
+        prices = {movement.asset: await self._price(movement.asset, movement.valued_at, fair) for movement in movements}
         try:
             return transactions_of_movement(movements, prices, self._currency)
         except TransactionError as error:
@@ -137,3 +153,11 @@ class MovementFollower:
             ]
             await store.add_transactions(connection, user_id, new)
         return len(new)
+
+
+def _asked_ms(asked: Any, entered_at: datetime) -> int | None:
+    """When the transfer or deposit of an entry was asked for, in milliseconds. None if nobody has noted it."""
+    if asked is None:
+        return None
+    decided_at = min(asked["decided_at"] or entered_at, entered_at)
+    return milliseconds_of(max(asked["asked_at"], decided_at - OWED_FOR))

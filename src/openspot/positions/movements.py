@@ -13,6 +13,10 @@ acquired there: nobody has told when and for what, so its cost is estimated at t
 price has no transaction, and its cost stays unknown. The accounting currency has no lots.
 
 A deal of two assets is worth the amount of the accounting currency in it, or else what the asset that left was worth.
+
+The ledger writes an entry after the engine has moved the money, minutes later if it was down, and its owner may have
+sold by then what came in. So what comes in counts from the minute in which it was asked for, if that is known, and what
+goes out from its entry: nothing is taken before it is there. A stake does both, so it counts when it was asked for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,13 +46,30 @@ _WITH_COST = {TransferKind.CONVERSION, TransferKind.REWARD, *_STAKES}
 
 
 class Movement(NamedTuple):
-    """An entry of a user's account. Its signed amount is an integer at 18 places, its time in milliseconds."""
+    """An entry of a user's account. Its signed amount is an integer at 18 places, its times are in milliseconds.
+
+    `asked_at` is when its transfer was begun or its deposit confirmed, None if nobody knows. The engine has moved the
+    money since.
+    """
 
     entry_id: str
     timestamp: int
     entry_type: str
     asset: str
     amount: int
+    asked_at: int | None = None
+
+    @property
+    def valued_at(self) -> int:
+        """The moment whose price it has."""
+        return self.timestamp if self.asked_at is None else min(self.timestamp, self.asked_at)
+
+    @property
+    def counts_from(self) -> int:
+        """When it changes the lots."""
+        if self.entry_type in _STAKES:
+            return self.valued_at
+        return self.timestamp if self.amount < 0 else self.valued_at - self.valued_at % MINUTE_MS
 
 
 def transaction_id(entry_id: str, entry_type: str, *, is_in: bool) -> str:
@@ -107,12 +128,9 @@ def _transaction(movement: Movement, value: int | None) -> FifoTransaction | Non
 def _made(
     movement: Movement, kind: TransactionKind, account: str, *, value: int = 0, destination: str | None = None
 ) -> FifoTransaction:
-    # The ledger writes an entry after the engine has moved the money, and its owner may have sold it meanwhile. So what
-    # is acquired counts from the begin of its minute.
-    late = movement.timestamp % MINUTE_MS if kind is TransactionKind.ACQUISITION else 0
     return FifoTransaction(
         external_id=transaction_id(movement.entry_id, movement.entry_type, is_in=movement.amount > 0),
-        timestamp=movement.timestamp - late,
+        timestamp=movement.counts_from,
         kind=kind,
         account=account,
         asset=movement.asset,

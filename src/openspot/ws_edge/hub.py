@@ -259,6 +259,15 @@ class Hub:
             if key is not None and key.key_id == ended.key_id and key.version < ended.first_valid:
                 connection.end(TOKEN_EXPIRED, API_KEY_ENDED)
 
+    def api_keys(self) -> dict[str, int]:
+        """The API keys that connections have logged in with, each with the oldest version among them."""
+        oldest: dict[str, int] = {}
+        for connection in self.connections:
+            key = connection.api_key
+            if key is not None:
+                oldest[key.key_id] = min(key.version, oldest.get(key.key_id, key.version))
+        return oldest
+
     # Events. Each raises MalformedEventError for a payload that it cannot forward.
 
     def market_event(self, subject: str, payload: bytes) -> None:

@@ -52,6 +52,7 @@ from openspot.ws_edge.feed import Feed
 from openspot.ws_edge.handshake_gate import RETRY_AFTER_S, Arrivals, HandshakeGate
 from openspot.ws_edge.hub import Hub
 from openspot.ws_edge.incoming import Turns
+from openspot.ws_edge.key_check import keep_checking
 from openspot.ws_edge.login import METHOD, TokenChecker, claims_of, login
 from openspot.ws_edge.metrics import REFUSED
 from openspot.ws_edge.schemas import Notice
@@ -263,6 +264,7 @@ class _Keys:
     """The checker of API keys, and its connections to the database."""
 
     checker: ApiKeyChecker
+    store: ApiKeyStore
     uses: UseRecorder
     pool: Pool
 
@@ -281,7 +283,7 @@ async def _keys(settings: WsEdgeSettings, clock: Clock) -> _Keys | None:
     checker = ApiKeyChecker(store, Vault(settings.sealing_secret), replays, lambda: clock() / 1e9)
     uses = UseRecorder(checker, store)
     uses.start()
-    return _Keys(checker, uses, pool)
+    return _Keys(checker, store, uses, pool)
 
 
 async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = system_clock) -> None:
@@ -361,6 +363,8 @@ async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = syst
         frame.start("books", hub.books.run(feed.book))
         frame.start("candles", hub.candles.run(feed.candles))
         frame.start("tickers", hub.tickers.run(feed.ticker))
+        if keys is not None:
+            frame.start("API keys", keep_checking(hub, keys.store), is_essential=False)
         await frame.until_stopped()
         await _drain(settings, hub, handshakes)
 

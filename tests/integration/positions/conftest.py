@@ -19,7 +19,15 @@ from tests.support.positions import PositionClient, register_users
 MARK_S = 0.2
 IMPORT_BYTES_MAX = 100_000
 USERS = ("alice", "bob", "carol")
-EMPTIED = (*DESCRIPTOR.tables.owns, "orders", "trades", "ledger_entries", "idempotency_keys")
+EMPTIED = (
+    *DESCRIPTOR.tables.owns,
+    "orders",
+    "trades",
+    "ledger_entries",
+    "edge_transfers",
+    "custody_deposits",
+    "idempotency_keys",
+)
 
 
 @dataclass(frozen=True)

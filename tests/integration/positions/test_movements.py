@@ -157,3 +157,53 @@ async def test_an_estimated_cost_is_said_and_gives_way_to_what_is_recorded(
     # A stake takes the oldest: one of the recorded ones. Half a coin at 20, and the rest is estimated.
     (row,) = (await positions.get("alice", "/spot/alice"))["holdings"]
     assert (row["knownQuantity"], row["estimatedQuantity"], row["cost"]) == ("2", "1.5", "160")
+
+
+async def test_what_was_sold_before_the_ledger_came_back_is_covered_by_what_had_come_in(
+    pool: asyncpg.Pool, positions: PositionClient
+) -> None:
+    asked, down = NOW - DAY, NOW - DAY + timedelta(minutes=10)
+    transfers = (
+        ("a", "conversion", asked, asked), ("b", "staking", asked + timedelta(minutes=2), asked + timedelta(minutes=2)),
+        ("c", "unstaking", asked + timedelta(minutes=4), asked + timedelta(minutes=4)),
+        # A day passed before the platform could pay it.
+        ("e", "reward", asked - DAY, down),
+    )  # fmt: skip
+    for reference, kind, begun, decided in transfers:
+        await pool.execute(
+            "INSERT INTO edge_transfers (reference, kind, subject_id, movements, status, attempts, next_attempt_at,"
+            " created_at, decided_at) VALUES ($1, $2, $1, '[]', 'done', 1, $3, $3, $4)",
+            reference, kind, begun, decided,
+        )  # fmt: skip
+    await pool.execute(
+        "INSERT INTO custody_deposits (tx_hash, user_id, asset, network, address, amount, height,"
+        " required_confirmations, created_at, confirmed_at)"
+        " VALUES ('d', 'alice', 'ETH', 'ethereum', 'x', 5, 1, 1, $1, $1)",
+        asked,
+    )
+    # The ledger was down for ten minutes, and wrote all of it in one transaction.
+    await enter(pool, "a1", "conversion", "USD", "-90", down)
+    await enter(pool, "a2", "conversion", "BTC", "3", down)
+    await enter(pool, "b1", "staking", "BTC", "-2.5", down)
+    await enter(pool, "c1", "unstaking", "BTC", "2", down)
+    await enter(pool, "d1", "deposit", "ETH", "5", down)
+    await enter(pool, "e1", "reward", "ETH", "1", down)
+    await follower(pool, Candles()).run_once()
+    for name, minutes, asset, quantity in (
+        ("early", 1, "BTC", "0.5"),
+        ("late", 6, "BTC", "2"),
+        ("other", 1, "ETH", "5"),
+    ):
+        at = asked + timedelta(minutes=minutes)
+        await positions.post(
+            "alice",
+            "/fifo/transactions",
+            {
+                "externalId": name, "timestamp": at.isoformat(), "type": "disposal", "asset": asset,
+                "account": "exchange", "quantity": quantity, "value": "100",
+            },
+        )  # fmt: skip
+    report = await positions.get("alice", "/fifo/alice")
+    assert report["shortfallCount"] == 0, report
+    income = await pool.fetchval("SELECT executed_ms FROM fifo_transactions WHERE external_id = 'ledger:e1'")
+    assert ms_from_datetime(down - timedelta(minutes=6)) < income <= ms_from_datetime(down)

@@ -12,7 +12,11 @@ import pytest
 from argon2 import PasswordHasher
 from prometheus_client import REGISTRY
 
+from openspot.contracts.subjects import SESSIONS_REVOKED_BUCKET
+from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
+from openspot.kit.tokens import verify_access_token
+from openspot.rest_edge.identity import service as identity
 from openspot.rest_edge.identity.auth.schemas import LogoutResponse, TokensResponse, UserResponse
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_engine_http import FakeEngineHttp
@@ -226,6 +230,42 @@ async def test_a_process_that_starts_later_knows_the_ended_sessions(visitor: Res
     async with running_edge(settings.model_copy(update={"rest_port": settings.ws_port})) as other:
         other.token = tokens["accessToken"]
         assert (await other("GET", "/orders")).status == 401
+
+
+async def test_a_session_whose_end_a_process_did_not_live_to_tell_of_ends_everywhere(
+    settings: Settings, bus: Bus, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identity, "UNTOLD_INTERVAL_S", 0.05)
+    told = bus.key_value(SESSIONS_REVOKED_BUCKET, bytes, settings.ended_session_life_s)
+
+    async def end_untold(token: str) -> str:
+        """The database takes the end of the session, and then the process dies."""
+        session_id = verify_access_token(token, settings.jwt_secret, time.time()).session_id
+        await pool.execute("UPDATE refresh_tokens SET revoked_at = now() WHERE family_id = $1", session_id)
+        return session_id
+
+    async with running_edge(settings) as edge:
+        await edge("POST", "/auth/register", CREDENTIALS)
+        first = await log_in(edge)
+        # A session that was renewed has several tokens.
+        renewed = (await refresh(edge, first["refreshToken"])).body
+        at_once, later = renewed["accessToken"], (await log_in(edge))["accessToken"]
+        session_id = await end_untold(at_once)
+        edge.token = at_once
+
+        async def refused() -> bool:
+            return (await edge("GET", "/orders")).status == 401
+
+        await eventually(refused)
+        await eventually(lambda: told.get(session_id))
+        edge.token = later
+        assert (await edge("GET", "/orders")).status == 200
+    session_id = await end_untold(later)
+    monkeypatch.setattr(identity, "UNTOLD_INTERVAL_S", 60)
+    async with running_edge(settings) as edge:
+        edge.token = later
+        assert (await edge("GET", "/orders")).status == 401
+        await eventually(lambda: told.get(session_id))
 
 
 async def test_a_session_that_ends_while_the_bus_is_away_ends_everywhere_when_it_is_back(

@@ -15,6 +15,7 @@ from openspot.http.api_keys.store import ApiKeyStore
 from openspot.http.policy import Scope
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
+from openspot.ws_edge import key_check
 from tests.support.signed_requests import KeysInMemory, Signer
 from tests.support.websocket_edge import (
     Publish,
@@ -144,3 +145,32 @@ async def test_a_revoked_key_ends_its_connections_and_no_others(
         await nothing_but_a_pong(other)
         with pytest.raises(InvalidStatus):
             await open_client(keyed, additional_headers=revoked.headers("GET", "/"))
+
+
+async def test_a_key_whose_end_nobody_lived_to_tell_of_ends_its_connections_and_no_others(
+    settings: Settings, keys: Any, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_check, "INTERVAL_S", 0.05)
+    revoked, rotated, kept = [await keys(Scope.READ) for _ in range(3)]
+    async with (
+        running_edge(settings.model_copy(update={"sealing_secret": SECRET})) as keyed,
+        open_client(keyed, additional_headers=revoked.headers("GET", "/")) as of_revoked,
+        open_client(keyed, additional_headers=rotated.headers("GET", "/")) as of_rotated,
+        open_client(keyed, additional_headers=kept.headers("GET", "/")) as other,
+        open_client(keyed) as anonymous,
+    ):
+        await ApiKeyStore(pool).revoke("u1", revoked.key_id, datetime.now(UTC))
+        await ApiKeyStore(pool).rotate("u1", rotated.key_id, b"another", None, datetime.now(UTC))
+        for client in (of_revoked, of_rotated):
+            with pytest.raises(ConnectionClosed):
+                await receive(client)
+            assert client.close_code == 4401
+        for client in (other, anonymous):
+            await nothing_but_a_pong(client)
+        # The lock of a login lets its keys rest.
+        await pool.execute(
+            "INSERT INTO user_locks (user_id, kind, reason, locked_by, locked_at)"
+            " VALUES ('u1', 'login', 'why', 'user:ada', now())"
+        )
+        with pytest.raises(ConnectionClosed):
+            await receive(other)

@@ -18,6 +18,7 @@ from openspot.domain.fair_price.model import PriceState
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.domain.order import Side
 from openspot.engine_client.queries import EngineBalance
+from openspot.kit.bus import BusUnavailableError
 from openspot.margin import scanner as scanner_module
 from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import new_loan, yearly_rate
@@ -204,6 +205,27 @@ def test_each_warning_has_an_id_of_its_own(account: Account100) -> None:
         account.run(account.scanner.scan())
     assert account.bus.published == [subjects.MARGIN_LIQUIDATION_WARNING] * 2
     assert account.bus.message_ids == ["margin:ann:warning:1", "margin:ann:warning:2"]
+
+
+@pytest.mark.parametrize(("usd", "is_liquidated"), [("140", False), ("105", True)])
+def test_a_warning_that_the_bus_did_not_take_comes_with_the_next_scan_and_keeps_no_liquidation_back(
+    account: Account100, monkeypatch: pytest.MonkeyPatch, usd: str, is_liquidated: bool
+) -> None:
+    taken = account.bus.publish
+
+    async def lost(subject: str, message: Any, message_id: str) -> None:
+        raise BusUnavailableError("away")
+
+    account.run(account.scanner._scans())
+    monkeypatch.setattr(account.bus, "publish", lost)
+    account.usd = usd
+    account.loop.advance(5.0)
+    assert account.has_liquidation is is_liquidated
+    assert "away" in account.scanner.fault
+    monkeypatch.setattr(account.bus, "publish", taken)
+    # The level stays as it is, and so does the price.
+    account.loop.advance(15.0)
+    assert account.bus.message_ids == ([] if is_liquidated else ["margin:ann:warning:1"])
 
 
 def test_an_account_is_read_again_although_no_event_told_of_it(account: Account100) -> None:

@@ -89,6 +89,26 @@ def test_what_comes_in_counts_before_what_was_done_with_it_in_the_same_minute() 
     assert (came.timestamp, left.timestamp) == (BEGIN_OF_MINUTE, AT)
 
 
+@pytest.mark.parametrize(
+    ("entry_type", "amount", "asked_at", "expected"),
+    [
+        # The ledger was late. What comes in counts from when it was asked for, what goes out from its entry.
+        ("conversion", 1, AT - 3 * MINUTE_MS, BEGIN_OF_MINUTE - 3 * MINUTE_MS),
+        ("conversion", -1, AT - 3 * MINUTE_MS, AT),
+        ("staking", -1, AT - 3 * MINUTE_MS, AT - 3 * MINUTE_MS),
+        ("unstaking", 1, AT - 2 * MINUTE_MS, AT - 2 * MINUTE_MS),
+        ("unstaking", 1, None, AT),
+        # Clocks differ.
+        ("deposit", 1, AT + MINUTE_MS, BEGIN_OF_MINUTE),
+    ],
+)
+def test_what_comes_in_counts_from_when_it_was_asked_for(
+    entry_type: str, amount: int, asked_at: int | None, expected: int
+) -> None:
+    (made,) = transactions_of_movement([Movement("m", AT, entry_type, "BTC", amount, asked_at)], PRICES, "USD")
+    assert made.timestamp == expected
+
+
 def test_an_entry_gives_the_same_id_each_time_and_a_long_one_its_digest() -> None:
     assert transaction_id("tx:1", "deposit", is_in=True) == "ledger:estimate:tx:1"
     assert transaction_id("tx:1", "withdrawal", is_in=False) == "ledger:tx:1"

@@ -17,6 +17,11 @@ _COLUMNS = """
     key_id, user_id, name, scopes, networks, algorithm, sealed_secret, public_key, version, created_at, rotated_at,
     last_used_at
 """
+_IS_USABLE = """
+    revoked_at IS NULL AND NOT EXISTS (
+        SELECT FROM user_locks WHERE user_locks.user_id = api_keys.user_id AND kind = 'login'
+    )
+"""
 # Only one process changes a user's keys at a time. Otherwise two could each add the last key that there is room for.
 _LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended('api_keys ' || $1, 0))"
 
@@ -72,15 +77,17 @@ class ApiKeyStore:
 
     async def get(self, key_id: str) -> ApiKeyRow | None:
         """The key with this id, of any user; None if it does not exist, is revoked, or its user must not log in."""
-        row = await self._pool.fetchrow(
-            f"""
-            SELECT {_COLUMNS} FROM api_keys WHERE key_id = $1 AND revoked_at IS NULL AND NOT EXISTS (
-                SELECT FROM user_locks WHERE user_locks.user_id = api_keys.user_id AND kind = 'login'
-            )
-            """,  # noqa: S608
-            key_id,
-        )
+        query = f"SELECT {_COLUMNS} FROM api_keys WHERE key_id = $1 AND {_IS_USABLE}"  # noqa: S608
+        row = await self._pool.fetchrow(query, key_id)
         return None if row is None else _key_of(row)
+
+    async def versions(self, key_ids: Sequence[str]) -> dict[str, int]:
+        """The version of each of these keys that `get` would find."""
+        rows = await self._pool.fetch(
+            f"SELECT key_id, version FROM api_keys WHERE key_id = ANY ($1::text[]) AND {_IS_USABLE}",  # noqa: S608
+            list(key_ids),
+        )
+        return {row["key_id"]: row["version"] for row in rows}
 
     async def list_of(self, user_id: str) -> list[ApiKeyRow]:
         """A user's keys, the newest first."""

@@ -32,7 +32,7 @@ from openspot.rest_edge.identity.second_factor.challenges import ChallengeStore
 from openspot.rest_edge.identity.second_factor.code_check import SecondFactor
 from openspot.rest_edge.identity.second_factor.service import MfaService
 from openspot.rest_edge.identity.second_factor.store import MfaStore
-from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
+from openspot.rest_edge.identity.sessions.ended_sessions import UNTOLD_INTERVAL_S, EndedSessions
 from openspot.rest_edge.identity.sessions.session_list import SessionList
 from openspot.rest_edge.identity.sessions.session_start import ActiveStake, SessionStart
 from openspot.rest_edge.identity.users.check_in import CheckIns
@@ -135,7 +135,11 @@ async def make_user_services(
         await activity.delete_older(now - ACTIVITY_KEPT)
         await deletion.erase_late_records(now - LATE_RECORDS)
 
+    async def tell_untold() -> None:
+        await ended.tell_untold(await users.revoked_since(utc_now() - ended.life))
+
     repeat(frame, "delete expired rows of users", clean_up, CLEAN_UP_INTERVAL_S)
+    repeat(frame, "tell of sessions that have ended", tell_untold, UNTOLD_INTERVAL_S)
     if settings.demo:
         await keep_demo_accounts(pool, settings.demo_password)
     return UserServices(

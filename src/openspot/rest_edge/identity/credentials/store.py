@@ -15,6 +15,7 @@ NETWORKS_MAX = 50
 # Only one transaction changes a family at a time. Otherwise a token made during the revocation would survive it.
 _LOCK_FAMILY = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))"
 
+REVOKED_SINCE = "SELECT family_id FROM refresh_tokens WHERE revoked_at >= $1 AND used_at IS NULL"
 _IS_LOGIN_LOCKED = "SELECT EXISTS (SELECT FROM user_locks WHERE user_id = $1 AND kind = 'login')"
 
 
@@ -235,7 +236,8 @@ class AuthStore:
 
     async def revoked_since(self, time: datetime) -> list[str]:
         """The families that were revoked at `time` or later."""
-        rows = await self._pool.fetch("SELECT DISTINCT family_id FROM refresh_tokens WHERE revoked_at >= $1", time)
+        # A family has one token that was not used. Along refresh_tokens_revoked, which has no other tokens.
+        rows = await self._pool.fetch(REVOKED_SINCE, time)
         return [row["family_id"] for row in rows]
 
     async def delete_expired(self, before: datetime) -> int:

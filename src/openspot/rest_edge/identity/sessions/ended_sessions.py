@@ -2,8 +2,11 @@
 
 A logout revokes the session's refresh tokens in the database, and writes the session's id to a bucket of the bus whose
 entries live as long as an access token. Each process watches the bucket, so that a token check is a look-up in a small
-dictionary. A process that starts reads the database first. If the bus does not take the id, it is sent again until it
-does.
+dictionary. If the bus does not take the id, it is sent again until it does.
+
+A process may die after the database has taken the end of a session and before the bus has. So a process that starts,
+and every process now and then, reads from the database which sessions have ended, and tells of those that nobody has
+told of.
 """
 
 import asyncio
@@ -20,6 +23,9 @@ from openspot.kit.tasks import end_tasks
 
 log = get_logger("sessions")
 
+UNTOLD_INTERVAL_S = 10.0
+"""Every edge looks this often for sessions whose end nobody has told of."""
+
 
 class SessionsUnavailableError(Exception):
     """The end of a session could not be announced to the other processes."""
@@ -34,7 +40,7 @@ class EndedSessions:
         self._life_s = life_s
         self._follower = EndedSessionsFollower(bus, revoked, life_s)
         self._writes = KeptWrites(bus.key_value(SESSIONS_REVOKED_BUCKET, bytes, life_s), life_s)
-        self._telling: asyncio.Task[None] | None = None
+        self._telling: list[asyncio.Task[None]] = []
 
     @property
     def life(self) -> timedelta:
@@ -42,17 +48,28 @@ class EndedSessions:
         return timedelta(seconds=self._life_s)
 
     async def start(self, ended: Iterable[str]) -> None:
-        """Refuse the sessions in `ended`, then follow the bucket.
+        """Follow the bucket, refuse the sessions in `ended`, and begin to tell of those that nobody has told of.
 
         Raises SessionsUnavailableError if the bucket cannot be read.
         """
-        for session_id in ended:
-            self._revoked.add(session_id, time.time() + self._life_s)
         try:
             await self._follower.start()
         except BusUnavailableError as error:
             raise SessionsUnavailableError(str(error)) from error
-        self._telling = asyncio.create_task(self._writes.run())
+        untold = self._unknown(ended)
+        for session_id in untold:
+            self._revoked.add(session_id, time.time() + self._life_s)
+        self._telling = [
+            asyncio.create_task(self._writes.run()),
+            asyncio.create_task(self.end_as_far_as_possible(untold)),
+        ]
+
+    async def tell_untold(self, ended: Iterable[str]) -> None:
+        """End the sessions in `ended` that this process has not heard of: whoever ended them may be dead."""
+        await self.end_as_far_as_possible(self._unknown(ended))
+
+    def _unknown(self, session_ids: Iterable[str]) -> list[str]:
+        return [session_id for session_id in session_ids if session_id not in self._revoked]
 
     async def end(self, session_id: str) -> None:
         """Refuse the session's access tokens from now on.
@@ -80,5 +97,4 @@ class EndedSessions:
     async def stop(self) -> None:
         """Stop following the bucket and announcing."""
         await self._follower.stop()
-        if self._telling is not None:
-            await end_tasks(self._telling)
+        await end_tasks(*self._telling)
