@@ -192,7 +192,8 @@ def test_a_visitor_draws_with_keys_alone_and_the_drawings_go_to_the_account(
     expect(chart(page, r"Your 2 drawings\.")).to_be_visible()
     found = becomes(exchange, trader, traded, of_kinds("text", "rectangle"))
     assert [drawing["text"] for drawing in found] == ["Here", "Box"]
-    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('drawings.'))") == []
+    # The browser forgets them when it hears that the account has them.
+    page.wait_for_function("Object.keys(localStorage).every((key) => !key.includes('drawings.'))")
 
 
 def test_two_windows_of_one_browser_and_a_finger_on_a_phone_lose_nothing(new_window: NewWindow, traded: str) -> None:

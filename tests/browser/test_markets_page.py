@@ -63,10 +63,11 @@ def test_favourites_of_a_visitor_go_to_the_account_and_stay_there(
     with page.expect_response(re.compile("/watchlists$")):
         screen.go("/markets?show=favourites", "Markets")
     expect(page.get_by_text("1 market", exact=True)).to_be_visible()
+    # The page shows them at once, and this browser forgets them when the account has them.
+    page.wait_for_function("localStorage.getItem('openspot.trade.favourites') === null")
     token = trader.tokens["accessToken"]
     [kept] = exchange.call("GET", "watchlists", token=token)
     assert (kept["name"], kept["symbols"]) == ("favourites", [book])
-    assert page.evaluate("localStorage.getItem('openspot.trade.favourites')") is None
 
     # In another browser it is there, and gone when it is taken out.
     other = new_window(trader)
