@@ -28,7 +28,7 @@ export function PauseDialog({ asset, network, direction, onClose }: PauseDialogP
   ];
   const [chosen, setChosen] = useState("0");
   const [notice, setNotice] = useState("");
-  const scope = scopes[Number(chosen)] ?? { asset, network };
+  const scope = scopes.find((_, place) => String(place) === chosen) ?? { asset, network };
   return (
     <ReasonDialog
       title={`Pause ${direction} of ${scopeText(scope)}?`}
