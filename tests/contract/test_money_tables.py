@@ -52,6 +52,7 @@ WITHOUT_MONEY = {
     "operator_views": PEOPLE,
     "listed_networks": OFFER,
     "listed_network_assets": OFFER,
+    "transfer_pauses": "what operators have paused: nothing has moved",
     "engine_action_positions": "how far the engine's journal is followed",
     "withdrawal_assignments": "who is to decide: nothing has moved",
     "conversion_quotes": OFFER,

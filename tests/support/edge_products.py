@@ -10,6 +10,7 @@ from typing import Any
 import asyncpg
 from starlette.types import ASGIApp
 
+from openspot.coin_networks.pauses import FollowedPauses
 from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
 from openspot.http.api_keys.authenticator import ApiKeys
@@ -105,6 +106,7 @@ class EdgeProducts:
             engine=anything,
             quotes=FeeQuotes(pool),
             networks=load_networks(),
+            pauses=FollowedPauses(pool),
             assets=configuration.assets,
             payment_fees=self.products.payment_routes,
             clock=self._clock,

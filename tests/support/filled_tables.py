@@ -34,6 +34,7 @@ FINAL_STATES: dict[str, dict[str, Any]] = {
     "margin_loans": {"status": "repaid"},
     "margin_positions": {"side": "buy", "status": "closed"},
     "margin_transfers": {"purpose": "in", "status": "done"},
+    "transfer_pauses": {"direction": "deposits"},
     # Decided by another than the one who asked.
     "operator_requests": {"kind": "adjustment", "status": "approved", "decided_by": "user:another"},
     "orders": {"side": "buy", "type": "limit", "time_in_force": "gtc", "status": "filled"},

@@ -437,7 +437,7 @@ async def test_identities_are_checked_by_the_provider_of_the_setting(
     monkeypatch.setattr(funds.KycService, "seal_clear_information", AsyncMock())
     services = await funds.make_fund_services(
         settings, frame.pool, frame.bus, frame, engine=ANY, accounts=ANY, second_factor=ANY, fair_prices=ANY,
-        configuration=load_markets(), payment_fees=[], networks={},
+        configuration=load_markets(), payment_fees=[], networks={}, pauses=ANY,
     )  # fmt: skip
     body: Any = SimpleNamespace(level="basic")
     if name is None:

@@ -8,6 +8,7 @@ from openspot.cli import (
     archive,
     audit,
     backup,
+    coins,
     custody,
     doctor,
     engine,
@@ -68,4 +69,5 @@ app.add_typer(owners_app, name="owners")
 app.add_typer(bus_app, name="bus")
 app.add_typer(market_data.market_data_app, name="market-data")
 app.add_typer(markets.market_app, name="market")
+app.add_typer(coins.coins_app, name="coins")
 app.add_typer(orders.orders_app, name="orders")

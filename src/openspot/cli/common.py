@@ -9,11 +9,11 @@ console = Console()
 error_console = Console(stderr=True)
 
 
-def fail(reason: str) -> typer.Exit:
-    """Print the reason to standard error and return the exception to raise."""
+def fail(reason: str, code: int = 1) -> typer.Exit:
+    """Print the reason to standard error and return the exception to raise, with that exit code."""
     # Whole lines, because the console shows operators the last line of a command.
     error_console.print(f"openspot: {reason}", highlight=False, markup=False, soft_wrap=True)
-    return typer.Exit(1)
+    return typer.Exit(code)
 
 
 def load_settings(kind: type[AnySettings]) -> AnySettings:

@@ -1,11 +1,12 @@
 """Commands that put the mirrors of the engine right."""
 
 import asyncio
+import getpass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openspot.cli.common import error_console, running_settings
+from openspot.cli.common import error_console, fail, running_settings
 from openspot.cli.operation import reconcile_once
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.log import configure_log
@@ -53,6 +54,49 @@ def _end_of_repair(settings: EngineConnectionSettings, rebuilt: "Rebuilt", wait_
     if is_plan:
         return 1 if rebuilt.total or rebuilt.problems else 0
     return max(reconcile_once(settings, wait_s, as_json=False, as_line=False), 1 if rebuilt.problems else 0)
+
+
+@ledger_app.command("book-adjustments")
+def book_adjustments(
+    plan: Annotated[
+        bool, typer.Option("--plan", "--dry-run", help="Print what would be booked, and change nothing.")
+    ] = False,
+    reason: Annotated[str, typer.Option(help="Why, for the operators' trail; needed unless --plan is given")] = "",
+    operator: Annotated[str, typer.Option(help="In whose name; without it, your account of this machine")] = "",
+    wait: Annotated[float, typer.Option(help="Seconds that the mirrors get before the comparison", min=0)] = 30,
+) -> None:
+    """Book in the ledger what was adjusted at the engine alone. Then compare everything.
+
+    Each adjustment is booked once, whatever is killed. Exit code 0: everything agrees now. 1: something differs, or
+    with --plan something would be booked. 2: it could not be done. 3: another person must approve it in the console.
+    """
+    from openspot.reconcile.book_adjustments import book_adjustments as book
+    from openspot.reconcile.book_adjustments import format_booked
+    from openspot.reconcile.outcome import NotRebuiltError
+    from openspot.reconcile.settings import ReconcileSettings
+    from openspot.rest_edge.operators.trail import REASON_LENGTH_MAX, REASON_LENGTH_MIN
+    from openspot.rest_edge.settings import RestEdgeSettings
+
+    if not plan and not REASON_LENGTH_MIN <= len(reason) <= REASON_LENGTH_MAX:
+        raise fail(f"--reason must have {REASON_LENGTH_MIN} to {REASON_LENGTH_MAX} characters", code=2)
+    settings = running_settings(RestEdgeSettings)
+    configure_log(settings.model_copy(update={"log_level": "ERROR"}), "book-adjustments")
+    name = operator or f"shell:{getpass.getuser()}"
+    try:
+        outcome = asyncio.run(book(settings, operator=name, reason=reason, is_plan=plan))
+    except NotRebuiltError as error:
+        raise fail(str(error), code=2) from error
+    waits = outcome.request_id is not None and not outcome.is_booked
+    typer.echo(format_booked(outcome, is_plan=plan), err=waits)
+    for problem in outcome.problems:
+        error_console.print(f"problem: {problem}", highlight=False, markup=False, soft_wrap=True)
+    if waits:
+        raise typer.Exit(3)
+    is_whole = not outcome.problems and not outcome.more
+    if plan:
+        raise typer.Exit(0 if is_whole and not outcome.adjustments else 1)
+    found = reconcile_once(running_settings(ReconcileSettings), wait, as_json=False, as_line=False)
+    raise typer.Exit(max(found, 0 if is_whole else 1))
 
 
 positions_app = typer.Typer(no_args_is_help=True, help="Repair what the position service has counted.")

@@ -1,1 +1,1 @@
-"""The networks that operators gave to coins: the tables that keep them, and how services follow them."""
+"""The networks that operators gave to coins, and what they paused: the tables, and how services follow them."""

@@ -6,7 +6,7 @@ DESCRIPTOR = Descriptor(
     name="coin_networks",
     title="Networks of coins",
     tables=Tables(
-        owns=("listed_networks", "listed_network_assets"),
+        owns=("listed_networks", "listed_network_assets", "transfer_pauses"),
         reads=("custody_addresses", "custody_deposits", "custody_withdrawals"),
     ),
 )

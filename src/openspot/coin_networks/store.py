@@ -42,6 +42,11 @@ async def networks(
     return with_listed(seed, added, terms)
 
 
+async def listed_assets(connection: Connection) -> set[str]:
+    """The coins that operators gave a network."""
+    return {row["asset"] for row in await connection.fetch("SELECT DISTINCT asset FROM listed_network_assets")}
+
+
 async def write_network(connection: Connection, network: Network, now: datetime) -> None:
     """Write a network that operators added, or its new number of confirmations: nothing else of it changes."""
     await connection.execute(

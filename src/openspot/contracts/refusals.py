@@ -63,6 +63,10 @@ class RefusalCode(StrEnum):
     # Custody
     WITHDRAWALS_LOCKED = "WITHDRAWALS_LOCKED"
     """An operator has locked the withdrawals of the account."""
+    WITHDRAWALS_PAUSED = "WITHDRAWALS_PAUSED"
+    """Operators have paused the withdrawals of the coin over the network."""
+    DEPOSITS_PAUSED = "DEPOSITS_PAUSED"
+    """Operators have paused the deposits of the coin over the network, so no new address is given."""
     ADDRESS_INVALID = "ADDRESS_INVALID"
     """The address or its tag is not valid on the network; the message names the field and the reason."""
     PRICE_UNKNOWN = "PRICE_UNKNOWN"

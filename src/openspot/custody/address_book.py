@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from openspot.coin_networks.pauses import Direction, pause_of, pauses, refusal_text
 from openspot.contracts.messages import CustodyAddress
 from openspot.custody import withdrawal_store as store
 from openspot.custody.derivation import deposit_address
@@ -9,6 +10,10 @@ from openspot.domain.money import decimal_to_text
 from openspot.domain.networks import Network
 from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.database import Pool
+
+
+class DepositsPausedError(Exception):
+    """Operators have paused the deposits, so no new address is given. The message is for the user."""
 
 
 class DepositAddressBook:
@@ -30,12 +35,18 @@ class DepositAddressBook:
         self._confirmations = confirmations
 
     async def assign(self, user_id: str, asset: str, network: Network) -> CustodyAddress:
-        """The user's address on `network`. The first call derives and stores it."""
+        """The user's address on `network`. The first call derives and stores it.
+
+        While deposits of the coin are paused, no new one is made: raises DepositsPausedError.
+        """
         async with store.transaction(self._pool) as connection:
             await store.lock_named(connection, f"openspot-custody-addresses:{user_id}")
             address = await connection.fetchval(
                 "SELECT address FROM custody_addresses WHERE user_id = $1 AND network = $2", user_id, network.name
             )
+            pause = await pause_of(connection, asset, network.name, Direction.DEPOSITS)
+            if address is None and pause is not None:
+                raise DepositsPausedError(refusal_text(pause, asset, network.name))
             if address is None:
                 number = await connection.fetchval(
                     "SELECT nextval(pg_get_serial_sequence('custody_addresses', 'address_number'))"
@@ -48,15 +59,22 @@ class DepositAddressBook:
                     """,
                     network.name, user_id, address, number, utc_datetime(self._clock),
                 )  # fmt: skip
-        return self._described(user_id, asset, network, address)
+        return self._described(user_id, asset, network, address, deposits_enabled=pause is None)
 
     async def of_user(self, user_id: str, asset: str | None) -> list[CustodyAddress]:
         """The addresses that were assigned to the user: one entry for each asset that they take."""
         rows = await self._pool.fetch(
             "SELECT network, address FROM custody_addresses WHERE user_id = $1 ORDER BY network", user_id
         )
+        every = await pauses(self._pool)
+
+        def is_enabled(carried: str, network: str) -> bool:
+            return not any(pause.concerns(carried, network, Direction.DEPOSITS) for pause in every)
+
         return [
-            self._described(user_id, carried, network, row["address"])
+            self._described(
+                user_id, carried, network, row["address"], deposits_enabled=is_enabled(carried, network.name)
+            )
             for row in rows
             if (network := self._networks.get(row["network"])) is not None
             for carried in network.assets
@@ -70,7 +88,11 @@ class DepositAddressBook:
         )
         return owner
 
-    def _described(self, user_id: str, asset: str, network: Network, address: str) -> CustodyAddress:
+    def _described(
+        self, user_id: str, asset: str, network: Network, address: str, *, deposits_enabled: bool
+    ) -> CustodyAddress:
         minimum = decimal_to_text(network.assets[asset].deposit_minimum)
         required = network.confirmations if self._confirmations is None else self._confirmations
-        return CustodyAddress(user_id, asset, network.name, address, None, required, minimum)
+        return CustodyAddress(
+            user_id, asset, network.name, address, None, required, minimum, deposits_enabled=deposits_enabled
+        )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from openspot.coin_networks.pauses import Direction, is_paused_sql
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
 from openspot.custody import withdrawal_store as store
@@ -17,6 +18,7 @@ from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, utc_datetime
 from openspot.kit.database import Pool, text_of
 
 BATCH_MAX = 100
+_IS_PAUSED = is_paused_sql(Direction.DEPOSITS, "deposit")
 
 
 class ChainDepositError(ValueError):
@@ -83,17 +85,20 @@ class Deposits:
         return user_id
 
     async def announce_confirmed(self, bus: EventPublisher) -> int:
-        """Publish the deposits with enough confirmations, and return their number. After a BusError, call it again."""
+        """Publish the deposits with enough confirmations, and return their number. After a BusError, call it again.
+
+        Those that operators have paused wait: the first call after the pause publishes them.
+        """
         now = utc_datetime(self._clock)
         height = self._chain.height(now)
         announced = 0
         async with store.transaction(self._pool) as connection:
             rows = await connection.fetch(
-                """
-                SELECT tx_hash, user_id, asset, network, address, amount, height FROM custody_deposits
-                WHERE confirmed_at IS NULL AND $1 - height + 1 >= required_confirmations
+                f"""
+                SELECT tx_hash, user_id, asset, network, address, amount, height FROM custody_deposits AS deposit
+                WHERE confirmed_at IS NULL AND $1 - height + 1 >= required_confirmations AND NOT {_IS_PAUSED}
                 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
-                """,
+                """,  # noqa: S608  (constant text)
                 height,
                 BATCH_MAX,
             )

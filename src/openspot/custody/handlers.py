@@ -20,7 +20,7 @@ from openspot.contracts.messages import (
 )
 from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
 from openspot.custody import withdrawal_store as store
-from openspot.custody.address_book import DepositAddressBook
+from openspot.custody.address_book import DepositAddressBook, DepositsPausedError
 from openspot.custody.addresses import AddressError, checked_tag, normalised
 from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.reserves import reserves_of
@@ -94,6 +94,8 @@ class RequestHandlers:
             if network.is_fiat:
                 raise InvalidRequestError(f"network {network.name} has no deposit addresses")
             return AssignAddressReply(await self._addresses.assign(request.user_id, request.asset, network))
+        except DepositsPausedError as error:
+            return AssignAddressReply.refused(Refusal(RefusalCode.DEPOSITS_PAUSED, str(error)))
         except _REFUSED as error:
             return AssignAddressReply.refused(error.refusal)
         except TRANSIENT_ERRORS as error:

@@ -140,8 +140,14 @@ class WithdrawalProgress:
         return (status, funds) != (withdrawal.status, withdrawal.funds)
 
     async def _is_withheld(self, connection: Connection, withdrawal: Withdrawal) -> bool:
-        """Whether nothing may be approved, signed or sent now: of any withdrawal, or of those of its user."""
-        return self._is_held() or await store.is_locked_by_operator(connection, withdrawal.user_id)
+        """Whether nothing may be approved, signed or sent now: of any withdrawal, of those of its user, or of those
+        of its coin over its network.
+        """
+        return (
+            self._is_held()
+            or await store.is_locked_by_operator(connection, withdrawal.user_id)
+            or await store.pause_of(connection, withdrawal.asset, withdrawal.network) is not None
+        )
 
     async def reserved(self, event: WithdrawalOutcome) -> None:
         """Note that the engine holds the amount."""

@@ -11,6 +11,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from openspot.coin_networks import pauses
+from openspot.coin_networks.pauses import Direction, Pause
 from openspot.contracts.messages import WithdrawalRecord
 from openspot.custody.wallet_policy import POLICY_VERSION, QUOTA_WINDOW, Wallet
 from openspot.custody.withdrawal_states import SETTLED_FUNDS, UNSENT, Funds, Status
@@ -162,6 +164,11 @@ async def is_locked_by_operator(connection: Connection, user_id: str) -> bool:
     """Whether an operator forbids the user's withdrawals."""
     query = "SELECT EXISTS (SELECT FROM user_locks WHERE user_id = $1 AND kind = 'withdrawals')"
     return bool(await connection.fetchval(query, user_id))
+
+
+async def pause_of(connection: Connection, asset: str, network: str) -> Pause | None:
+    """The operators' pause that concerns withdrawals of a coin over a network, None if there is none."""
+    return await pauses.pause_of(connection, asset, network, Direction.WITHDRAWALS)
 
 
 async def get(connection: Connection, withdrawal_id: str) -> Withdrawal | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
 
+from openspot.coin_networks.pauses import refusal_text
 from openspot.contracts.messages import CreateWithdrawal
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.custody import withdrawal_store as store
@@ -86,6 +87,11 @@ class Withdrawals:
                 return checked_repeat(earlier, request, amount)
             if await store.is_locked_by_operator(connection, request.user_id):
                 raise WithdrawalError(RefusalCode.WITHDRAWALS_LOCKED, "withdrawals of this account are locked")
+            pause = await store.pause_of(connection, request.asset, request.network)
+            if pause is not None:
+                raise WithdrawalError(
+                    RefusalCode.WITHDRAWALS_PAUSED, refusal_text(pause, request.asset, request.network)
+                )
             try:
                 price = withdrawal_price(request.asset, self._fair_prices(), self._reference_prices)
             except PriceUnknownError as error:
@@ -112,7 +118,10 @@ class Withdrawals:
         return new
 
     async def cancel(self, withdrawal_id: str, user_id: str) -> Withdrawal:
-        """End a withdrawal of that user that is not approved yet. Cancelling twice changes nothing."""
+        """End a withdrawal of that user that is not approved yet. Cancelling twice changes nothing.
+
+        While such withdrawals are paused, an approved one can be cancelled too, as long as it is not being sent.
+        """
         now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             withdrawal = await store.lock(connection, withdrawal_id)
@@ -120,7 +129,7 @@ class Withdrawals:
                 raise WithdrawalError(RefusalCode.NOT_FOUND, f"withdrawal {withdrawal_id} not found")
             if withdrawal.status is Status.CANCELLED:
                 return withdrawal
-            if withdrawal.status not in CANCELLABLE:
+            if withdrawal.status not in CANCELLABLE and not await self._waits_for_pause(connection, withdrawal):
                 raise WithdrawalError(
                     RefusalCode.NOT_CANCELLABLE, f"the withdrawal is {withdrawal.status} and cannot be cancelled"
                 )
@@ -192,6 +201,12 @@ class Withdrawals:
             if is_rehearsal:
                 raise RehearsedError
         return withdrawal
+
+    async def _waits_for_pause(self, connection: Connection, withdrawal: Withdrawal) -> bool:
+        """Whether an approved withdrawal waits because operators have paused such withdrawals."""
+        if withdrawal.status not in REJECTABLE:
+            return False
+        return await store.pause_of(connection, withdrawal.asset, withdrawal.network) is not None
 
     async def approve_at_sure_prices(self) -> int:
         """Let wallets approve the withdrawals that wait for people only because the price was not sure.

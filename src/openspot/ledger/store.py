@@ -276,22 +276,8 @@ class LedgerStore:
         return await self._apply_once(changes)
 
     async def _apply_once(self, changes: Sequence[Change]) -> AppliedChanges:
-        credits_and_debits = [change for change in changes if isinstance(change, CreditOrDebit)]
-        locks = [change for change in changes if isinstance(change, LockOrUnlock)]
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
-            states = await _lock(connection, accounts_of(changes))
-            recorded = await _find_entries(connection, credits_and_debits)
-            locked_before = await _find_locks(connection, locks)
-            decision = decide(changes, states, recorded, locked_before)
-            missing = decision.states.keys() - states.keys()
-            if missing:
-                raise _AccountsMissingError(missing)
-            assert not any(sums(changes_of(decision.postings)).values()), "every change sums to zero in each asset"
-            await _copy_entries(connection, decision.postings, decision.balances)
-            await _write_locks(connection, decision.locks)
-            await _write_accounts(connection, decision.states)
-            outbox_ids = await _write_outbox(connection, decision.balance_changes)
-        return AppliedChanges(decision, outbox_ids)
+            return await _apply(connection, changes)
 
     async def _make_accounts(self, accounts: Collection[AccountKey]) -> None:
         await self._pool.execute(_MAKE_ACCOUNTS, *_columns(_sorted(accounts), 2))
@@ -369,6 +355,34 @@ class LedgerStore:
             for row in rows[:limit]
         ]
         return HistoryPage(entries, rows[limit - 1]["entry_id"] if len(rows) > limit else None)
+
+
+async def apply_with(connection: Connection, changes: Sequence[Change]) -> AppliedChanges:
+    """Apply `changes` in the caller's transaction, whatever else is in it. Accounts that are missing are made.
+
+    Their events are in the outbox. Raises asyncpg.UniqueViolationError if another process wrote one of the changes at
+    the same time; then nothing of the transaction holds.
+    """
+    await connection.execute(_MAKE_ACCOUNTS, *_columns(_sorted(accounts_of(changes)), 2))
+    return await _apply(connection, changes)
+
+
+async def _apply(connection: Connection, changes: Sequence[Change]) -> AppliedChanges:
+    credits_and_debits = [change for change in changes if isinstance(change, CreditOrDebit)]
+    locks = [change for change in changes if isinstance(change, LockOrUnlock)]
+    states = await _lock(connection, accounts_of(changes))
+    recorded = await _find_entries(connection, credits_and_debits)
+    locked_before = await _find_locks(connection, locks)
+    decision = decide(changes, states, recorded, locked_before)
+    missing = decision.states.keys() - states.keys()
+    if missing:
+        raise _AccountsMissingError(missing)
+    assert not any(sums(changes_of(decision.postings)).values()), "every change sums to zero in each asset"
+    await _copy_entries(connection, decision.postings, decision.balances)
+    await _write_locks(connection, decision.locks)
+    await _write_accounts(connection, decision.states)
+    outbox_ids = await _write_outbox(connection, decision.balance_changes)
+    return AppliedChanges(decision, outbox_ids)
 
 
 async def _lock(connection: Connection, accounts: Collection[AccountKey]) -> dict[AccountKey, AccountState]:

@@ -1,5 +1,6 @@
 """Reconcile describes itself: it reads every mirror, and writes only what a repair makes right again."""
 
+from openspot.contracts import subjects
 from openspot.kit.description import BusAccess, Descriptor, Tables
 from openspot.ledger.descriptor import SETTLEMENT, TRANSFER_POSTING
 from openspot.positions.descriptor import FILLS
@@ -45,6 +46,7 @@ DESCRIPTOR = Descriptor(
         ),
     ),
     bus=BusAccess(
+        requests=(subjects.MARKETDATA_FAIR_PRICES_GET,),
         inspects=(
             SETTLEMENT,
             TRANSFER_POSTING,

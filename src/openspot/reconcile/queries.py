@@ -10,6 +10,7 @@ of an account's gaps explains the account's difference.
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, FEE_ACCOUNT_ID, HOUSE_PREFIX
 from openspot.ledger.changes import CONTRA_SUFFIX
 from openspot.ledger.postings import TRADE_REFERENCE, TRANSFER_REFERENCE
+from openspot.ledger.rebuild import ADJUSTMENT_TYPE
 
 TEMPORARY_TABLES = """
     CREATE TEMPORARY TABLE reconcile_orders (
@@ -81,7 +82,12 @@ _TRANSFER_POSTINGS = """
 """
 _SEQUENCE_OF_TRADE = "substring(reference_id FROM '-([0-9]{1,18})$')::bigint"
 
-# What the engine moved, with the entry that must mirror it. An operator's adjustment has no entry (fact A1.5-12).
+# Operators may book an adjustment afterwards. One of the two entries shows that they have.
+_IS_BOOKED = f"""kind = 'ADJUST' AND EXISTS (
+    SELECT FROM ledger_entries AS booked
+    WHERE booked.transaction_id IN (reconcile_money.reference, reconcile_money.reference || '{CONTRA_SUFFIX}')
+)"""
+# What the engine moved, with the entry that must mirror it. An operator's adjustment has none by itself (fact A1.5-12).
 FIND_GAPS = f"""
     WITH pair AS (
         SELECT 'trade' AS source, coalesce(posting.trade_id, entry.reference_id) AS name,
@@ -101,8 +107,9 @@ FIND_GAPS = f"""
             coalesce(money.reference, entry.transaction_id), money.sequence,
             money.user_id, money.asset, money.amount, entry.user_id, entry.asset, entry.amount
         FROM (
-            SELECT *, CASE kind WHEN 'DEPOSIT' THEN 'deposit' WHEN 'COMMIT' THEN 'withdrawal' END AS entry_type
-            FROM reconcile_money WHERE kind <> 'ADJUST' AND reference <> ''
+            SELECT *, CASE kind WHEN 'DEPOSIT' THEN 'deposit' WHEN 'COMMIT' THEN 'withdrawal'
+                WHEN 'ADJUST' THEN '{ADJUSTMENT_TYPE}' END AS entry_type
+            FROM reconcile_money WHERE reference <> '' AND (kind <> 'ADJUST' OR {_IS_BOOKED})
         ) AS money
         FULL JOIN (
             SELECT * FROM ledger_entries
@@ -138,7 +145,7 @@ FIND_GAPS = f"""
     UNION ALL
     SELECT 'engine', CASE kind WHEN 'ADJUST' THEN 'adjusted' ELSE 'unreferenced' END, kind, NULL, true,
         user_id, asset, amount, sequence
-    FROM reconcile_money WHERE kind = 'ADJUST' OR reference = ''
+    FROM reconcile_money WHERE reference = '' OR (kind = 'ADJUST' AND NOT ({_IS_BOOKED}))
 """
 ENTRY_GAPS = """
     WITH entry AS (
@@ -276,6 +283,7 @@ COUNTS = f"""
     SELECT (SELECT count(*) FROM reconcile_orders) AS orders,
         (SELECT count(*) FROM reconcile_trades) AS trades,
         (SELECT count(*) FROM reconcile_money WHERE kind = 'ADJUST') AS adjustments,
+        (SELECT count(*) FROM reconcile_gaps WHERE state = 'adjusted') AS unbooked,
         (SELECT count(*) FROM ledger_entries) AS entries,
         (SELECT count(*) FROM ledger_accounts WHERE user_id <> '{EXTERNAL_ACCOUNT_ID}') AS accounts
 """

@@ -34,7 +34,7 @@ from openspot.ledger.postings import (
     trade_entry,
     transfer_entry,
 )
-from openspot.ledger.rebuild import credit_or_debit_of
+from openspot.ledger.rebuild import booking_of, credit_or_debit_of
 from openspot.reconcile import rebuild_ledger_queries as sql
 from openspot.reconcile.outcome import CHANGES_MAX, PROBLEMS_MAX, NotRebuiltError, Rebuilt
 from openspot.router.translation.order_state_machine import OrderStateMachine
@@ -68,6 +68,7 @@ class LedgerRepair:
     def __init__(self, connection: Connection, epoch: str, rebuilt: Rebuilt) -> None:
         self._connection = connection
         self._rebuilt = rebuilt
+        self._epoch = epoch
         self._machine = OrderStateMachine(epoch, [])
         self._made: set[AccountKey] = set()
 
@@ -85,6 +86,7 @@ class LedgerRepair:
         """Find what differs from the events that were taken."""
         await self._connection.execute(sql.INDEX_ENTRIES, timeout=_STATEMENT_TIMEOUT_S)
         async with self._connection.transaction(isolation="repeatable_read"):
+            await self._connection.execute(sql.FORGET_UNBOOKED, timeout=_STATEMENT_TIMEOUT_S)
             await self._connection.execute(sql.FIND_CHANGES, timeout=_STATEMENT_TIMEOUT_S)
             await self._connection.execute(sql.FIND_ACCOUNTS, timeout=_STATEMENT_TIMEOUT_S)
 
@@ -98,7 +100,7 @@ class LedgerRepair:
         """The postings that an event makes, with its sequence and their order when they are written."""
         if isinstance(event, BalanceEvent):
             try:
-                change = credit_or_debit_of(event)
+                change = credit_or_debit_of(event) or booking_of(event, self._epoch)
             except InvalidRequestError as error:
                 self._rebuilt.problem(f"event {event.seq}, {event.kind} {event.reference!r}: {error}")
                 return

@@ -8,6 +8,7 @@
 
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, RESERVED_SUFFIXES
 from openspot.ledger.changes import CONTRA_SUFFIX
+from openspot.ledger.rebuild import ENGINE_REFERENCE
 
 ENTRY_COLUMNS = ("transaction_id", "user_id", "asset", "amount", "entry_type", "reference_type", "reference_id")
 _CONTENT = ENTRY_COLUMNS[1:]
@@ -36,6 +37,13 @@ INDEX_ENTRIES = """
     ALTER TABLE rebuild_unique RENAME TO rebuild_entries;
     CREATE UNIQUE INDEX ON rebuild_entries (transaction_id);
     ANALYZE rebuild_entries
+"""
+# An adjustment at the engine alone has entries only if operators booked it, and they still have one of the two.
+FORGET_UNBOOKED = f"""
+    DELETE FROM rebuild_entries AS made WHERE reference_type = '{ENGINE_REFERENCE}' AND NOT EXISTS (
+        SELECT FROM ledger_entries AS entry
+        WHERE entry.transaction_id IN (made.reference_id, made.reference_id || '{CONTRA_SUFFIX}')
+    )
 """
 ADD_LATE_ENTRIES = f"""
     INSERT INTO rebuild_entries (sequence, place, {", ".join(ENTRY_COLUMNS)})

@@ -138,7 +138,8 @@ class _Comparison:
 
     async def _add(self, events: Sequence[EngineEvent]) -> None:
         await self._tables.add_trades(trade_facts(event) for event in events if isinstance(event, TradeEvent))
-        await self._tables.add_money(event for event in events if isinstance(event, BalanceEvent))
+        money = (event for event in events if isinstance(event, BalanceEvent))
+        await self._tables.add_money(money, self._mark.epoch)
         await self._tables.add_transfers(event for event in events if isinstance(event, TransferEvent))
 
     async def _find_cut(self, until: int) -> None:
@@ -195,6 +196,7 @@ class _Comparison:
             trades=counts.trades,
             entries=counts.entries,
             adjustments=counts.adjustments,
+            unbooked_adjustments=counts.unbooked,
             seconds=round(time.monotonic() - began, 3),
             differences=self._differences,
             unnamed=self._unnamed,

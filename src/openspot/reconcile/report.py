@@ -20,6 +20,7 @@ class ReconcileReport(msgspec.Struct, rename="camel", frozen=True, kw_only=True)
     Order and trade rows have reached the event `rows_sequence`. `settled_sequence` is the event of the newest trade in
     the ledger, `first_sequence` the oldest event that the engine keeps. `caught_up` says that the mirrors had reached
     the event that was the engine's newest at the start. `unnamed` counts the differences that are not listed.
+    Of the engine's `adjustments`, the ledger lacks `unbooked_adjustments`.
     `house_accounts` are all accounts of the house, whether or not they differ.
     """
 
@@ -37,6 +38,7 @@ class ReconcileReport(msgspec.Struct, rename="camel", frozen=True, kw_only=True)
     seconds: float
     differences: list[Difference]
     unnamed: int = 0
+    unbooked_adjustments: int = 0
     house_accounts: list[HouseAccount] = []
 
     @property
@@ -77,7 +79,7 @@ def format_report(report: ReconcileReport) -> str:
     if report.first_sequence > 1:
         lines.append(_line("", f"the engine keeps its events from {report.first_sequence:,} on only"))
     if report.adjustments:
-        lines.append(_line("operator adjustments", f"{report.adjustments:,}"))
+        lines.append(_line("operator adjustments", _adjustments(report)))
     for place, account in enumerate(report.house_accounts):
         lines.append(_line("" if place else "house accounts", str(account)))
     if report.agrees:
@@ -97,6 +99,15 @@ def format_line(report: ReconcileReport) -> str:
     return (
         f"event {report.engine_sequence:,}, rows {report.engine_sequence - report.rows_sequence:,} behind, "
         f"{report.accounts:,} accounts, {report.orders:,} orders, {report.trades:,} trades: {told}"
+    )
+
+
+def _adjustments(report: ReconcileReport) -> str:
+    if not report.unbooked_adjustments:
+        return f"{report.adjustments:,}, all booked in the ledger"
+    return (
+        f"{report.adjustments:,}, of which the ledger lacks {report.unbooked_adjustments:,}; "
+        "`openspot ledger book-adjustments --plan` shows them"
     )
 
 

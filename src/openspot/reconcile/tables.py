@@ -14,6 +14,7 @@ import asyncpg
 
 from openspot.contracts.engine_events import BalanceEvent, TransferEvent
 from openspot.domain.accounts import AccountKey
+from openspot.ledger.rebuild import booking_id
 from openspot.ledger.store import NEWEST_SETTLED
 from openspot.reconcile.money_checks import SCOPE, CopiedTable, MoneyCheck, listed
 from openspot.reconcile.queries import (
@@ -104,6 +105,7 @@ class Counts(NamedTuple):
     orders: int
     trades: int
     adjustments: int
+    unbooked: int
     entries: int
     accounts: int
 
@@ -182,10 +184,20 @@ class ComparisonTables:
         rows = ((int(trade.trade_id.rpartition("-")[2]), *astuple(trade)) for trade in trades)
         await self._copy("reconcile_trades", rows)
 
-    async def add_money(self, events: Iterable[BalanceEvent]) -> None:
-        """Add the engine's deposits, withdrawals and adjustments. Reservations and releases do not change a total."""
+    async def add_money(self, events: Iterable[BalanceEvent], epoch: str) -> None:
+        """Add the engine's deposits, withdrawals and adjustments. Reservations and releases do not change a total.
+
+        The reference of an adjustment is the one that its entry in the ledger has if it is booked.
+        """
         rows = (
-            (event.seq, event.kind, event.participant_id, event.asset, Decimal(event.amount), event.reference)
+            (
+                event.seq,
+                event.kind,
+                event.participant_id,
+                event.asset,
+                Decimal(event.amount),
+                booking_id(epoch, event.seq) if event.kind == "ADJUST" else event.reference,
+            )
             for event in events
             if event.kind not in ("RESERVE", "RELEASE")
         )

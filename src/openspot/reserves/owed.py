@@ -27,6 +27,7 @@ from openspot.domain.money import EXACT, parse_decimal
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_transfers.model import decode_movements
 from openspot.ledger.postings import settlement_marker
+from openspot.ledger.rebuild import booking_id
 from openspot.reconcile.projection import movements
 from openspot.reconcile.store import EngineReader
 
@@ -83,9 +84,9 @@ async def gather(connection: asyncpg.Connection, engine: EngineReader, sequence:
     `connection` is in a transaction whose snapshot has everything up to that event. Raises EngineUnavailableError.
     """
     corrections = _Corrections()
-    until = (await engine.position()).last_seq
-    async for batch in engine.events(sequence + 1, until):
-        await _take_out(connection, batch, corrections)
+    now = await engine.position()
+    async for batch in engine.events(sequence + 1, now.last_seq):
+        await _take_out(connection, batch, corrections, now.epoch)
     for row in await connection.fetch(_UNSETTLED, _STAKED_KINDS):
         if row["reference"] not in corrections.later_stakes:
             for movement in decode_movements(row["movements"]):
@@ -127,9 +128,11 @@ class _Corrections:
             self.add(AccountKey(movement.destination, movement.asset), -amount)
 
 
-async def _take_out(connection: asyncpg.Connection, events: Sequence[EngineEvent], corrections: _Corrections) -> None:
+async def _take_out(
+    connection: asyncpg.Connection, events: Sequence[EngineEvent], corrections: _Corrections, epoch: str
+) -> None:
     """Take those of the events out that the snapshot has."""
-    entries = {event.seq: entry for event in events if (entry := _entry_of(event))}
+    entries = {event.seq: entry for event in events if (entry := _entry_of(event, epoch))}
     written = {row["transaction_id"] for row in await connection.fetch(_FIND_ENTRIES, list(entries.values()))}
     stakes = [event for event in events if isinstance(event, TransferEvent) and event.kind in _STAKED_KINDS]
     references = list({event.reference for event in stakes})
@@ -145,10 +148,14 @@ async def _take_out(connection: asyncpg.Connection, events: Sequence[EngineEvent
             corrections.stake(movement, -1)
 
 
-def _entry_of(event: EngineEvent) -> str:
+def _entry_of(event: EngineEvent, epoch: str) -> str:
     """The id of an entry that the ledger has if it has posted the event; empty if it never posts it."""
     if isinstance(event, TradeEvent):
         return settlement_marker(event.trade_id)
     if isinstance(event, TransferEvent):
         return f"{event.reference}:1:transfer-debit"
-    return event.reference if isinstance(event, BalanceEvent) and event.kind in ("DEPOSIT", "COMMIT") else ""
+    if not isinstance(event, BalanceEvent):
+        return ""
+    if event.kind == "ADJUST":
+        return booking_id(epoch, event.seq)
+    return event.reference if event.kind in ("DEPOSIT", "COMMIT") else ""

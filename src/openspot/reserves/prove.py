@@ -130,7 +130,8 @@ class ProofMaker:
             user, asset, amount = owed.negative
             raise ReservesError(
                 f"the account of {user} is below zero: {decimal_to_text(amount)} {asset}. Find out why with `openspot "
-                "reconcile`; a proof with a negative balance would hide what is owed to others"
+                "reconcile`, and book adjustments of the engine with `openspot ledger book-adjustments`; a proof with "
+                "a negative balance would hide what is owed to others"
             )
         if not owed.totals:
             raise ReservesError("nobody is owed anything, so there is nothing to prove")

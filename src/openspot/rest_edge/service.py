@@ -4,6 +4,7 @@ import asyncio
 import time
 
 from openspot.coin_networks.live import followed_networks
+from openspot.coin_networks.pauses import followed_pauses
 from openspot.domain.market import load_markets
 from openspot.domain.transfer import TransferKind
 from openspot.engine_client.commands import EngineCommands
@@ -151,6 +152,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
     )
     keys = make_key_services(settings, pool, bus, frame, replays=replays, users=users)
     networks = await followed_networks(frame, pool, configuration.assets, follows=settings.follows_listings)
+    pauses = await followed_pauses(frame, pool)
     funds = await make_fund_services(
         settings,
         pool,
@@ -162,6 +164,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         fair_prices=fair_prices,
         configuration=configuration,
         networks=networks,
+        pauses=pauses,
         payment_fees=products.payment_routes,
     )
     products.start(frame)

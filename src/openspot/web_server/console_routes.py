@@ -1,5 +1,5 @@
-"""The web server's own routes: health, processes and their log, the buttons that reconcile and prove, and withdrawals
-for the console; two for traders.
+"""The web server's own routes: health, processes and their log, the buttons that reconcile, prove and book, and
+withdrawals for the console; two for traders.
 
 The console's require the token of an operator's session, and a permission. Anybody may read the status. Traders can
 play a deposit, on platforms that have it.
@@ -14,6 +14,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
 from openspot.http.policy import Permission
+from openspot.web_server.booking import BODY_BYTES_MAX, Booking, reason_in
 from openspot.web_server.custody_gateway import CustodyGateway, refusal
 from openspot.web_server.health_report import HealthReporter
 from openspot.web_server.operators import Operators, Refused, SilentError
@@ -35,6 +36,7 @@ def console_routes(
     operators: Operators,
     reconciliation: Reconciliation,
     proving: Proving,
+    booking: Booking,
     custody: CustodyGateway,
     status: PublicStatus,
     supervised: Supervised,
@@ -92,6 +94,34 @@ def console_routes(
             return Response(proving.state(), media_type="application/json")
         return refusal(*refused)
 
+    async def book(request: Request) -> Response:
+        try:
+            for permission in (Permission.BALANCES_ADJUST_UP, Permission.BALANCES_ADJUST_DOWN):
+                operator = await operators.acting(request, permission)
+                if isinstance(operator, Refused):
+                    return refusal(*operator)
+        except SilentError as error:
+            return refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}, and without it nothing can be booked")
+        assert not isinstance(operator, Refused), "a refusal was returned"
+        raw = b""
+        async for chunk in request.stream():
+            raw += chunk
+            if len(raw) > BODY_BYTES_MAX:
+                return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body has at most {BODY_BYTES_MAX} bytes")
+        try:
+            reason = reason_in(raw)
+        except ValueError as error:
+            return refusal(HTTPStatus.BAD_REQUEST, str(error))
+        if not booking.book(operator.name, reason):
+            return refusal(HTTPStatus.CONFLICT, "adjustments are being booked already")
+        return Response(b"{}", HTTPStatus.ACCEPTED, media_type="application/json")
+
+    async def booking_state(request: Request) -> Response:
+        refused = await operators.may_look(request, Permission.HEALTH_READ)
+        if refused is None:
+            return Response(booking.state(), media_type="application/json")
+        return refusal(*refused)
+
     async def decide(request: Request) -> Response:
         return await custody.decide(request, request.path_params["id"], request.url.path.rpartition("/")[2])
 
@@ -108,6 +138,8 @@ def console_routes(
         ("POST", "/console/reconcile", reconcile),
         ("POST", "/console/reserves", prove),
         ("GET", "/console/reserves.json", proving_state),
+        ("POST", "/console/adjustments", book),
+        ("GET", "/console/adjustments.json", booking_state),
         ("GET", withdrawals, custody.list_open),
         *(("POST", f"{withdrawals}/{{id}}/{decision}", decide) for decision in DECISIONS),
         *(("POST", f"{withdrawals}/{decision}", decide_all) for decision in BULK_DECISIONS),

@@ -13,6 +13,7 @@ from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.service_frame import ServiceFrame
 from openspot.web_server.application import WebPages
+from openspot.web_server.booking import Booking
 from openspot.web_server.console_routes import console_routes
 from openspot.web_server.custody_gateway import CustodyGateway
 from openspot.web_server.health_report import HealthReporter
@@ -50,6 +51,8 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
         frame.at_end(reconciliation.stop)
         proving = Proving(settings.data_dir)
         frame.at_end(proving.stop)
+        booking = Booking(settings.data_dir)
+        frame.at_end(booking.stop)
         # Longer than a service needs that asks another: it replies itself that it waited too long.
         wait_s = settings.request_timeout_s * 3
         reporter = HealthReporter(
@@ -70,6 +73,7 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
             ),
             reconciliation,
             proving,
+            booking,
             CustodyGateway(client, settings.custody_url, wait_s),
             status,
             Supervised(settings.data_dir),

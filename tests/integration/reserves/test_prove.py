@@ -12,12 +12,15 @@ import pytest
 
 from openspot.contracts.gen.exchange.v1 import accounts_pb2 as pb
 from openspot.domain.accounts import user_of_account
+from openspot.reconcile import book_adjustments as booking
+from openspot.reconcile.book_adjustments import book_adjustments
 from openspot.reconcile.projection import movements
 from openspot.reconcile.store import EngineReader
 from openspot.reserves import prove as making
 from openspot.reserves.errors import ReservesError
 from openspot.reserves.export import export, listed
 from openspot.reserves.prove import Made, prove
+from openspot.rest_edge.settings import RestEdgeSettings
 from tests.support.mirrored_market import WAIT_S, MirroredMarket
 from tests.support.reserve_trees import verifier
 from tests.support.waiting import eventually
@@ -161,6 +164,36 @@ async def test_nobody_below_zero_is_hidden_in_a_sum(market: MirroredMarket) -> N
     with pytest.raises(ReservesError, match=r"the account of bob is below zero: -0\.5 BTC"):
         await prove(market.settings, WAIT_S)
     assert await listed(market.settings) == []
+
+
+@pytest.mark.spec("A1.5-11", "A1.5-12")
+async def test_spent_money_that_only_the_engine_knew_is_booked_and_then_the_proof_is_made(
+    market: MirroredMarket, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    administrator = await market.administrator()
+    for amount, kind in (("1000", "DEPOSIT"), ("400", "WITHDRAW"), ("400", "DEPOSIT")):
+        wanted = {"participantId": "dave", "currency": "USD", "amount": amount, "type": kind}
+        assert (await administrator.call("AdjustBalance", **wanted))["success"]
+    await market.place("sell", "100", "5", "bob")
+    await market.place("buy", "100", "5", "dave")
+    assert (await market.reconcile()).caught_up
+    with pytest.raises(ReservesError, match=r"the account of dave is below zero: -50.* USD.*book-adjustments"):
+        await prove(market.settings, WAIT_S)
+    monkeypatch.setattr(booking, "value_in_cents", lambda *_: 0)
+    settings = RestEdgeSettings(**market.settings.model_dump())
+
+    async def book() -> None:
+        # More is adjusted after the event of the proof, and booked before its snapshot.
+        late = {"participantId": "dave", "currency": "USD", "amount": "7", "type": "DEPOSIT"}
+        assert (await administrator.call("AdjustBalance", **late))["success"]
+        made = await book_adjustments(settings, operator="user:ada", reason="the ledger lacks it", is_plan=False)
+        assert (made.is_booked, len(made.adjustments)) == (True, 4)
+
+    meanwhile(monkeypatch, book)
+    made = await prove(market.settings, WAIT_S)
+    _, owed = await exported(market, tmp_path)
+    assert owed == await owed_after(market, made.proof.statement.sequence)
+    assert (await market.reconcile()).differences == []
 
 
 async def test_a_proof_that_is_killed_half_way_leaves_nothing_and_the_next_one_works(

@@ -54,6 +54,9 @@ class Tables:
     async def lock_named(self, _connection: Any, _name: str) -> None:
         """One test at a time is here."""
 
+    async def pause_of(self, *_: Any) -> None:
+        """Nothing is paused."""
+
     async def is_locked_by_operator(self, _connection: Any, user_id: str) -> bool:
         return user_id == "locked"
 

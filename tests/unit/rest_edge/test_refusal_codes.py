@@ -58,7 +58,7 @@ async def test_a_withdrawal_of_another_user_or_of_nobody_is_not_found() -> None:
 
 
 async def test_an_asset_that_does_not_leave_over_a_network_has_no_fee_there() -> None:
-    fees = NetworkFeeService(ANYTHING, NETWORKS, ASSETS, clock)
+    fees = NetworkFeeService(ANYTHING, NETWORKS, ANYTHING, ASSETS, clock)
     for asset, network in (("BTC", "tron"), ("BTC", "nowhere"), ("XYZ", "bitcoin")):
         answer = (404, "NETWORK_NOT_FOUND", f"{asset} cannot be withdrawn over {network}")
         assert await refused(fees.quote("alice", asset, network, "1")) == answer

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from openspot.coin_networks.pauses import FollowedPauses
 from openspot.contracts.messages import CreateWithdrawal
 from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
@@ -51,6 +52,7 @@ class Bench:
             second_factor=anything,
             fees=anything,
             networks=load_networks(),
+            pauses=FollowedPauses(anything),
             assets=load_markets().assets,
             limits=(1, 1, 1),
             clock=lambda: round(BEGINNING.timestamp()) * 10**9,

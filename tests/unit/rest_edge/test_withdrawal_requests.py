@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from openspot.coin_networks.pauses import FollowedPauses
 from openspot.contracts.messages import CreateWithdrawal
 from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
@@ -30,7 +31,8 @@ class Request(Bench):
         anything: Any = self
         self.service = WithdrawalService(
             custody=anything, store=anything, addresses=anything, verification=anything, own_limits=self.own_limits,
-            second_factor=anything, fees=anything, networks=load_networks(), assets=load_markets().assets,
+            second_factor=anything, fees=anything, networks=load_networks(), pauses=FollowedPauses(anything),
+            assets=load_markets().assets,
             limits=(10, 2_000, 50_000), clock=lambda: round(BEGINNING.timestamp()) * 10**9,
         )  # fmt: skip
 

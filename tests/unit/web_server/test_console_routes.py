@@ -14,6 +14,7 @@ from aiohttp.test_utils import TestServer
 
 from openspot.engine_client.administrators import EngineSessions
 from openspot.http.api_keys.networks import AllowedNetworks
+from openspot.web_server.booking import Booking
 from openspot.web_server.bounded_body import BODY_BYTES_MAX as BOUND
 from openspot.web_server.console_routes import console_routes
 from openspot.web_server.custody_gateway import BODY_BYTES_MAX, CustodyGateway
@@ -91,6 +92,7 @@ class Console:
         self.client, self.url, self.folder = client, url, folder
         self.reconciliation = Reconciliation(folder, program(command), timeout_s)
         self.proving = Proving(folder, program(command), timeout_s)
+        self.booking = Booking(folder, program(command), timeout_s)
         self.reporter = HealthReporter(client, {}, folder, stretched(3), self.reconciliation)
         operators = Operators(
             EngineSessions(client, url, stretched(3)), UserSessions(client, url, stretched(3)), self.networks
@@ -100,6 +102,7 @@ class Console:
             operators,
             self.reconciliation,
             self.proving,
+            self.booking,
             CustodyGateway(client, url, stretched(15)),
             PublicStatus(self.reporter.services),
             Supervised(folder),
@@ -161,6 +164,36 @@ async def test_nothing_is_compared_while_the_engine_is_silent(console: Console, 
     await server.close()
     reply = await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR)
     assert (reply.status, reply.json["code"]) == (503, "SERVICE_UNAVAILABLE")
+
+
+WAITS_FOR_ANOTHER = """
+import sys
+print(sys.argv[1:], file=sys.stderr)
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("console", [(WAITS_FOR_ANOTHER, 60.0)], indirect=True)
+async def test_adjustments_are_booked_in_the_name_of_the_operator_and_the_command_says_why_not(
+    console: Console,
+) -> None:
+    async def book(body: bytes, headers: Any = OPERATOR) -> int:
+        reply = await ask(console.application, "POST", "/console/adjustments", headers=headers, body=body)
+        return int(reply.status)
+
+    assert await book(b'{"reason":"--plan"}', {}) == 401
+    for wrong in (b"", b"{}", b'{"reason":"no"}', b'{"reason":"a\\u0000bc"}', b'{"reason":"why","operator":"user:x"}'):
+        assert await book(wrong) == 400
+    assert await book(b" " * 5000) == 413
+    assert await book(b'{"reason":"--plan"}') == 202
+
+    async def is_idle() -> bool:
+        return not console.booking.is_running
+
+    await eventually(is_idle, 60)
+    state = await ask(console.application, "GET", "/console/adjustments.json", headers=OPERATOR)
+    assert "exit code 3: ['--operator=engine:" in state.json["failure"]
+    assert "'--reason=--plan'" in state.json["failure"]
 
 
 @pytest.mark.parametrize("console", [("import time; time.sleep(600)", 600.0)], indirect=True)

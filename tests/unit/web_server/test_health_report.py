@@ -15,6 +15,7 @@ from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.policy import Permission
 from openspot.kit.health import Health
 from openspot.kit.process_ends import ProcessEnd, note_end
+from openspot.web_server.booking import Booking
 from openspot.web_server.console_routes import console_routes
 from openspot.web_server.custody_gateway import CustodyGateway
 from openspot.web_server.health_report import ENDS_SHOWN_MAX, HealthReporter, last_reconcile
@@ -152,7 +153,15 @@ async def test_only_administrators_see_the_report(
     status = PublicStatus(reporter.services)
     proving = Proving(tmp_path)
     routes = console_routes(
-        reporter, operators, nothing_runs, proving, custody, status, Supervised(tmp_path), otherwise=no_pages
+        reporter,
+        operators,
+        nothing_runs,
+        proving,
+        Booking(tmp_path),
+        custody,
+        status,
+        Supervised(tmp_path),
+        otherwise=no_pages,
     )
     application = by_path(routes, Health())
     statuses = {}

@@ -2848,6 +2848,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/pauses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Deposits and withdrawals that are paused
+         * @description Only an operator with the permission `markets.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_transfer_pauses"];
+        /**
+         * Pause deposits or withdrawals of a coin, of a network, or of a coin on a network
+         * @description Only an operator with the permission `currencies.update` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        put: operations["begin_transfer_pause"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/pauses/resumptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a pause; the response has those that remain
+         * @description Only an operator with the permission `currencies.update` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        post: operations["end_transfer_pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/reports/fees": {
         parameters: {
             query?: never;
@@ -3880,7 +3924,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The deposits of all users, newest first; states: pending, confirmed, uncredited
+         * The deposits of all users, newest first; states: pending, waiting, confirmed, uncredited
          * @description Only an operator with the permission `deposits.read` may call it. The `standard` limits count the request.
          */
         get: operations["list_all_deposits"];
@@ -4345,7 +4389,7 @@ export interface components {
          * @description What needs two persons.
          * @enum {string}
          */
-        ActionKind: "adjustment" | "second_factor_reset" | "account_closure" | "house_transfer";
+        ActionKind: "adjustment" | "second_factor_reset" | "account_closure" | "house_transfer" | "engine_adjustments";
         /**
          * ActivityKind
          * @description The kinds of entries.
@@ -5230,6 +5274,8 @@ export interface components {
          * Deposit
          * @description A deposit. It counts once it is `confirmed`. Times are in UTC.
          *
+         *     One that is `waiting` is there, and counts when operators end the pause of such deposits.
+         *
          *     One that came by bank has no `address`. One that the operator booked has no `network` either.
          */
         Deposit: {
@@ -5240,7 +5286,7 @@ export interface components {
             /** Format: decimal */
             amount: string;
             /** @enum {string} */
-            status: "pending" | "confirmed";
+            status: "pending" | "waiting" | "confirmed";
             requiredConfirmations: number;
             /** Format: date-time */
             createdAt: string;
@@ -5251,7 +5297,7 @@ export interface components {
          * @description A deposit address of the caller, the same at every request.
          *
          *     A deposit counts after `confirmations` blocks if it is at least `minimum`. If the address is `simulated`, never send
-         *     real money to it.
+         *     real money to it. While deposits are not enabled, what comes counts when the operators end the pause.
          */
         DepositAddressResponse: {
             asset: string;
@@ -5262,6 +5308,7 @@ export interface components {
             /** Format: decimal */
             minimum: string;
             simulated: boolean;
+            depositsEnabled: boolean;
         };
         /**
          * DepositFiatInfo
@@ -5291,6 +5338,12 @@ export interface components {
             lastAt: string | null;
             fault: string | null;
         };
+        /**
+         * Direction
+         * @description What is paused.
+         * @enum {string}
+         */
+        Direction: "deposits" | "withdrawals";
         /**
          * DoneResponse
          * @description The request is done. If it sends a mail, the mail is queued.
@@ -6306,7 +6359,8 @@ export interface components {
          * NetworkFeeResponse
          * @description The fee of a withdrawal of an asset over a network, and the least amount that may be withdrawn, fee included.
          *
-         *     An amount of the asset may have `places` decimal places. `fiat` says that the network is a bank network.
+         *     An amount of the asset may have `places` decimal places. `fiat` says that the network is a bank network. Where
+         *     deposits or withdrawals are not enabled, operators have paused them, and `notice` is what they say of it.
          */
         NetworkFeeResponse: {
             asset: string;
@@ -6317,6 +6371,9 @@ export interface components {
             minimum: string;
             places: number;
             fiat: boolean;
+            depositsEnabled: boolean;
+            withdrawalsEnabled: boolean;
+            notice: string;
         };
         /**
          * NewAssetBody
@@ -6516,7 +6573,7 @@ export interface components {
             amount: string;
             requiredConfirmations: number;
             /** @enum {string} */
-            status: "pending" | "confirmed";
+            status: "pending" | "waiting" | "confirmed";
             credited: boolean | null;
             /** Format: date-time */
             createdAt: string;
@@ -7005,6 +7062,42 @@ export interface components {
             newPassword: string;
             /** @example 123456 */
             mfaCode?: string | null;
+        };
+        /**
+         * PauseBody
+         * @description What is paused, named as in a resumption. Users read `notice`, and never the reason.
+         * @example {
+         *       "asset": "BTC",
+         *       "direction": "withdrawals",
+         *       "network": "bitcoin",
+         *       "notice": "The network is being upgraded",
+         *       "reason": "ticket 4711"
+         *     }
+         */
+        PauseBody: {
+            asset?: string | null;
+            network?: string | null;
+            direction: components["schemas"]["Direction"];
+            reason: string;
+            /**
+             * @description What users read; empty for nothing
+             * @default
+             */
+            notice?: string;
+        };
+        /**
+         * PauseResponse
+         * @description A pause. `asset` is null for all coins of the network, `network` is null for all networks of the coin.
+         */
+        PauseResponse: {
+            asset: string | null;
+            network: string | null;
+            direction: components["schemas"]["Direction"];
+            notice: string;
+            reason: string;
+            pausedBy: string;
+            /** Format: date-time */
+            pausedAt: string;
         };
         /**
          * PaymentFeeResponse
@@ -7734,6 +7827,23 @@ export interface components {
         RestartResponse: {
             process: string;
             services: string[];
+        };
+        /**
+         * ResumptionBody
+         * @description Which pause ends: without `asset` that of all coins of the network, without `network` that of the coin
+         *     everywhere.
+         * @example {
+         *       "asset": "BTC",
+         *       "direction": "withdrawals",
+         *       "network": "bitcoin",
+         *       "reason": "the node is upgraded"
+         *     }
+         */
+        ResumptionBody: {
+            asset?: string | null;
+            network?: string | null;
+            direction: components["schemas"]["Direction"];
+            reason: string;
         };
         /**
          * ReviewAnswer
@@ -15501,6 +15611,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description deposits are paused, and you have no address yet: DEPOSITS_PAUSED */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description too many requests: Retry-After says when to come back */
             429: {
                 headers: {
@@ -15670,7 +15789,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description clientWithdrawalId was used for another withdrawal: REFERENCE_USED, or feeQuoteId does not hold */
+            /** @description clientWithdrawalId was used for another withdrawal: REFERENCE_USED, feeQuoteId does not hold, or operators have paused the withdrawals of the asset over the network: WITHDRAWALS_PAUSED */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15798,7 +15917,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description clientWithdrawalId was used for another withdrawal: REFERENCE_USED, or feeQuoteId does not hold */
+            /** @description clientWithdrawalId was used for another withdrawal: REFERENCE_USED, feeQuoteId does not hold, or operators have paused the withdrawals of the asset over the network: WITHDRAWALS_PAUSED */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22478,6 +22597,272 @@ export interface operations {
             };
             /** @description the coin has come or gone over it: NETWORK_IN_USE */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_transfer_pauses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PauseResponse"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    begin_transfer_pause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PauseBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PauseResponse"];
+                };
+            };
+            /** @description a field breaks a rule, and the message names it */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    end_transfer_pause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResumptionBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PauseResponse"][];
+                };
+            };
+            /** @description a field breaks a rule */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no pause of exactly these names: PAUSE_NOT_FOUND */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };

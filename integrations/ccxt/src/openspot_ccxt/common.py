@@ -182,9 +182,9 @@ class Common(Lists):
                 networks[network] = {
                     "id": row["network"],
                     "network": network,
-                    "active": True,
-                    "deposit": True,
-                    "withdraw": True,
+                    "active": row.get("depositsEnabled", True) and row.get("withdrawalsEnabled", True),
+                    "deposit": row.get("depositsEnabled", True),
+                    "withdraw": row.get("withdrawalsEnabled", True),
                     "fee": self.safe_number(row, "fee"),
                     "precision": self.parse_number(self.parse_precision(self.safe_string(row, "places"))),
                     "limits": {

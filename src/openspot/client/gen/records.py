@@ -199,6 +199,8 @@ class Transaction(Record, frozen=True):
 class Deposit(Record, frozen=True):
     """A deposit. It counts once it is `confirmed`. Times are in UTC.
 
+    One that is `waiting` is there, and counts when operators end the pause of such deposits.
+
     One that came by bank has no `address`. One that the operator booked has no `network` either.
     """
 
@@ -651,7 +653,8 @@ class TradingFees(Record, frozen=True):
 class NetworkFee(Record, frozen=True):
     """The fee of a withdrawal of an asset over a network, and the least amount that may be withdrawn, fee included.
 
-    An amount of the asset may have `places` decimal places. `fiat` says that the network is a bank network.
+    An amount of the asset may have `places` decimal places. `fiat` says that the network is a bank network. Where
+    deposits or withdrawals are not enabled, operators have paused them, and `notice` is what they say of it.
     """
 
     asset: str
@@ -660,6 +663,9 @@ class NetworkFee(Record, frozen=True):
     minimum: Decimal
     places: int
     fiat: bool
+    deposits_enabled: bool
+    withdrawals_enabled: bool
+    notice: str
 
 
 class NetworkFeeQuote(Record, frozen=True):
@@ -893,7 +899,7 @@ class DepositAddress(Record, frozen=True):
     """A deposit address of the caller, the same at every request.
 
     A deposit counts after `confirmations` blocks if it is at least `minimum`. If the address is `simulated`, never send
-    real money to it.
+    real money to it. While deposits are not enabled, what comes counts when the operators end the pause.
     """
 
     asset: str
@@ -903,6 +909,7 @@ class DepositAddress(Record, frozen=True):
     confirmations: int
     minimum: Decimal
     simulated: bool
+    deposits_enabled: bool
 
 
 class BankDetails(Record, frozen=True):

@@ -50,7 +50,8 @@ class WithdrawalOutcome(Message, frozen=True):
 class CustodyAddress(Message, frozen=True):
     """A deposit address of a user. `simulated` is true: nobody may send real funds to it.
 
-    A deposit waits for `confirmations` blocks. `minimum` is the smallest deposit.
+    A deposit waits for `confirmations` blocks. `minimum` is the smallest deposit. While deposits are not enabled, what
+    comes is credited after the pause.
     """
 
     user_id: str
@@ -61,6 +62,7 @@ class CustodyAddress(Message, frozen=True):
     confirmations: int
     minimum: str
     simulated: bool = True
+    deposits_enabled: bool = True
 
 
 class AssignAddress(Message, frozen=True):

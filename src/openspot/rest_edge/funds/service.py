@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from openspot.coin_networks.pauses import FollowedPauses
 from openspot.domain.market import MarketConfiguration
 from openspot.domain.networks import Network
 from openspot.engine_client.queries import EngineQueries
@@ -62,6 +63,7 @@ async def make_fund_services(
     fair_prices: FairAssetPrices,
     configuration: MarketConfiguration,
     networks: Mapping[str, Network],
+    pauses: FollowedPauses,
     payment_fees: Sequence[PaymentFee],
 ) -> FundServices:
     """Make the services; `frame` ends them. When this returns, all personal information is sealed."""
@@ -78,6 +80,7 @@ async def make_fund_services(
         engine=engine,
         quotes=quotes,
         networks=networks,
+        pauses=pauses,
         assets=configuration.assets,
         payment_fees=payment_fees,
         clock=system_clock,
@@ -95,6 +98,7 @@ async def make_fund_services(
             second_factor=second_factor,
             fees=WithdrawalFees(quotes, system_clock),
             networks=networks,
+            pauses=pauses,
             assets=configuration.assets,
             limits=limits,
             clock=system_clock,

@@ -20,6 +20,7 @@ from openspot.rest_edge.operators.adjustments.routes import adjustment_routes
 from openspot.rest_edge.operators.adjustments.service import Adjustments, AssetPrices
 from openspot.rest_edge.operators.assignments.routes import assignment_routes
 from openspot.rest_edge.operators.assignments.service import Assignments
+from openspot.rest_edge.operators.booking.service import BookingApproval
 from openspot.rest_edge.operators.bulk.routes import bulk_routes
 from openspot.rest_edge.operators.bulk.service import BulkActions
 from openspot.rest_edge.operators.lists.routes import list_routes
@@ -103,6 +104,7 @@ def make_people_services(
             ActionKind.SECOND_FACTOR_RESET: reset,
             ActionKind.ACCOUNT_CLOSURE: closure,
             ActionKind.HOUSE_TRANSFER: house_transfers,
+            ActionKind.ENGINE_ADJUSTMENTS: BookingApproval(pool),
         }
     )
     return PeopleServices(

@@ -23,6 +23,7 @@ from openspot.rest_edge.operators.coins.service import CoinNetworks
 from openspot.rest_edge.operators.engine_trail import FOLLOW_INTERVAL_S, EngineTrail
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 from openspot.rest_edge.operators.operators import Operators
+from openspot.rest_edge.operators.pauses.service import TransferPauses
 from openspot.rest_edge.operators.processes.service import Processes
 from openspot.rest_edge.operators.reports.service import CLOSE_INTERVAL_S, CustodyReserves, Reports
 from openspot.rest_edge.operators.sessions import SessionsOfOperators
@@ -43,6 +44,7 @@ class OperatorServices:
     reports: Reports
     alerts: OperatorAlerts
     coins: CoinNetworks
+    pauses: TransferPauses
     processes: Processes
 
 
@@ -79,5 +81,6 @@ async def make_operator_services(
         reports=reports,
         alerts=OperatorAlerts(pool, plain, settings.alerts_url, settings.alerts_headers),
         coins=CoinNetworks(pool, assets, utc_now, is_open=settings.follows_listings),
+        pauses=TransferPauses(pool, utc_now),
         processes=Processes(pool, settings.data_dir),
     )

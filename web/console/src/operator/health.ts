@@ -1,6 +1,6 @@
 /** What the web server knows of every service, and of the last reconciliation. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEdge } from "./client.ts";
+import { type Edge, useEdge } from "./client.ts";
 import { callWebServer } from "./webServer.ts";
 
 const INTERVAL_MS = 5_000;
@@ -41,6 +41,8 @@ export interface ReconcileReport {
   orders: number;
   trades: number;
   entries: number;
+  /** What the engine alone has, and the ledger lacks. Older reports do not say. */
+  unbookedAdjustments?: number;
   differences: Difference[];
   /** Differences that are not listed. */
   unnamed: number;
@@ -85,6 +87,28 @@ export function useHealth() {
       (await callWebServer(edge, "GET", "/health.json", { signal })) as HealthReport,
     refetchInterval: (query) => (query.state.data?.reconciling ? BUSY_INTERVAL_MS : INTERVAL_MS),
   });
+}
+
+/** Whether adjustments are being booked, and why the last run booked none; empty if it did. */
+export interface BookingState {
+  running: boolean;
+  failure: string;
+}
+
+/** The state of the booking of adjustments. Fails with WebServerError. */
+export function useBookingState() {
+  const edge = useEdge();
+  return useQuery({
+    queryKey: ["booking"],
+    queryFn: async ({ signal }) =>
+      (await callWebServer(edge, "GET", "/adjustments.json", { signal })) as BookingState,
+    refetchInterval: (query) => (query.state.data?.running ? BUSY_INTERVAL_MS : INTERVAL_MS),
+  });
+}
+
+/** Start to book what the engine alone has. Rejects with WebServerError. */
+export function bookAdjustments(edge: Edge, reason: string) {
+  return callWebServer(edge, "POST", "/adjustments", { body: { reason }, endsSession: true });
 }
 
 /** Start a comparison of the engine with its mirrors. Fails with WebServerError. */

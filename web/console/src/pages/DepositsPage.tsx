@@ -9,6 +9,7 @@ import type { ListedDeposit } from "../people/queries.ts";
 
 const STATES = [
   { value: "pending", label: "Waits for blocks" },
+  { value: "waiting", label: "Waits for the end of a pause" },
   { value: "confirmed", label: "Confirmed" },
   { value: "uncredited", label: "Confirmed, credit waits" },
 ];
@@ -32,6 +33,12 @@ function State({ deposit: { status, credited } }: { deposit: ListedDeposit }) {
     return (
       <Badge tone="warning" shape="◐">
         Waits for blocks
+      </Badge>
+    );
+  if (status === "waiting")
+    return (
+      <Badge tone="warning" shape="◐">
+        Waits for the end of a pause
       </Badge>
     );
   if (credited === false)

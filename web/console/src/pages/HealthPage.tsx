@@ -14,12 +14,15 @@ import {
   type ProcessEnd,
   type ReconcileReport,
   type ServiceHealth,
+  bookAdjustments,
+  useBookingState,
   useHealth,
   useReconcile,
 } from "../operator/health.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { useCan } from "../operator/session.ts";
 import { LastLinesDialog } from "../parts/LogDialog.tsx";
+import { ReasonDialog } from "../parts/ReasonDialog.tsx";
 import { ProcessesCard } from "../parts/ProcessesCard.tsx";
 import classes from "./HealthPage.module.css";
 
@@ -219,6 +222,46 @@ function LastReconcile({ health }: { health: HealthReport }) {
   );
 }
 
+/** What the engine alone has, with the button that books it. */
+function Unbooked({ count }: { count: number }) {
+  const can = useCan();
+  const [isAsking, setAsking] = useState(false);
+  const state = useBookingState();
+  const may = can("balances.adjust_up") && can("balances.adjust_down");
+  return (
+    <div className={classes.failure}>
+      {state.data?.failure && <WarningNote>Nothing was booked: {state.data.failure}.</WarningNote>}
+      <p>
+        The ledger lacks {plural(count, "adjustment")} of the engine.{" "}
+        <Button
+          variant="default"
+          loading={state.data?.running ?? false}
+          disabled={!may}
+          title={may ? undefined : "This needs balances.adjust_up and balances.adjust_down."}
+          onClick={() => setAsking(true)}
+        >
+          Book them…
+        </Button>
+      </p>
+      {isAsking && (
+        <ReasonDialog
+          title={`Book ${plural(count, "adjustment")} in the ledger?`}
+          confirm="Book them"
+          act={bookAdjustments}
+          done={() => ["The booking has begun", "A comparison follows it."]}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            Each gets an entry against the outside world, once. Beyond the bound of adjustments another person
+            approves the list first, on the page Requests; then book again. `openspot ledger book-adjustments
+            --plan` lists them.
+          </p>
+        </ReasonDialog>
+      )}
+    </div>
+  );
+}
+
 function Outcome({ at, report }: { at: number; report: ReconcileReport }) {
   const query = useHealth();
   const found = report.differences.length + report.unnamed;
@@ -234,6 +277,7 @@ function Outcome({ at, report }: { at: number; report: ReconcileReport }) {
         {report.caughtUp ? "" : "; the mirrors were still behind"}
         {report.unnamed > 0 && `; ${plural(report.unnamed, "difference")} not listed`}.
       </p>
+      {(report.unbookedAdjustments ?? 0) > 0 && <Unbooked count={report.unbookedAdjustments ?? 0} />}
       {report.differences.length > 0 && (
         <DataTable
           label="Differences"

@@ -8,6 +8,7 @@ export const REQUEST_TITLES: Record<OperatorRequest["kind"], string> = {
   second_factor_reset: "Reset the second factor",
   account_closure: "Close the account",
   house_transfer: "Move money of the house",
+  engine_adjustments: "Book adjustments of the engine",
 };
 
 const CONSEQUENCES: Record<OperatorRequest["kind"], string> = {
@@ -16,6 +17,7 @@ const CONSEQUENCES: Record<OperatorRequest["kind"], string> = {
   account_closure:
     "The account and its personal data are deleted for good, if nothing is left on it. Records of money stay.",
   house_transfer: "The amount moves at once, in the engine and the ledger, if it is available.",
+  engine_adjustments: "Whoever asked can book exactly these in the ledger then.",
 };
 
 /** What is asked for, in a line. */
@@ -27,12 +29,24 @@ export function RequestSummary({ request }: { request: OperatorRequest }) {
         <Amount value={amount} unit={asset} /> to {to}
       </>
     );
+  if (request.kind === "engine_adjustments")
+    return (
+      <>
+        Book {request.detail.count} adjustments of the engine, {request.detail.amounts} in all, of{" "}
+        {request.detail.accounts?.replaceAll(",", ", ")}
+      </>
+    );
   if (request.kind !== "adjustment" || amount === undefined) return REQUEST_TITLES[request.kind];
   return (
     <>
       <Amount value={amount} unit={asset} signed /> as {category}
     </>
   );
+}
+
+/** Whether a request is about an account of the house, not about a user. */
+export function isOfTheHouse({ kind }: OperatorRequest): boolean {
+  return kind === "house_transfer" || kind === "engine_adjustments";
 }
 
 /** What can be moved back. */
@@ -68,9 +82,8 @@ export function RequestDialog({ request, decision, onClose }: Props) {
       onClose={onClose}
     >
       <p>
-        <RequestSummary request={request} />, for{" "}
-        {request.kind === "house_transfer" ? "the account" : "the user"} {request.userId}.{" "}
-        {request.requestedBy} asked for it: {request.reason}
+        <RequestSummary request={request} />, for {isOfTheHouse(request) ? "the account" : "the user"}{" "}
+        {request.userId}. {request.requestedBy} asked for it: {request.reason}
       </p>
       <p>{isApproval ? CONSEQUENCES[request.kind] : "Nothing is done, and whoever asked may ask again."}</p>
     </ReasonDialog>

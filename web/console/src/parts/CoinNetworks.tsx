@@ -1,7 +1,8 @@
 import { Button } from "@mantine/core";
-import { PencilIcon, PlusIcon, XCircleIcon } from "@primer/octicons-react";
+import { PencilIcon, PlayIcon, PlusIcon, StopIcon, XCircleIcon } from "@primer/octicons-react";
 import { useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
+import { Badge } from "#lib/components/Badge.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
@@ -16,8 +17,10 @@ import {
   removeNetwork,
   useCoinNetworks,
 } from "../operator/networks.ts";
+import { type Direction, type Pause, pauseOf, usePauses } from "../operator/pauses.ts";
 import { useCan } from "../operator/session.ts";
 import { NetworkFields } from "./NetworkFields.tsx";
+import { PauseDialog, ResumeDialog } from "./PauseDialogs.tsx";
 import { ReasonDialog } from "./ReasonDialog.tsx";
 
 const COLUMNS: readonly Column<CoinNetwork>[] = [
@@ -53,11 +56,36 @@ const COLUMNS: readonly Column<CoinNetwork>[] = [
   },
 ];
 
-type Asked = { kind: "add" } | { kind: "change" | "remove"; network: CoinNetwork };
+type Asked =
+  | { kind: "add" }
+  | { kind: "change" | "remove"; network: CoinNetwork }
+  | { kind: "pause"; network: string; direction: Direction }
+  | { kind: "resume"; pause: Pause };
+
+const DIRECTIONS: readonly Direction[] = ["deposits", "withdrawals"];
+
+/** Whether deposits or withdrawals over a network are open, a column each. */
+function pauseColumns(pauses: readonly Pause[]): Column<CoinNetwork>[] {
+  return DIRECTIONS.map((direction) => ({
+    id: direction,
+    title: direction === "deposits" ? "Deposits" : "Withdrawals",
+    cell: ({ asset, network }) => {
+      const pause = pauseOf(pauses, asset, network, direction);
+      return (
+        <span title={pause && `${pause.pausedBy}: ${pause.reason}`}>
+          <Badge tone={pause ? "warning" : "positive"} shape={pause ? "◐" : "●"}>
+            {pause ? "Paused" : "Open"}
+          </Badge>
+        </span>
+      );
+    },
+  }));
+}
 
 /** Over which networks a coin comes and goes, at what terms, and what an operator changes of that. */
 export function CoinNetworks({ asset }: { asset: string }) {
   const query = useCoinNetworks(asset);
+  const pauses = usePauses().data ?? [];
   const can = useCan();
   const [asked, setAsked] = useState<Asked | null>(null);
   const mayChange = can("currencies.update");
@@ -78,7 +106,7 @@ export function CoinNetworks({ asset }: { asset: string }) {
             Add a network
           </Button>
         }
-        columns={COLUMNS}
+        columns={[...COLUMNS, ...pauseColumns(pauses)]}
         rows={query.data}
         rowId={(row) => row.network}
         rowName={(row) => row.network}
@@ -89,8 +117,24 @@ export function CoinNetworks({ asset }: { asset: string }) {
             Nobody can deposit or withdraw {asset} before it has one.
           </EmptyState>
         }
-        actions={(network) =>
-          mayChange && !["aba", "iban"].includes(network.addressForm)
+        actions={(network) => [
+          ...(mayChange
+            ? DIRECTIONS.map((direction) => {
+                const pause = pauseOf(pauses, asset, network.network, direction);
+                return {
+                  label: `${pause ? "Resume" : "Pause"} ${direction}…`,
+                  icon: pause ? <PlayIcon /> : <StopIcon />,
+                  danger: pause === undefined,
+                  onClick: () =>
+                    setAsked(
+                      pause
+                        ? { kind: "resume", pause }
+                        : { kind: "pause", network: network.network, direction },
+                    ),
+                };
+              })
+            : []),
+          ...(mayChange && !["aba", "iban"].includes(network.addressForm)
             ? [
                 {
                   label: "Change…",
@@ -108,9 +152,11 @@ export function CoinNetworks({ asset }: { asset: string }) {
                     ]
                   : []),
               ]
-            : []
-        }
+            : []),
+        ]}
       />
+      {asked?.kind === "pause" && <PauseDialog asset={asset} {...asked} onClose={close} />}
+      {asked?.kind === "resume" && <ResumeDialog pause={asked.pause} onClose={close} />}
       {asked?.kind === "remove" && (
         <ReasonDialog
           title={`Take ${asset} off ${asked.network.network}?`}
@@ -126,7 +172,7 @@ export function CoinNetworks({ asset }: { asset: string }) {
           </p>
         </ReasonDialog>
       )}
-      {asked !== null && asked.kind !== "remove" && (
+      {(asked?.kind === "add" || asked?.kind === "change") && (
         <NetworkDialog asset={asset} known={asked.kind === "change" ? asked.network : null} onClose={close} />
       )}
     </Card>

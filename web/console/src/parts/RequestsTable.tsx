@@ -8,7 +8,7 @@ import { TimeText } from "#lib/components/TimeText.tsx";
 import { explainIfAny } from "../engine/messages.ts";
 import { useActingName } from "../operator/session.ts";
 import { type OperatorRequest, useRequests } from "../people/queries.ts";
-import { REQUEST_TITLES, RequestDialog, RequestSummary } from "./ApprovalDialogs.tsx";
+import { isOfTheHouse, REQUEST_TITLES, RequestDialog, RequestSummary } from "./ApprovalDialogs.tsx";
 import { RequestBadge } from "./PersonBadges.tsx";
 import { UserLink } from "./UserLink.tsx";
 
@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<OperatorRequest>[] = [
   {
     id: "user",
     title: "User",
-    cell: (row) => (row.kind === "house_transfer" ? row.userId : <UserLink id={row.userId} />),
+    cell: (row) => (isOfTheHouse(row) ? row.userId : <UserLink id={row.userId} />),
   },
   { id: "by", title: "Asked by", cell: (row) => row.requestedBy },
   { id: "reason", title: "Reason", cell: (row) => row.reason },
@@ -80,14 +80,10 @@ export function RequestsTable({ status, userId = "", toolbar }: Props) {
             onClick: () => setAsked({ request, decision: "approval" }),
           },
           {
-            label: request.kind === "house_transfer" ? "Open the treasury" : "Open user",
+            label: isOfTheHouse(request) ? "Open the treasury" : "Open user",
             icon: <PersonIcon />,
             onClick: () =>
-              navigate(
-                request.kind === "house_transfer"
-                  ? "/treasury"
-                  : `/users/${encodeURIComponent(request.userId)}`,
-              ),
+              navigate(isOfTheHouse(request) ? "/treasury" : `/users/${encodeURIComponent(request.userId)}`),
           },
           {
             label: "Reject…",

@@ -114,6 +114,8 @@ const CODES: Readonly<Record<string, Words>> = texts({
     "That is more than your limit",
     "Withdraw less, wait until earlier withdrawals are 24 hours old, or verify yourself further.",
   ],
+  WITHDRAWALS_PAUSED: ["These withdrawals are paused", "Nothing was taken. Come back later."],
+  DEPOSITS_PAUSED: ["These deposits are paused", "An address is given after the pause."],
   WITHDRAWAL_TOO_LARGE: ["That is more than can be sent at once", "Split it into several withdrawals."],
   WALLET_DAILY_LIMIT: [
     "The exchange has sent as much as it may today",

@@ -76,7 +76,8 @@ export function useNetworks() {
   return useQuery({
     queryKey: ["networks"],
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/fees/network/all", { signal })),
-    staleTime: Infinity,
+    staleTime: SAFETY_MS,
+    refetchInterval: SAFETY_MS,
     meta: PUBLIC,
   });
 }

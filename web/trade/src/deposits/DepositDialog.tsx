@@ -45,6 +45,15 @@ export function DepositDialog({ first, onClose }: { first: string; onClose: () =
             onChange={setNetwork}
           />
         )}
+        {chosen && !chosen.depositsEnabled && (
+          <WarningNote>
+            {t("Deposits of {asset} over {network} are paused. What comes is credited after the pause.", {
+              asset,
+              network: chosen.network,
+            })}
+            {chosen.notice && ` ${chosen.notice}`}
+          </WarningNote>
+        )}
         {chosen && (chosen.fiat ? <BankDetails entry={chosen} /> : <Address entry={chosen} />)}
       </Stack>
     </Dialog>

@@ -40,6 +40,10 @@ export const DEPOSIT_COLUMNS: Column<Deposit>[] = [
         <Badge tone="positive" shape="●">
           {t("Credited")}
         </Badge>
+      ) : status === "waiting" ? (
+        <Badge tone="warning" shape="◐">
+          {t("Waits for the end of a pause")}
+        </Badge>
       ) : (
         <Badge tone="warning" shape="◐">
           {several(

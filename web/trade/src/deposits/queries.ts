@@ -38,7 +38,7 @@ export function useDeposits() {
       returned(rest.GET("/api/v1/accounts/deposits", { params: { query: { limit: PAGE } }, signal })),
     enabled: session !== null,
     refetchInterval: ({ state }) =>
-      state.data?.some(({ status }) => status === "pending") ? UNDER_WAY_MS : PENDING_MS,
+      state.data?.some(({ status }) => status !== "confirmed") ? UNDER_WAY_MS : PENDING_MS,
   });
 }
 

@@ -7,6 +7,7 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { t } from "#lib/language.ts";
 import { UnreachableError } from "../api/errors.ts";
+import { useNetworks } from "../api/queries.ts";
 import { explainIfAny } from "../api/messages.ts";
 import { useLink } from "../api/live.ts";
 import { FUNCTIONS, type FunctionState, readStatus, summary } from "../status/status.ts";
@@ -64,6 +65,34 @@ const AREAS = {
   since: { name: "since", isTitled: true },
 } as const;
 
+/** Deposits and withdrawals that the operators have paused; nothing if there are none. */
+function PausedTransfers() {
+  const paused = (useNetworks().data ?? []).filter(
+    ({ depositsEnabled, withdrawalsEnabled }) => !depositsEnabled || !withdrawalsEnabled,
+  );
+  if (paused.length === 0) return null;
+  return (
+    <Card title={t("Paused at present")}>
+      <ul>
+        {paused.map((one) => (
+          <li key={`${one.asset} ${one.network}`}>
+            <strong>
+              {one.asset} · {one.network}
+            </strong>
+            {": "}
+            {one.depositsEnabled
+              ? t("withdrawals")
+              : one.withdrawalsEnabled
+                ? t("deposits")
+                : t("deposits and withdrawals")}
+            {one.notice && ` – ${one.notice}`}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
 /** Whether the exchange works, for everybody to read. */
 export default function StatusPage() {
   const link = useLink();
@@ -100,6 +129,7 @@ export default function StatusPage() {
           }
         />
       </Card>
+      <PausedTransfers />
       <p className={classes.note}>
         {link.state === "live"
           ? t("Your own connection: live prices arrive.")

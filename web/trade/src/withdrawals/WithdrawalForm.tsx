@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { Card } from "#lib/components/Card.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
-import { ErrorState, ProblemNote } from "#lib/components/states.tsx";
+import { ErrorState, ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { t } from "#lib/language.ts";
 import { useNow } from "#lib/useNow.ts";
 import { returned, useExchange } from "../api/client.ts";
@@ -13,7 +13,7 @@ import { useVerification } from "../account/queries.ts";
 import { useBalances, useNetworks } from "../api/queries.ts";
 import { type NetworkQuote, type SavedAddress, useSavedAddresses } from "./queries.ts";
 import { WithdrawalDialog } from "./WithdrawalDialog.tsx";
-import { arrivingOf, faultOf, mostOf } from "./review.ts";
+import { arrivingOf, faultOf, mostOf, pausedText } from "./review.ts";
 import classes from "../parts/Fields.module.css";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { amountText } from "../parts/assetPlaces.ts";
@@ -97,6 +97,7 @@ export function WithdrawalForm({ first }: { first: string }) {
             }}
           />
         )}
+        {network && !network.withdrawalsEnabled && <WarningNote>{pausedText(network)}</WarningNote>}
         <div className={classes.row}>
           <Select
             label={network?.fiat ? t("Bank account") : t("To address")}

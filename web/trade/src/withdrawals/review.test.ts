@@ -11,6 +11,9 @@ const network: Network = {
   minimum: "0.1",
   places: 9,
   fiat: false,
+  depositsEnabled: true,
+  withdrawalsEnabled: true,
+  notice: "",
 };
 const address = { availableAt: "2026-01-01T00:00:00.000Z" } as SavedAddress;
 const verification = { level: "basic", dailyWithdrawalLimit: "10000" } as Verification;
@@ -37,6 +40,10 @@ describe("the withdrawal form", () => {
     ],
     [{ verification: { ...verification, level: "verified", dailyWithdrawalLimit: "0" } }, /switched off/],
     [{ network: undefined }, /Choose what/],
+    [
+      { network: { ...network, withdrawalsEnabled: false, notice: "Back at noon" } },
+      /^Withdrawals of SOL over solana are paused\. Back at noon$/,
+    ],
     [{ address: undefined }, /Choose where/],
     [{ address: { ...address, availableAt: "2026-02-01T00:00:01.000Z" } }, /still waits/],
     [{ amount: "" }, /Enter an amount/],

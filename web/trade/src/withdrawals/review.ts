@@ -29,6 +29,7 @@ export function faultOf({ network, address, amount, free, verification, now }: D
       : t("Verification is needed before you can withdraw.");
   if (!network) return t("Choose what to withdraw.");
   const { asset } = network;
+  if (!network.withdrawalsEnabled) return pausedText(network);
   if (!address) return t("Choose where it goes.");
   if (now < Date.parse(address.availableAt))
     return t("The address still waits. Choose another one, or come back.");
@@ -54,6 +55,12 @@ export function faultOf({ network, address, amount, free, verification, now }: D
   if (free !== null && value > (readScaled(free) ?? 0n))
     return t("Not enough {asset}: {amountText} is free.", { asset, amountText: amountText(free, asset) });
   return null;
+}
+
+/** That withdrawals over a network are paused, with what the operators say of it. */
+export function pausedText({ asset, network, notice }: Network): string {
+  const text = t("Withdrawals of {asset} over {network} are paused.", { asset, network });
+  return notice === "" ? text : `${text} ${notice}`;
 }
 
 /** The amount that arrives after the fee, or null if the fee takes all of it. */

@@ -38,6 +38,8 @@ _STATUS = {
     RefusalCode.USER_DAILY_LIMIT: 400,
     RefusalCode.WITHDRAWALS_LOCKED: 403,
     RefusalCode.NOT_FOUND: 404,
+    RefusalCode.WITHDRAWALS_PAUSED: 409,
+    RefusalCode.DEPOSITS_PAUSED: 409,
     RefusalCode.REFERENCE_USED: 409,
     RefusalCode.NOT_CANCELLABLE: 409,
     RefusalCode.WALLET_DAILY_LIMIT: 503,

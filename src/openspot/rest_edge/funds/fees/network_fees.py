@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from openspot.coin_networks.pauses import Direction, FollowedPauses
 from openspot.domain.ids import short_id
 from openspot.domain.market import AssetScale
 from openspot.domain.money import amount_to_text, to_amount
-from openspot.domain.networks import Network
+from openspot.domain.networks import Network, NetworkAsset
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.kit.database import Pool
@@ -90,28 +91,40 @@ class NetworkFeeService:
     """Handles the requests to the routes of network fees. Methods raise HttpError to refuse a request."""
 
     def __init__(
-        self, quotes: FeeQuotes, networks: Mapping[str, Network], assets: Mapping[str, AssetScale], clock: Clock
+        self,
+        quotes: FeeQuotes,
+        networks: Mapping[str, Network],
+        pauses: FollowedPauses,
+        assets: Mapping[str, AssetScale],
+        clock: Clock,
     ) -> None:
         self._quotes = quotes
         self._networks = networks
+        self._pauses = pauses
         self._assets = assets
         self._clock = clock
 
     def all(self) -> list[NetworkFeeResponse]:
         """Every fee, by asset and network."""
         rows = [
-            NetworkFeeResponse(
-                asset=asset.asset,
-                network=network.name,
-                fee=amount_to_text(to_amount(asset.fee)),
-                minimum=amount_to_text(to_amount(asset.minimum)),
-                places=self._assets[asset.asset].places,
-                fiat=network.is_fiat,
-            )
-            for network in self._networks.values()
-            for asset in network.assets.values()
+            self._response(network, asset) for network in self._networks.values() for asset in network.assets.values()
         ]
         return sorted(rows, key=lambda row: (row.asset, row.network))
+
+    def _response(self, network: Network, asset: NetworkAsset) -> NetworkFeeResponse:
+        deposits, withdrawals = (self._pauses.find(asset.asset, network.name, each) for each in Direction)
+        notices = {pause.notice for pause in (deposits, withdrawals) if pause is not None and pause.notice}
+        return NetworkFeeResponse(
+            asset=asset.asset,
+            network=network.name,
+            fee=amount_to_text(to_amount(asset.fee)),
+            minimum=amount_to_text(to_amount(asset.minimum)),
+            places=self._assets[asset.asset].places,
+            fiat=network.is_fiat,
+            deposits_enabled=deposits is None,
+            withdrawals_enabled=withdrawals is None,
+            notice="; ".join(sorted(notices)),
+        )
 
     async def quote(self, user_id: str, asset: str, network: str, amount: str) -> NetworkFeeQuoteResponse:
         """Pin the fee of a withdrawal of `amount` for the user. 404 if the asset cannot leave over the network."""

@@ -77,7 +77,8 @@ class TradingFeesResponse(ResponseBody):
 class NetworkFeeResponse(ResponseBody):
     """The fee of a withdrawal of an asset over a network, and the least amount that may be withdrawn, fee included.
 
-    An amount of the asset may have `places` decimal places. `fiat` says that the network is a bank network.
+    An amount of the asset may have `places` decimal places. `fiat` says that the network is a bank network. Where
+    deposits or withdrawals are not enabled, operators have paused them, and `notice` is what they say of it.
     """
 
     asset: str
@@ -86,6 +87,9 @@ class NetworkFeeResponse(ResponseBody):
     minimum: DecimalText
     places: int
     fiat: bool
+    deposits_enabled: bool
+    withdrawals_enabled: bool
+    notice: str
 
 
 class NetworkFeeQuoteResponse(ResponseBody):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from openspot.coin_networks.pauses import FollowedPauses
 from openspot.domain.market import AssetScale
 from openspot.domain.networks import Network
 from openspot.engine_client.queries import EngineQueries
@@ -48,6 +49,7 @@ def make_fee_services(
     engine: EngineQueries,
     quotes: FeeQuotes,
     networks: Mapping[str, Network],
+    pauses: FollowedPauses,
     assets: Mapping[str, AssetScale],
     payment_fees: Sequence[PaymentFee],
     clock: Clock,
@@ -55,6 +57,6 @@ def make_fee_services(
     """Make the services."""
     return FeeServices(
         TradingFeeService(engine, settings.fee_token, settings.fee_token_minimum),
-        NetworkFeeService(quotes, networks, assets, clock),
+        NetworkFeeService(quotes, networks, pauses, assets, clock),
         payment_fees,
     )

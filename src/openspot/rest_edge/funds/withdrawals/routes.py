@@ -58,7 +58,8 @@ _REFUSALS = {
     "WITHDRAWAL_TOO_LARGE, or a code is needed or wrong",
     403: "the level of verification is too low: KYC_REQUIRED, or the address still waits: ADDRESS_NOT_AVAILABLE",
     404: "you have no such saved address",
-    409: "clientWithdrawalId was used for another withdrawal: REFERENCE_USED, or feeQuoteId does not hold",
+    409: "clientWithdrawalId was used for another withdrawal: REFERENCE_USED, feeQuoteId does not hold, or operators "
+    "have paused the withdrawals of the asset over the network: WITHDRAWALS_PAUSED",
     503: "custody does not respond, its limit of 24 hours is reached: WALLET_DAILY_LIMIT, or PRICE_UNKNOWN",
     504: "nobody knows yet what became of it: WITHDRAWAL_STATUS_UNKNOWN, with its id in `details`",
 }
@@ -80,7 +81,8 @@ def withdrawal_routes(prefix: str, withdrawals: WithdrawalService) -> Router:
     @router.get(
         "/deposit-address", _READ, response=DepositAddressResponse,
         refusals={
-            400: "a parameter is not valid", 404: "the asset has no deposit addresses", 503: "custody does not respond"
+            400: "a parameter is not valid", 404: "the asset has no deposit addresses",
+            409: "deposits are paused, and you have no address yet: DEPOSITS_PAUSED", 503: "custody does not respond",
         },
         summary="Your deposit address of an asset, assigned at the first request",
     )  # fmt: skip
@@ -89,6 +91,7 @@ def withdrawal_routes(prefix: str, withdrawals: WithdrawalService) -> Router:
         response = DepositAddressResponse(
             asset=found.asset, network=found.network, address=found.address, tag=found.tag,
             confirmations=found.confirmations, minimum=found.minimum, simulated=found.simulated,
+            deposits_enabled=found.deposits_enabled,
         )  # fmt: skip
         return json_response(response.model_dump(by_alias=True))
 

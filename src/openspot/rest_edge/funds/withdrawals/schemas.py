@@ -13,7 +13,7 @@ class DepositAddressResponse(ResponseBody):
     """A deposit address of the caller, the same at every request.
 
     A deposit counts after `confirmations` blocks if it is at least `minimum`. If the address is `simulated`, never send
-    real money to it.
+    real money to it. While deposits are not enabled, what comes counts when the operators end the pause.
     """
 
     asset: str
@@ -23,6 +23,7 @@ class DepositAddressResponse(ResponseBody):
     confirmations: int
     minimum: DecimalText
     simulated: bool
+    deposits_enabled: bool
 
 
 class DepositFiatInfo(ResponseBody):
@@ -81,6 +82,8 @@ class FiatWithdrawalBody(Body):
 class Deposit(Message, frozen=True):
     """A deposit. It counts once it is `confirmed`. Times are in UTC.
 
+    One that is `waiting` is there, and counts when operators end the pause of such deposits.
+
     One that came by bank has no `address`. One that the operator booked has no `network` either.
     """
 
@@ -89,7 +92,7 @@ class Deposit(Message, frozen=True):
     network: str
     address: str
     amount: DecimalText
-    status: Annotated[str, listed("pending", "confirmed")]
+    status: Annotated[str, listed("pending", "waiting", "confirmed")]
     required_confirmations: int
     created_at: TimeText
     confirmed_at: TimeText | None

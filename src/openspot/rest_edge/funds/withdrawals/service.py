@@ -4,7 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal
 from typing import Protocol
 
+from openspot.coin_networks.pauses import Direction, FollowedPauses, refusal_text
 from openspot.contracts.messages import CreateWithdrawal, CustodyAddress, WithdrawalRecord
+from openspot.contracts.refusals import RefusalCode
 from openspot.domain.market import AssetScale
 from openspot.domain.money import MoneyError, decimal_to_text, to_scaled
 from openspot.domain.networks import Network
@@ -54,6 +56,7 @@ class WithdrawalService:
         second_factor: SecondFactor,
         fees: WithdrawalFees,
         networks: Mapping[str, Network],
+        pauses: FollowedPauses,
         assets: Mapping[str, AssetScale],
         limits: tuple[int, int, int],
         clock: Clock,
@@ -66,6 +69,7 @@ class WithdrawalService:
         self._second_factor = second_factor
         self._fees = fees
         self._networks = networks
+        self._pauses = pauses
         self._assets = assets
         self._limits = limits
         self._clock = clock
@@ -123,6 +127,10 @@ class WithdrawalService:
         limit = limit_in_cents(await self._verification.level(user_id), self._limits, own)
         saved = await self._usable_address(user_id, address_id, asset, network, is_fiat=is_fiat)
         known = self._networks[saved.network]
+        pause = self._pauses.find(asset, saved.network, Direction.WITHDRAWALS)
+        if pause is not None and not operation.is_resumed:
+            # Custody decides; this spares the user's second factor.
+            raise HttpError(409, refusal_text(pause, asset, saved.network), RefusalCode.WITHDRAWALS_PAUSED.value)
         try:
             to_scaled(amount, 10 ** self._assets[asset].places)
         except MoneyError as error:

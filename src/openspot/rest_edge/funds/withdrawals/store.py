@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from openspot.coin_networks.pauses import Direction, is_paused_sql
 from openspot.contracts.messages import WithdrawalRecord
 from openspot.kit.clock import iso_of
 from openspot.kit.database import Pool, text_of
@@ -18,15 +19,17 @@ _COLUMNS = """
 
 # Custody knows what a chain brought, the ledger alone what came by bank or was booked by the operator: an entry has the
 # reference of its deposit.
-_DEPOSITS = """
+_DEPOSITS = f"""
     (
-        SELECT tx_hash, asset, network, address, amount, required_confirmations, created_at, confirmed_at
-        FROM custody_deposits
+        SELECT tx_hash, asset, network, address, amount, required_confirmations, created_at, confirmed_at,
+            {is_paused_sql(Direction.DEPOSITS, "deposit")} AS is_paused
+        FROM custody_deposits AS deposit
         WHERE user_id = $1 AND ($2::text IS NULL OR asset = $2)
             AND (created_at, tx_hash) < (coalesce($3::timestamptz, 'infinity'), coalesce($4::text, ''))
         ORDER BY created_at DESC, tx_hash DESC LIMIT $5
     ) UNION ALL (
-        SELECT transaction_id, asset, coalesce($6::jsonb ->> asset, ''), '', amount, 0, created_at, created_at
+        SELECT transaction_id, asset, coalesce($6::jsonb ->> asset, ''), '', amount, 0, created_at, created_at,
+            false
         FROM ledger_entries
         WHERE user_id = $1 AND ($2::text IS NULL OR asset = $2)
             AND entry_type = 'deposit' AND reference_type = 'custody'
@@ -35,7 +38,7 @@ _DEPOSITS = """
         ORDER BY created_at DESC, transaction_id DESC LIMIT $5
     )
     ORDER BY created_at DESC, tx_hash DESC LIMIT $5
-"""
+"""  # noqa: S608  (constant text)
 
 
 class WithdrawalPosition(NamedTuple):
@@ -115,7 +118,7 @@ def _deposit(row: Any) -> Deposit:
         network=row["network"],
         address=row["address"],
         amount=text_of(row["amount"]),
-        status="pending" if confirmed_at is None else "confirmed",
+        status="confirmed" if confirmed_at is not None else "waiting" if row["is_paused"] else "pending",
         required_confirmations=row["required_confirmations"],
         created_at=iso_of(row["created_at"]),
         confirmed_at=None if confirmed_at is None else iso_of(confirmed_at),

@@ -10,6 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from openspot.coin_networks.pauses import Direction, is_paused_sql
 from openspot.kit.clock import iso_of
 from openspot.kit.database import Pool, text_of
 
@@ -148,6 +149,7 @@ _CREDITED = (
     f" WHEN confirmed_at < now() - interval '{LOOKED_UP_DAYS} days' THEN NULL"
     " ELSE EXISTS (SELECT FROM ledger_entries WHERE transaction_id = tx_hash) END"
 )
+_IS_PAUSED = is_paused_sql(Direction.DEPOSITS, "custody_deposits")
 DEPOSITS = Listing(
     "deposits",
     "FROM custody_deposits",
@@ -160,13 +162,15 @@ DEPOSITS = Listing(
         "address": "address",
         "amount": "amount",
         "required_confirmations": "required_confirmations",
-        "status": "CASE WHEN confirmed_at IS NULL THEN 'pending' ELSE 'confirmed' END",
+        "status": f"CASE WHEN confirmed_at IS NOT NULL THEN 'confirmed' WHEN {_IS_PAUSED} THEN 'waiting'"
+        " ELSE 'pending' END",
         "credited": _CREDITED,
         "created_at": "created_at",
         "confirmed_at": "confirmed_at",
     },
     {
         "pending": "confirmed_at IS NULL",
+        "waiting": f"confirmed_at IS NULL AND {_IS_PAUSED}",
         "confirmed": "confirmed_at IS NOT NULL",
         "uncredited": (
             f"confirmed_at IS NOT NULL AND created_at >= now() - interval '{LOOKED_UP_DAYS} days'"

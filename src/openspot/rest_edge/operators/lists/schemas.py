@@ -49,7 +49,7 @@ class OperatedDepositResponse(ResponseBody):
     address: str
     amount: DecimalText
     required_confirmations: int
-    status: Literal["pending", "confirmed"]
+    status: Literal["pending", "waiting", "confirmed"]
     credited: bool | None
     created_at: TimeText
     confirmed_at: TimeText | None

@@ -17,10 +17,13 @@ class ActionKind(StrEnum):
     HOUSE_TRANSFER = "house_transfer"
     """Its `user_id` is the account of the house that the money comes from."""
 
+    ENGINE_ADJUSTMENTS = "engine_adjustments"
+    """Book what the engine alone has. Its `user_id` is `house:external`, the other side of all of them."""
+
     @property
     def subject_kind(self) -> str:
         """What the trail calls the subject of such a request."""
-        return "account" if self is ActionKind.HOUSE_TRANSFER else "user"
+        return "account" if self in (ActionKind.HOUSE_TRANSFER, ActionKind.ENGINE_ADJUSTMENTS) else "user"
 
 
 class RequestStatus(StrEnum):

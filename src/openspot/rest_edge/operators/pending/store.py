@@ -67,6 +67,20 @@ async def waiting_of(connection: Connection, kind: ActionKind, user_id: str, now
     return found
 
 
+async def newest_of_kind(
+    connection: Connection, kind: ActionKind, status: RequestStatus, limit: int
+) -> list[OperatorRequest]:
+    """The newest requests of a kind that are in this state, newest first."""
+    rows = await connection.fetch(
+        f"SELECT {_COLUMNS} FROM operator_requests WHERE kind = $1 AND status = $2"  # noqa: S608
+        " ORDER BY requested_at DESC, request_id DESC LIMIT $3",
+        kind.value,
+        status.value,
+        limit,
+    )
+    return [found for row in rows if (found := _request(row)) is not None]
+
+
 async def decide(
     connection: Connection, request_id: str, status: RequestStatus, operator: str, reason: str, now: datetime
 ) -> None:
