@@ -19,7 +19,7 @@ from starlette.responses import Response
 
 from openspot.contracts.messages import OrderRecord, OrderRequest, SubmitOrder, SubmitOrderReply
 from openspot.http.server import http_server
-from openspot.kit.bus import Bus
+from openspot.kit.bus import Bus, NotSentError
 from openspot.kit.service import run_service
 from openspot.up.services import PlatformSettings
 
@@ -84,7 +84,10 @@ def make_bare_edge(settings: PlatformSettings) -> FastAPI:
                 client_order_id=order.clientOrderId,
             ),
         )
-        reply = await (await bus()).request(ECHO_SUBJECT, request, SubmitOrderReply)
+        try:
+            reply = await (await bus()).request(ECHO_SUBJECT, request, SubmitOrderReply)
+        except NotSentError as error:  # The echo may start later than the edge.
+            raise HTTPException(503) from error
         return Response(msgspec.json.encode(reply.order), 201, media_type="application/json")
 
     return app

@@ -26,6 +26,7 @@ NAMES = (
     "portfolio",
     "backup",
     "batch_sizes",
+    "bus_batches",
     "margin_scan",
     "rest_orders",
     "beside_orders",

@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from collections.abc import Sequence
 from typing import Any
 
 import nats
@@ -11,6 +12,7 @@ from nats.js.api import StoreCompression, StreamConfig
 from openspot.contracts import subjects
 from openspot.contracts.streams import BALANCES, CUSTODY, ORDERS, TRADE_SIDES, TRADES, StreamDefinition, stream_of
 from openspot.kit.bus import Bus, CircuitOpenError, OutgoingEvent, PublishError
+from openspot.kit.bus.publisher import ATOMIC_MIN
 from openspot.kit.metrics import BUS_PUBLISH_FAILURES
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
@@ -214,6 +216,110 @@ async def kept_on_disk(killed: EmbeddedNats) -> int:
         other.stop()
         shutil.rmtree(copy)
     return int(state.messages)
+
+
+def note_headers(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
+    """The headers of every event that is sent from now on. Those that ask for an acknowledgement also name `reply`."""
+    sent: list[dict[str, str]] = []
+    client = bus.connection.client
+    publish = client.publish
+
+    async def note(subject: str, payload: bytes, **options: Any) -> None:
+        if options.get("headers"):
+            sent.append(options["headers"] | ({"reply": options["reply"]} if options.get("reply") else {}))
+        await publish(subject, payload, **options)
+
+    monkeypatch.setattr(client, "publish", note)
+    return sent
+
+
+async def test_many_events_that_carry_money_are_one_batch_with_one_acknowledgement(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = note_headers(bus, monkeypatch)
+    trades = [trade(f"t{number}") for number in range(ATOMIC_MIN)]
+    await bus.publish_many([created("u1", "a"), *trades, created("u1", "b")])
+    assert await stored(bus, TRADES) == [event.message_id for event in trades]
+    await holds(bus, ORDERS, "a", "b")
+    assert [headers["Nats-Msg-Id"] for headers in sent if "reply" in headers] == ["a", f"t{ATOMIC_MIN - 1}", "b"]
+    assert len({headers["Nats-Batch-Id"] for headers in sent[1:-1]}) == 1
+
+
+async def test_a_batch_with_events_that_are_stored_already_stores_each_of_the_others_once(bus: Bus) -> None:
+    trades = [trade(f"t{number}") for number in range(2 * ATOMIC_MIN)]
+    await bus.publish_many(trades[:ATOMIC_MIN])
+    await bus.publish_many(trades)
+    await bus.publish_many(trades)
+    assert await stored(bus, TRADES) == [event.message_id for event in trades]
+
+
+@pytest.mark.parametrize("place", [0, ATOMIC_MIN // 2, ATOMIC_MIN])
+async def test_an_event_that_is_too_large_is_the_only_one_of_its_batch_that_fails(bus: Bus, place: int) -> None:
+    batch = [trade(f"t{number}") for number in range(ATOMIC_MIN)]
+    expected = [event.message_id for event in batch]
+    huge = OutgoingEvent(subjects.TRADES_EXECUTED, b"x" * 2_000_000, "huge")
+    batch.insert(place, huge)
+    with pytest.raises(PublishError, match="MaxPayload") as refused:
+        await bus.publish_many(batch)
+    assert refused.value.unpublished == (huge,)
+    assert await stored(bus, TRADES) == expected
+
+
+async def test_a_stream_that_takes_no_batches_gets_its_events_singly(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    jetstream = bus.connection.jetstream
+    await jetstream.delete_stream(TRADES.name)
+    await jetstream.add_stream(StreamConfig(name=TRADES.name, subjects=list(TRADES.subjects)))
+    sent = note_headers(bus, monkeypatch)
+    trades = [trade(f"t{number}") for number in range(2 * ATOMIC_MIN)]
+    await bus.publish_many(trades[:ATOMIC_MIN])
+    assert len(sent) == 2 * ATOMIC_MIN
+    await bus.publish_many(trades[ATOMIC_MIN:])
+    assert len(sent) == 3 * ATOMIC_MIN, "the second time nothing is tried in vain"
+    assert await stored(bus, TRADES) == [event.message_id for event in trades]
+
+
+async def test_a_stream_of_an_earlier_version_takes_batches_after_an_update(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jetstream = bus.connection.jetstream
+    await jetstream.delete_stream(TRADES.name)
+    await jetstream.add_stream(StreamConfig(name=TRADES.name, subjects=list(TRADES.subjects)))
+    await bus.ensure_streams()
+    sent = note_headers(bus, monkeypatch)
+    await bus.publish_many([trade(f"t{number}") for number in range(ATOMIC_MIN)])
+    assert len(sent) == ATOMIC_MIN
+
+
+async def test_a_server_that_is_killed_among_batches_has_each_event_once_and_in_order(
+    settings: Settings, nats_server: EmbeddedNats
+) -> None:
+    bus = await Bus.connect(settings.model_copy(update={"breaker_failures": 1000}), "test")
+    await bus.ensure_streams()
+    ids: list[str] = []
+    goes_on = True
+
+    async def publish() -> None:
+        while goes_on:
+            left: Sequence[OutgoingEvent] = [trade(f"t{len(ids) + number}") for number in range(ATOMIC_MIN)]
+            ids.extend(event.message_id for event in left)
+            while left:
+                try:
+                    await bus.publish_many(left)
+                    left = ()
+                except PublishError as error:
+                    left = error.unpublished
+                    await eventually(lambda: bus.is_connected)
+
+    publishing = asyncio.create_task(publish())
+    for kill in range(1, 4):
+        await eventually(lambda kill=kill: len(ids) >= 5 * ATOMIC_MIN * kill)
+        nats_server.kill()
+        nats_server.start()
+        await eventually(lambda: bus.is_connected)
+    goes_on = False
+    await publishing
+    assert await stored(bus, TRADES) == ids
+    await bus.close()
 
 
 async def test_many_callers_publish_at_the_same_time(bus: Bus) -> None:

@@ -7,14 +7,20 @@ Of a batch, a single server acknowledges each event that is not news, and of eac
 (`StreamDefinition.is_news`) only the first and the last event. It handles the messages of one connection in order, so
 it has the events between these two as well.
 
+A stream that is not news is synced to disk for each event. So many events of a subject of such a stream go as one
+atomic batch: the server syncs them together, and acknowledges the last one (docs/adr/0115). A batch that the server
+refuses, for example because it has one of the events already, is sent again event by event.
+
 A stream of news may acknowledge an event shortly before it is on disk. So the publisher remembers the newest events of
 such streams and publishes them again after a reconnect. A server that was killed may have lost the last of them; any
 other server drops them as repeats.
 """
 
 import asyncio
+import secrets
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 
 import msgspec
 import nats.errors
@@ -35,7 +41,14 @@ log = get_logger("bus")
 NEWS_KEPT_S = 2.0
 """News are remembered for this long. A server has them on disk sooner: a hundredth of this was measured."""
 NEWS_KEPT_MAX = 20_000
+ATOMIC_MIN = 24
+"""From so many events of one subject on they go as one batch. One of 16 costs as much as its events do singly."""
+ATOMIC_MAX = 1000
+"""The server takes no larger batch."""
 _MESSAGE_ID_HEADER = "Nats-Msg-Id"
+_BATCH_HEADER, _PLACE_HEADER, _COMMIT_HEADER = "Nats-Batch-Id", "Nats-Batch-Sequence", "Nats-Batch-Commit"
+_BATCHES_DISABLED = 10174
+"""The server's error code for a stream that takes no batches."""
 
 # Errors that concern one message; all others concern the connection.
 _ERRORS_OF_A_MESSAGE = (nats.errors.MaxPayloadError, nats.errors.BadSubjectError, nats.errors.BadHeaderError)
@@ -56,21 +69,51 @@ class _PublishAck(msgspec.Struct):
     seq: int = 0
     duplicate: bool = False
     error: _AckError | None = None
+    batch: str = ""
+    count: int = 0
 
 
 _decode_ack = msgspec.json.Decoder(_PublishAck).decode
 
 
+class _AtomicBatch:
+    """Events of one subject that the server stores together. The last one asks for it. Their places are counted."""
+
+    __slots__ = ("id", "places")
+
+    def __init__(self, id_: str, places: Sequence[int]) -> None:
+        self.id = id_
+        self.places = {place: number for number, place in enumerate(places, 1)}
+
+    def headers(self, place: int) -> dict[str, str]:
+        """What makes the event at `place` a part of the batch."""
+        headers = {_BATCH_HEADER: self.id, _PLACE_HEADER: str(self.places[place])}
+        return headers if self.places[place] < len(self.places) else headers | {_COMMIT_HEADER: "1"}
+
+
 class _Sent:
-    """An event that was sent and will be acknowledged."""
+    """An event that was sent and will be acknowledged, with its whole batch if it is the last one of a batch."""
 
-    __slots__ = ("event", "future", "place", "reply_subject")
+    __slots__ = ("batch", "event", "future", "place", "reply_subject")
 
-    def __init__(self, place: int, event: OutgoingEvent, reply_subject: str, future: asyncio.Future[Msg]) -> None:
+    def __init__(
+        self,
+        place: int,
+        event: OutgoingEvent,
+        reply_subject: str,
+        future: asyncio.Future[Msg],
+        batch: _AtomicBatch | None,
+    ) -> None:
         self.place = place
         self.event = event
         self.reply_subject = reply_subject
         self.future = future
+        self.batch = batch
+
+    @property
+    def places(self) -> Collection[int]:
+        """The places of the events that the acknowledgement is about."""
+        return (self.place,) if self.batch is None else self.batch.places.keys()
 
 
 class Publisher:
@@ -85,6 +128,8 @@ class Publisher:
         self._acknowledge_each = connection.settings.bus_replicas > 1
         self._news: deque[tuple[float, OutgoingEvent]] = deque()
         self._news_reconnects = connection.reconnects
+        self._batch_prefix, self._batches = secrets.token_hex(4), 0
+        self._takes_batches = not self._acknowledge_each
 
     async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
         """Publish one event and wait until the server has stored it. Raises PublishError or CircuitOpenError."""
@@ -104,8 +149,11 @@ class Publisher:
         failures = self._refused_by_breaker(events)
         reconnects = self._connection.reconnects
         repeated = await self._send_lost_news()
-        sent = await self._send(events, streams, failures)
-        await self._await_acknowledgements(sent, failures)
+        sent = await self._send(events, streams, failures, self._atomic_batches(events, streams, failures))
+        refused = await self._await_acknowledgements(sent, failures)
+        if refused:
+            singly = await self._send(events, streams, failures, only=refused)
+            await self._await_acknowledgements(singly, failures)
         is_same_connection = self._connection.reconnects == reconnects
         _judge_unacknowledged(events, streams, sent, failures, is_same_connection=is_same_connection)
         await self._await_acknowledgements(repeated, {})
@@ -143,28 +191,55 @@ class Publisher:
                 failures[place] = held_back[event.order_key] = reason
         return failures
 
+    def _atomic_batches(
+        self,
+        events: Sequence[OutgoingEvent],
+        streams: Sequence[StreamDefinition | None],
+        failures: dict[int, PublishError],
+    ) -> dict[int, _AtomicBatch]:
+        """The batches of these events, by the places of their events.
+
+        A batch is stored when its last event comes, so an event that keeps its order to other subjects is in none.
+        """
+        if not self._takes_batches or len(events) < ATOMIC_MIN:
+            return {}
+        of_subject: dict[str, list[int]] = {}
+        for place, (event, stream) in enumerate(zip(events, streams, strict=True)):
+            if stream is not None and not stream.is_news and not event.key and place not in failures:
+                of_subject.setdefault(event.subject, []).append(place)
+        batches: dict[int, _AtomicBatch] = {}
+        for places in of_subject.values():
+            if ATOMIC_MIN <= len(places) <= ATOMIC_MAX:
+                self._batches += 1
+                batches |= dict.fromkeys(places, _AtomicBatch(f"{self._batch_prefix}{self._batches:x}", places))
+        return batches
+
     async def _send(
         self,
         events: Sequence[OutgoingEvent],
         streams: Sequence[StreamDefinition | None],
         failures: dict[int, PublishError],
+        batches: Mapping[int, _AtomicBatch] = MappingProxyType({}),
+        only: Collection[int] | None = None,
     ) -> list[_Sent]:
-        """Send the events that are not in `failures`, and add those that cannot be sent."""
-        places = [place for place in range(len(events)) if place not in failures]
+        """Send the events that are not in `failures`, and add those that cannot be sent. `only` names some places."""
+        places = [place for place in (range(len(events)) if only is None else only) if place not in failures]
         acknowledged = set(places) if self._acknowledge_each else _to_acknowledge(streams, places)
         sent: list[_Sent] = []
         for index, place in enumerate(places):
-            event = events[place]
-            reply_subject = ""
-            if place in acknowledged:
+            event, batch = events[place], batches.get(place)
+            reply_subject, headers = "", {_MESSAGE_ID_HEADER: event.message_id}
+            if batch is not None:
+                headers |= batch.headers(place)
+            if place in acknowledged and (batch is None or _COMMIT_HEADER in headers):
                 reply_subject, future = self._connection.inbox.expect()
-                sent.append(_Sent(place, event, reply_subject, future))
+                sent.append(_Sent(place, event, reply_subject, future, batch))
             try:
                 await self._connection.client.publish(
                     event.subject,
                     event.payload,
                     reply=reply_subject,
-                    headers={_MESSAGE_ID_HEADER: event.message_id},
+                    headers=headers,
                 )
             except _ERRORS_OF_A_MESSAGE as error:
                 failures[place] = self._failure(event.subject, repr(error))
@@ -175,23 +250,46 @@ class Publisher:
                 break
         return sent
 
-    async def _await_acknowledgements(self, sent: Sequence[_Sent], failures: dict[int, PublishError]) -> None:
-        """Wait for the acknowledgements, and add the events without one to `failures`."""
+    async def _await_acknowledgements(self, sent: Sequence[_Sent], failures: dict[int, PublishError]) -> list[int]:
+        """Wait for the acknowledgements, and add the events without one to `failures`.
+
+        Returns the places of the batches that the server has refused, or that were not sent as a whole.
+        """
         try:
-            waiting = [one.future for one in sent if one.place not in failures]
+            waiting = [one.future for one in sent if failures.keys().isdisjoint(one.places)]
             if waiting:
                 await asyncio.wait(waiting, timeout=self._timeout_s)
         finally:
             for one in sent:
                 self._connection.inbox.forget(one.reply_subject)
+        refused: list[int] = []
         for one in sent:
+            if one.batch is not None and (not failures.keys().isdisjoint(one.places) or self._is_refused(one)):
+                refused += one.places
+                continue
             if one.place in failures:
                 continue
             reason = _refusal(one.future.result()) if one.future.done() else "no acknowledgement in time"
             if reason is None:
                 self._breaker.succeeded(one.event.subject)
             else:
-                failures[one.place] = self._failure(one.event.subject, reason)
+                failures |= dict.fromkeys(one.places, self._failure(one.event.subject, reason))
+        return sorted(refused)
+
+    def _is_refused(self, sent: _Sent) -> bool:
+        """Whether the server has answered that it has not stored a batch. No answer may mean either."""
+        if sent.batch is None or not sent.future.done():
+            return False
+        try:
+            ack = _decode_ack(sent.future.result().data)
+        except UNREADABLE:
+            return True
+        if (ack.batch, ack.count) == (sent.batch.id, len(sent.places)):
+            return False
+        # A server before 2.12 takes the events of a batch for single ones, and acknowledges the last alone.
+        if ack.error is None or ack.error.err_code == _BATCHES_DISABLED:
+            self._takes_batches = False
+        return True
 
     # News
 
@@ -259,7 +357,7 @@ def _judge_unacknowledged(
     The server has stored such an event if two conditions hold: it has stored the acknowledged events before and after
     it in its stream, and the connection is still the same.
     """
-    asked = {one.place for one in sent}
+    asked = {place for one in sent for place in one.places}
     is_stored: dict[str, bool] = {}
     between: dict[str, list[int]] = {}
     doubtful: list[int] = []

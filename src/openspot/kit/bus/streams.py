@@ -100,6 +100,8 @@ class Streams:
             num_replicas=replicas,
             republish=RePublish(*definition.republish) if definition.republish else None,
             persist_mode=persist_mode,
+            # What is not news is synced to disk, and in a batch once (publisher.py). Servers before 2.12 ignore this.
+            allow_atomic=True if replicas == 1 and not definition.is_news else None,
             # Messages are JSON of the same few shapes: a block that is full takes less than half of the disk. A killed
             # replica takes back what the others do not have, compresses that block, and then adds plain messages to it
             # (NATS 2.15.1). Nothing can read such a block again.
