@@ -87,7 +87,7 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
   let shown = NOTHING;
   let colours: Colours = light;
   /** What a line is labelled at its price. */
-  let labelled = (title: string, _price: string) => title;
+  let labelled: (title: string, price: string) => string = (title) => title;
   /** Of the pane of the candles, as it was drawn last. */
   let height = 0;
 
