@@ -55,6 +55,8 @@ EDITED = (1440, "light")
 LEVELS_MIN = 4
 UNFINISHED = "[aria-busy=true], [class*=Skeleton-root], [role=slider] svg[width='0']"
 """What is loading, and graphs that do not know their width yet."""
+TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""Small charts are asked for in the frame after the one that brings them into sight."""
 DRAWN = (
     ("Rectangle", (0.08, 0.2), (0.3, 0.4)),
     ("Fibonacci retracement", (0.4, 0.65), (0.6, 0.15)),
@@ -68,10 +70,17 @@ COLOURS = 256
 Look = tuple[int, str]
 
 
+def await_loaded(page: Page) -> None:
+    """Wait until nothing on the page is loading."""
+    page.wait_for_function(f"() => !document.querySelector({UNFINISHED!r})")
+
+
 def save(page: Page, folder: Path, name: str, look: Look) -> None:
     """Write what the window shows as a PNG with a palette, once nothing on it is loading."""
     page.get_by_role("heading", level=1).wait_for()
-    page.wait_for_function(f"() => !document.querySelector({UNFINISHED!r})")
+    await_loaded(page)
+    page.evaluate(TWO_FRAMES)
+    await_loaded(page)
     picture = Image.open(BytesIO(page.screenshot(animations="disabled")))
     path = folder / f"{name}-{look[0]}-{look[1]}.png"
     picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)

@@ -80,6 +80,18 @@ def test_favourites_of_a_visitor_go_to_the_account_and_stay_there(
     assert exchange.call("GET", "watchlists", token=token)[0]["symbols"] == []
 
 
+def test_nobody_is_told_that_nothing_moved_while_the_figures_are_missing(new_window: NewWindow, book: str) -> None:
+    screen = new_window(None)
+    page = screen.page
+    screen.expect_complaint("status of 503")
+    headers = {"access-control-allow-origin": "*"}
+    page.route("**/markets/tickers", lambda route: route.fulfill(status=503, headers=headers, body="{}"))
+    screen.go("/markets", "Markets")
+    expect(page.get_by_role("row").filter(has_text=book)).to_be_visible()
+    expect(page.get_by_role("heading", name="Gainers")).to_be_visible()
+    expect(page.get_by_text("None in the last 24 hours.")).to_have_count(0)
+
+
 def test_the_keyboard_finds_a_market_and_a_trade_changes_its_price(
     new_window: NewWindow, operator: Operator, book: str
 ) -> None:

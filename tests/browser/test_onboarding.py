@@ -9,7 +9,7 @@ from playwright.sync_api import Route, expect
 from openspot.http.brand import Brand, BrandLink, LegalText
 from openspot.up.child_platform import ChildPlatform
 from openspot.web_server.page_config import PageConfig
-from tests.support.console import LOOKS, OPPOSITE_LOOKS
+from tests.support.console import LOOKS, OPPOSITE_LOOKS, PHONE
 from tests.support.trading_screen import Exchange, NewWindow
 
 pytestmark = pytest.mark.proof
@@ -86,6 +86,8 @@ def test_the_status_says_what_works_and_what_does_not(new_window: NewWindow) -> 
     expect(trading).to_contain_text("Down")
     expect(page.get_by_role("row").filter(has_text="Deposits and withdrawals")).to_contain_text("Works in part")
     screen.look_over("a status with troubles", LOOKS)
+    page.set_viewport_size(PHONE)
+    expect(trading.get_by_text("Trading", exact=True)).to_be_visible()
     page.unroute("**/status.json")
     screen.expect_complaint("status of 502")
     page.route("**/status.json", lambda route: route.fulfill(status=502, body="gone"))

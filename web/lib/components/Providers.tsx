@@ -13,7 +13,8 @@ export function Providers({ client, children }: { client: QueryClient; children:
   return (
     <MantineProvider theme={theme} cssVariablesResolver={cssVariablesResolver} defaultColorScheme="auto">
       <QueryClientProvider client={client}>
-        <Notifications position="bottom-right" limit={4} zIndex={400} />
+        {/* At the right they would lie on what sends an order, and on the actions of rows. */}
+        <Notifications position="bottom-center" limit={4} zIndex={400} />
         {/* Other separators are in every figure, another language is in every text: everything is drawn anew. */}
         <Fragment key={`${language} ${figures ?? ""}`}>{children}</Fragment>
       </QueryClientProvider>

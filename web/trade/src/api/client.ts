@@ -17,6 +17,7 @@ import {
   keptSession,
   type Session,
 } from "./session.ts";
+import { createTurns } from "./turns.ts";
 
 /** The Authorization header of a token. */
 export const bearer = (token: string): string => ["Bearer", token].join(" ");
@@ -52,10 +53,17 @@ export interface Exchange {
 
 /** The services at these addresses. All take the tokens of the REST edge, which alone renews them. */
 export function connectExchange({ restUrl, positionsUrl, subscriptionsUrl }: Addresses): Exchange {
+  const turns = createTurns();
+
   async function ask(request: Request): Promise<Response> {
+    // The services beside the edge count on their own, and are asked little.
+    const isOfEdge = request.url.startsWith(restUrl);
+    if (isOfEdge) await turns.take(request.method !== "GET");
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
-      return await fetch(new Request(request, { signal }));
+      const response = await fetch(new Request(request, { signal }));
+      if (isOfEdge) turns.learn(response.headers);
+      return response;
     } catch (error) {
       if (request.signal.aborted) throw error;
       throw new UnreachableError(new URL(request.url).origin);

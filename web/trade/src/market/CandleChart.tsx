@@ -331,14 +331,14 @@ function CandleChart({
     void import("./ownMarks.ts").then(({ createOwnMarks }) => {
       if (!isAwaited || !holder.current) return;
       current.own ??= createOwnMarks(current.bars, holder.current);
-      current.own.show(own, scheme === "dark" ? dark : light, market);
+      current.own.show(own, scheme === "dark" ? dark : light, market, isCompared);
       const times = candles.current.map(({ timestamp }) => timestamp / 1000);
       setMarked(current.own.showFills(own.fills, times));
     });
     return () => {
       isAwaited = false;
     };
-  }, [own, hasOwn, scheme, market, symbol, interval, span]);
+  }, [own, hasOwn, scheme, market, isCompared, symbol, interval, span]);
 
   const present = newest && candleAt(newest, last, length);
   const legend = shown && shown.timestamp !== present?.timestamp ? shown : present;

@@ -13,10 +13,10 @@ const HEIGHT = 22;
  */
 export function Sparkline({ symbol, change }: { symbol: string; change: string | null }) {
   const { ref, inViewport } = useInViewport<HTMLSpanElement>();
-  const { data = [] } = useDayCloses(symbol, inViewport);
+  const { data = [], isFetching } = useDayCloses(symbol, inViewport);
   const closes = data.map(({ close }) => readScaled(close) ?? 0n);
   return (
-    <span ref={ref} className={classes.box}>
+    <span ref={ref} className={classes.box} aria-busy={(isFetching && data.length === 0) || undefined}>
       {closes.length > 1 && (
         <svg
           className={classes.line}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fillMarks, orderTitle } from "./ownMarks.ts";
+import { fillMarks, lineLabel, orderTitle } from "./ownMarks.ts";
 
 const fill = (side: "buy" | "sell", quantity: string, executedAt: string) => ({ side, quantity, executedAt });
 const TIMES = [3600, 7200, 10_800];
@@ -32,4 +32,9 @@ test.each([
 ] as const)("the line of an order says what is left of it, and what it waits for: %j", (changes, title) => {
   const order = { side: "sell", type: "limit", remainingQuantity: "1200.5" } as const;
   expect(orderTitle({ ...order, ...changes })).toBe(title);
+});
+
+test("while markets are compared the axis counts in percent, and a line says its price itself", () => {
+  expect(lineLabel("Sell 1", "60177.5574", "0.01", true)).toBe("Sell 1 · 60,177.56");
+  expect(lineLabel("Sell 1", "60177.5574", "0.01", false)).toBe("Sell 1");
 });

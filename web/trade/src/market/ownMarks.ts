@@ -9,7 +9,7 @@ import {
   type Time,
   type UTCTimestamp,
 } from "lightweight-charts";
-import { formatDecimal } from "#lib/decimal.ts";
+import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { scaledText, toScaled } from "#lib/scaled.ts";
 import { type Colours, light } from "#lib/theme/tokens.ts";
@@ -26,6 +26,13 @@ export function orderTitle(order: Pick<Order, "side" | "type" | "remainingQuanti
   if (!isWaiting(order)) return words;
   if (type.startsWith("take_profit")) return t("Take profit: {words}", { words });
   return `${type.startsWith("trailing") ? t("Trailing stop") : t("Stop|order")}: ${words}`;
+}
+
+/** What stands at a line. The axis says its price, except where it counts in percent: there the line itself does. */
+export function lineLabel(title: string, price: string, tickSize: string, isInPercent: boolean): string {
+  if (!isInPercent) return title;
+  const places = placesOf(tickSize);
+  return `${title} · ${formatDecimal(canvasValue(price).toFixed(places), places)}`;
 }
 
 export interface FillMark {
@@ -55,8 +62,8 @@ export function fillMarks(fills: readonly Fill[], times: readonly number[]): Fil
 }
 
 export interface OwnMarks {
-  /** Draw orders and average entry. */
-  show: (own: Own, colours: Colours, market: Market) => void;
+  /** Draw orders and average entry, on an axis of prices or of changes in percent. */
+  show: (own: Own, colours: Colours, market: Market, isInPercent: boolean) => void;
   /** Returns how many of the fills are in the candles that begin at `times`. */
   showFills: (fills: readonly Fill[], times: readonly number[]) => number;
   /** Take away what is no part of the chart. */
@@ -66,6 +73,7 @@ export interface OwnMarks {
 interface Line {
   line: IPriceLine;
   handle: Handle | null;
+  title: string;
   /** Where it stands now. */
   price: string;
 }
@@ -78,6 +86,8 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
   const levelLines = new Map<string, IPriceLine>();
   let shown = NOTHING;
   let colours: Colours = light;
+  /** What a line is labelled at its price. */
+  let labelled: (title: string, price: string) => string = (title) => title;
   /** Of the pane of the candles, as it was drawn last. */
   let height = 0;
 
@@ -110,7 +120,7 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
 
   function move(line: Line, price: string) {
     line.price = price;
-    line.line.applyOptions({ price: canvasValue(price) });
+    line.line.applyOptions({ price: canvasValue(price), title: labelled(line.title, price) });
     placeHandle(line);
   }
 
@@ -144,18 +154,18 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
     let line = lines.get(order.orderId);
     if (!line) {
       const created = candles.createPriceLine({ price: canvasValue(home), lineWidth: 1 });
-      line = { line: created, handle: handleOf(order, market), price: home };
+      line = { line: created, handle: handleOf(order, market), title, price: home };
       lines.set(order.orderId, line);
     }
+    line.title = title;
     line.line.applyOptions({
       color,
-      title,
       lineStyle: isWaiting(order) ? LineStyle.SparseDotted : LineStyle.Dashed,
     });
     line.handle?.describe(`${title} ${market.baseAsset}`, home);
     const { proposal } = shown;
-    if (line.handle?.isHeld()) return;
-    move(line, proposal?.order.orderId === order.orderId ? proposal.price : home);
+    if (line.handle?.isHeld()) move(line, line.price);
+    else move(line, proposal?.order.orderId === order.orderId ? proposal.price : home);
   }
 
   function showEntry() {
@@ -166,7 +176,7 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
           color: colours.accent,
           lineWidth: 1,
           lineStyle: LineStyle.LargeDashed,
-          title: t("Average entry"),
+          title: labelled(t("Average entry"), shown.entry.price),
         })
       : null;
   }
@@ -178,7 +188,7 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
       levelLines.delete(id);
     }
     for (const { id, price, title, tone } of shown.levels) {
-      const options = { price: canvasValue(price), color: colours[tone], title };
+      const options = { price: canvasValue(price), color: colours[tone], title: labelled(title, price) };
       const line = levelLines.get(id);
       if (line) line.applyOptions(options);
       else {
@@ -189,10 +199,11 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
   }
 
   return {
-    show(own, nextColours, market) {
+    show(own, nextColours, market, isInPercent) {
       // Whether lines can be moved may change with the session.
       const isOther = (own.onPropose === null) !== (shown.onPropose === null);
       [shown, colours] = [own, nextColours];
+      labelled = (title, price) => lineLabel(title, price, market.tickSize, isInPercent);
       const homes = new Map(own.orders.map((order) => [order.orderId, linePrice(order)]));
       for (const [id, line] of [...lines]) if (isOther || !homes.get(id)) removeLine(id, line);
       for (const order of own.orders) {

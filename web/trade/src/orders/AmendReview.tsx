@@ -8,7 +8,7 @@ import { isFar, type Wanted, wantedOf } from "./amending.ts";
 import { explainOrder } from "./refusals.ts";
 import { changeOf, followsInPercent } from "./replacing.ts";
 import { EMPTY_DRAFT } from "./review.ts";
-import { termsOf, triggerSentence } from "./trigger.ts";
+import { termsOf, triggerName, triggerSentence } from "./trigger.ts";
 
 /** The last question before an order is changed: what it has, and what it shall have. */
 export default function AmendReview({
@@ -66,7 +66,7 @@ export default function AmendReview({
           ? []
           : [
               {
-                name: t("Stop price"),
+                name: triggerName(order.type),
                 before: price(before.stopPrice),
                 after: price(wanted.stopPrice.trim()),
               },

@@ -18,6 +18,7 @@ import { orderName } from "./orderName.ts";
 import { useCancelAll, useCancelOrder } from "./cancelling.ts";
 import { tellRefused, useAmendOrder } from "./placing.ts";
 import { changeOf, followsInPercent, isChangeable } from "./replacing.ts";
+import { triggerName } from "./trigger.ts";
 
 const AmendReview = lazy(() => import("./AmendReview.tsx"));
 
@@ -124,7 +125,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
           cell: (order: Order) => (
             <>
               {column.cell(order)}
-              {fieldOf(order, "stopPrice", t("Stop price"))}
+              {fieldOf(order, "stopPrice", triggerName(order.type))}
               {fieldOf(order, "trailing", t("Follows by"), followsInPercent(order) ? "%" : undefined)}
             </>
           ),

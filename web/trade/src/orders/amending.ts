@@ -65,7 +65,9 @@ export function amendmentOf(order: Order, wanted: Wanted, market: Market): Amend
     before.stopPrice === ""
       ? null
       : stopPrice === ""
-        ? t("Enter a stop price.")
+        ? order.type.startsWith("take_profit")
+          ? t("Enter a price.")
+          : t("Enter a stop price.")
         : priceFault(stopPrice, market);
   const ofQuantity = quantity === "" ? t("Enter an amount.") : quantityFault(order, quantity, market);
   if (ofPrice) faults.price = ofPrice;

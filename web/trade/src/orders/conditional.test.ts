@@ -3,7 +3,7 @@ import { scaledText } from "#lib/scaled.ts";
 import type { Market } from "../api/queries.ts";
 import { type ConditionalDraft, draftTerms, reviewConditional } from "./conditional.ts";
 import { EMPTY_DRAFT, type Facts } from "./review.ts";
-import { triggerSentence } from "./trigger.ts";
+import { triggerName, triggerSentence } from "./trigger.ts";
 
 const market: Market = {
   symbol: "BTC-USD",
@@ -42,6 +42,13 @@ const sentenceOf = (changes: Partial<ConditionalDraft>) =>
   triggerSentence(draftTerms({ ...draft, ...changes }, facts), "USD");
 
 describe("an order that waits for a price", () => {
+  it("has a stop price, except where it takes a profit", () => {
+    expect(triggerName("stop_limit")).toBe("Stop price");
+    expect(triggerName("take_profit_market")).toBe("Take profit at");
+    expect(of({ stopPrice: "" }).blocked).toBe("Enter a stop price.");
+    expect(of({ stopPrice: "", type: "take_profit_market" }).blocked).toBe("Enter a price.");
+  });
+
   it("holds a market buy at its stop price with slippage and fee", () => {
     const { estimate, blocked, body } = of({});
     expect(blocked).toBeNull();

@@ -125,7 +125,8 @@ export function reviewConditional(draft: ConditionalDraft, facts: Facts): Review
 
 function lackingTrigger(draft: ConditionalDraft): string | null {
   if (isTrailing(draft.type)) return draft.trailing.trim() === "" ? t("Enter how far it follows.") : null;
-  return draft.stopPrice.trim() === "" ? t("Enter a stop price.") : null;
+  if (draft.stopPrice.trim() !== "") return null;
+  return draft.type.startsWith("take_profit") ? t("Enter a price.") : t("Enter a stop price.");
 }
 
 function estimateOf(draft: ConditionalDraft, { market }: Facts, limit: bigint): Estimate {

@@ -10,6 +10,7 @@ import { typeName } from "./labels.tsx";
 import type { Offer } from "./offer.ts";
 import { type Draft, type Review, stepped } from "./review.ts";
 import { SourceChoice } from "./SourceChoice.tsx";
+import { triggerName } from "./trigger.ts";
 
 export { draftTerms, reviewConditional } from "./conditional.ts";
 export { ExitFields, OcoFields } from "./listFields.tsx";
@@ -121,7 +122,7 @@ export function TriggerFields({
         </div>
       ) : (
         <DecimalField
-          label={t("Stop price")}
+          label={triggerName(draft.type)}
           value={draft.stopPrice}
           error={faults.stopPrice}
           rightSection={unit(market.quoteAsset)}

@@ -219,7 +219,7 @@ describe("the sentences of a list", () => {
     expect(sentences(ofOco({}).list)).toEqual([
       "Limit: Sells 2 BTC at 120 USD or better.",
       "Stop: Sells when the last price is at or below 90 USD.",
-      "What one of the exits fills, the other loses.",
+      "What one of them fills, the other loses.",
     ]);
   });
 });

@@ -163,7 +163,8 @@ export function listSentences({ type, orders }: ListBody, market: Facts["market"
         : t("Take profit: {sentence}", { sentence });
     }),
     ...(entry ? [t("The exits are placed with what the entry fills.")] : []),
-    ...(exits.length === 2 ? [t("What one of the exits fills, the other loses.")] : []),
+    ...(entry && exits.length === 2 ? [t("What one of the exits fills, the other loses.")] : []),
+    ...(entry ? [] : [t("What one of them fills, the other loses.")]),
   ];
 }
 

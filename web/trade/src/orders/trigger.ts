@@ -7,12 +7,18 @@ import {
   firesAbove,
   isConditional,
   type Order,
+  type OrderType,
   type TriggerSource,
 } from "../api/orderKinds.ts";
 
 /** A number of basis points as percent: "1.5 %". */
 export function percentOfBps(bps: bigint): string {
   return `${formatDecimal(scaledText(bps * 10n ** 16n))} %`;
+}
+
+/** What traders call the price that an order of a type waits for. */
+export function triggerName(type: OrderType): string {
+  return type.startsWith("take_profit") ? t("Take profit at") : t("Stop price");
 }
 
 export interface Terms {

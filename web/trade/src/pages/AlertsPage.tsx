@@ -18,6 +18,7 @@ import { ALERTS, useAlerts } from "../alerts/queries.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { explainIfAny } from "../api/messages.ts";
 import { useSession } from "../api/session.ts";
+import { keptSymbol } from "../market/preferences.ts";
 import { PageLink } from "../parts/PageLink.tsx";
 import classes from "./PlainPage.module.css";
 
@@ -163,7 +164,7 @@ export default function AlertsPage() {
           }
         />
       </Card>
-      {shown?.kind === "new" && <AlertDialog onClose={close} />}
+      {shown?.kind === "new" && <AlertDialog symbol={keptSymbol()} onClose={close} />}
       {shown?.kind === "change" && <AlertDialog alert={shown.alert} onClose={close} />}
       {shown?.kind === "delete" && <DeleteDialog alert={shown.alert} onClose={close} />}
     </div>

@@ -53,6 +53,8 @@ export default function MarketsPage() {
   useShortcuts([{ keys: "/", title: t("Choose a market"), run: () => search.current?.focus() }]);
 
   const rows = markets.data && rowsOf(markets.data, tickers.data ?? [], prices.data ?? []);
+  // That nothing moved is said only of markets whose figures are known.
+  const withFigures = tickers.data && rows;
   const quotes = quotesOf(rows ?? []);
   const asked = url.parameter("show");
   const shown = asked === FAVOURITES || quotes.includes(asked) ? asked : ALL;
@@ -76,9 +78,9 @@ export default function MarketsPage() {
         {t("What can be traded here, with the figures of the last 24 hours.")}
       </PageHeader>
       <div className={classes.movers}>
-        <Movers title={t("Gainers")} rows={movers(rows ?? [], 1, MOVERS)} />
-        <Movers title={t("Losers")} rows={movers(rows ?? [], -1, MOVERS)} />
-        <Movers title={t("Most traded")} rows={(rows ?? []).filter(({ worth }) => worth).slice(0, MOVERS)} />
+        <Movers title={t("Gainers")} rows={withFigures && movers(withFigures, 1, MOVERS)} />
+        <Movers title={t("Losers")} rows={withFigures && movers(withFigures, -1, MOVERS)} />
+        <Movers title={t("Most traded")} rows={withFigures?.filter(({ worth }) => worth).slice(0, MOVERS)} />
       </div>
       <Card flush>
         <DataTable
@@ -264,11 +266,11 @@ function Price({ value, places, unit }: { value: string | null | undefined; plac
   return value ? <Amount value={value} places={places} unit={unit} /> : "–";
 }
 
-function Movers({ title, rows }: { title: string; rows: readonly MarketRow[] }) {
+function Movers({ title, rows }: { title: string; rows: readonly MarketRow[] | undefined }) {
   return (
     <Card title={title}>
-      {rows.length === 0 ? (
-        <p className={classes.none}>{t("None in the last 24 hours.")}</p>
+      {rows === undefined || rows.length === 0 ? (
+        <p className={classes.none}>{rows ? t("None in the last 24 hours.") : "–"}</p>
       ) : (
         <ul className={classes.list} aria-label={title}>
           {rows.map(({ market, ticker }) => (

@@ -2,11 +2,12 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { t } from "#lib/language.ts";
 import { PageLink } from "../parts/PageLink.tsx";
+import classes from "./PlainPage.module.css";
 
 /** An address that is no page. */
 export default function NotFoundPage() {
   return (
-    <>
+    <div className={classes.page}>
       <PageHeader title={t("Page not found")} />
       <EmptyState
         title={t("There is no page at this address")}
@@ -14,6 +15,6 @@ export default function NotFoundPage() {
       >
         {t("A market's address is /trade/BTC-USD, with capital letters.")}
       </EmptyState>
-    </>
+    </div>
   );
 }

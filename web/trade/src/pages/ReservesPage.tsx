@@ -14,6 +14,7 @@ import type { Schemas } from "../api/client.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { useSession } from "../api/session.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { FundsNavigation } from "../parts/FundsNavigation.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 import { canCheck, type Fault, type Owed, ProofError } from "../reserves/proof.ts";
 import { useCheck, useStatements } from "../reserves/queries.ts";
@@ -94,12 +95,14 @@ const ALWAYS_THERE = { isPending: false, isFetching: false, dataUpdatedAt: 0, re
 /** What the exchange has proved that it owes, and whether the user's own part of it holds. */
 export default function ReservesPage() {
   const statements = useStatements();
+  const { session } = useSession();
   const newest = statements.data?.[0];
   return (
     <div className={classes.page}>
       <PageHeader title={t("Proof of reserves")}>
         {t("What this exchange owes all its users at one moment, and what it holds.")}
       </PageHeader>
+      {session && <FundsNavigation />}
       {newest === undefined ? (
         <Card>
           {statements.error ? (

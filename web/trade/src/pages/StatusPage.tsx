@@ -60,7 +60,7 @@ const COLUMNS: readonly Column<FunctionState>[] = [
 /** A function on a phone. */
 const CARD = '"name state" "since since" / minmax(0, 1fr) auto';
 const AREAS = {
-  name: { name: "name" },
+  function: { name: "name" },
   state: { name: "state", align: "right" },
   since: { name: "since", isTitled: true },
 } as const;

@@ -180,7 +180,12 @@ export function UnstakeDialog({
               onValue={setAmount}
             />
           )}
-          {product && <WarningNote>{wayBackOf(product)}</WarningNote>}
+          {product &&
+            (isFlexible ? (
+              <p className={classes.hint}>{wayBackOf(product)}</p>
+            ) : (
+              <WarningNote>{wayBackOf(product)}</WarningNote>
+            ))}
           {sending.error && <ProblemNote problem={explain(sending.error)} />}
           <Button
             type="submit"
