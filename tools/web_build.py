@@ -180,10 +180,10 @@ def only_one() -> Iterator[None]:
         yield
 
 
-def build(part: Part, install_wheel: InstallWheel) -> None:
+def build(part: Part, install_wheel: InstallWheel, *, development: bool = False) -> None:
     """Build web/dist unless it is up to date. The old pages stay until the new ones are whole.
 
-    Raises WebError, CommandFailedError, or OSError if web/ cannot be written.
+    For `development` the packages of the checks are installed too, which need not be done again then. Raises WebError, CommandFailedError, or OSError if web/ cannot be written.
     """
     began = time.monotonic()
     with only_one():
@@ -191,7 +191,7 @@ def build(part: Part, install_wheel: InstallWheel) -> None:
             part.done("up to date")
             return
         node = find_node(part, install_wheel)
-        install_packages(part, node, development=False)
+        install_packages(part, node, development=development)
         digest = inputs_digest()
         fresh = WEB / f"dist.{os.getpid()}"
         part.step(f"building the pages ({node.origin})")
