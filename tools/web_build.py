@@ -183,7 +183,9 @@ def only_one() -> Iterator[None]:
 def build(part: Part, install_wheel: InstallWheel, *, development: bool = False) -> None:
     """Build web/dist unless it is up to date. The old pages stay until the new ones are whole.
 
-    For `development` the packages of the checks are installed too, which need not be done again then. Raises WebError, CommandFailedError, or OSError if web/ cannot be written.
+    For `development` the packages of the checks are installed with those of the build.
+
+    Raises WebError, CommandFailedError, or OSError if web/ cannot be written.
     """
     began = time.monotonic()
     with only_one():
