@@ -144,8 +144,11 @@ class Tools:
     has_uv: bool = False
     has_build_tools: bool = False
 
-    def install(self, part: Part, *arguments: str | Path, builds: bool = False) -> None:
-        """Install into `.venv`; with `builds` something that has to be built. Raises SetupError if it fails."""
+    def install(self, part: Part, *arguments: str | Path, builds: bool = False, compiles: bool = True) -> None:
+        """Install into `.venv`; with `builds` something that has to be built. Raises SetupError if it fails.
+
+        With `compiles` Python's bytecode is made at once, and not when a module is first imported.
+        """
         words = [str(argument) for argument in arguments]
         environment = dict(os.environ)
         if builds and self.has_build_tools:
@@ -153,7 +156,9 @@ class Tools:
             paths = [str(TOOLS), *filter(None, [os.environ.get("PYTHONPATH")])]
             environment["PYTHONPATH"] = os.pathsep.join(paths)
         if self.has_uv:
-            command = [str(UV), "pip", "install", "--python", str(PYTHON), "--compile-bytecode"]
+            command = [str(UV), "pip", "install", "--python", str(PYTHON)]
+            if compiles:
+                command.append("--compile-bytecode")
             try:
                 part.run(
                     [*command, *self.options.arguments, *words],
@@ -167,6 +172,8 @@ class Tools:
                 return
         add_pip(part)
         words = ["--force-reinstall" if word == "--reinstall" else word for word in words]
+        if not compiles:
+            words.insert(0, "--no-compile")
         try:
             part.run([PYTHON, *PIP, "install", "--progress-bar", "off", *words], folder=ROOT, environment=environment)
         except CommandFailedError as error:
@@ -218,7 +225,9 @@ def make_tools(part: Part) -> Tools:
 def install_packages(part: Part, tools: Tools, lock: str) -> None:
     """Install the packages of a lock file, the project and pip. Raises SetupError."""
     part.step(f"installing the packages of requirements/{lock}")
-    tools.install(part, "--require-hashes", "-r", REQUIREMENTS / lock)
+    # A platform starts a dozen processes at once, each of which would compile. Tests and checks import one module of
+    # five, so they compile those that they need.
+    tools.install(part, "--require-hashes", "-r", REQUIREMENTS / lock, compiles=lock != "dev.lock")
     tools.install(part, "--no-deps", "--editable", ROOT, builds=True)
     note_done(STEPS[lock], packages_digest(lock))
     with contextlib.suppress(SetupError):
@@ -272,10 +281,10 @@ def node_installer(made: Future[Tools] | None = None) -> InstallWheel:
     return install
 
 
-def build_pages(part: Part, made: Future[Tools]) -> None:
+def build_pages(part: Part, made: Future[Tools], *, development: bool) -> None:
     """Build the browser pages; if that fails, say why: everything else works without them."""
     try:
-        build_web(part, node_installer(made))
+        build_web(part, node_installer(made), development=development)
     except (WebError, CommandFailedError, OSError) as error:
         lines = "".join(f"{line}\n" for line in getattr(error, "lines", []))
         part.given_up("could not be built")
@@ -296,7 +305,7 @@ def set_up(development: bool, venue: bool, cargo: str | None, core_required: boo
         tools = threads.submit(make_tools, packages)
         built = threads.submit(build_core, core, cargo, tools) if cargo else None
         if not web_is_built():
-            threads.submit(build_pages, pages, tools)
+            threads.submit(build_pages, pages, tools, development=development)
         if lock := missing_packages(development, venue):
             install_packages(packages, tools.result(), lock)
         elif packages.text:

@@ -180,8 +180,10 @@ def only_one() -> Iterator[None]:
         yield
 
 
-def build(part: Part, install_wheel: InstallWheel) -> None:
+def build(part: Part, install_wheel: InstallWheel, *, development: bool = False) -> None:
     """Build web/dist unless it is up to date. The old pages stay until the new ones are whole.
+
+    For `development` the packages of the checks are installed with those of the build.
 
     Raises WebError, CommandFailedError, or OSError if web/ cannot be written.
     """
@@ -191,7 +193,7 @@ def build(part: Part, install_wheel: InstallWheel) -> None:
             part.done("up to date")
             return
         node = find_node(part, install_wheel)
-        install_packages(part, node, development=False)
+        install_packages(part, node, development=development)
         digest = inputs_digest()
         fresh = WEB / f"dist.{os.getpid()}"
         part.step(f"building the pages ({node.origin})")

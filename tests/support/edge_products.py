@@ -20,19 +20,15 @@ from openspot.http.idempotency import DatabaseIdempotency
 from openspot.http.policy import ThrottleClass
 from openspot.kit.health import Health
 from openspot.kit.tokens import Claims, sign
-from openspot.rest_edge.app import PREFIX, THROTTLE_TIERS, EdgeServices, make_app
+from openspot.rest_edge.app import THROTTLE_TIERS, EdgeServices, make_app
 from openspot.rest_edge.funds.fees.network_fees import FeeQuotes
 from openspot.rest_edge.funds.fees.service import FeeServices, make_fee_services
-from openspot.rest_edge.funds.routes import fund_routes
 from openspot.rest_edge.identity.service import KeyServices
 from openspot.rest_edge.margin.service import MarginClient
 from openspot.rest_edge.notifications.preference_service import NotificationPreferenceService
-from openspot.rest_edge.notifications.routes import notification_routes
 from openspot.rest_edge.notifications.service import NotificationServices
-from openspot.rest_edge.products.routes import product_routes
 from openspot.rest_edge.products.service import ProductServices, make_product_services
 from openspot.rest_edge.settings import RestEdgeSettings
-from openspot.rest_edge.site_settings.routes import settings_routes
 from openspot.rest_edge.site_settings.system import SystemSettings
 from openspot.rest_edge.site_settings.trading import trading_rules
 from tests.support.asgi import Reply, ask
@@ -131,14 +127,7 @@ class EdgeProducts:
             tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), products=self.products,
             idempotency=DatabaseIdempotency(self.pool),
         )  # fmt: skip
-        # To declare all routes of an edge takes 0.2 s of the processor, several times what such a test needs.
-        wings = [
-            *notification_routes(PREFIX, services.notifications),
-            *fund_routes(PREFIX, services.funds),
-            *product_routes(PREFIX, services.products),
-            settings_routes(PREFIX, services.system, services.trading),
-        ]
-        return make_app(self.settings, services, routers=wings)
+        return make_app(self.settings, services)
 
     def pass_time(self, **amount: float) -> None:
         """Set the clock forward."""

@@ -1,12 +1,14 @@
 """Routes: each is declared with its policy, and looked up once for each request.
 
 FastAPI handles parameters, bodies and OpenAPI, but not the routing: a table finds the route before the guard, with
-a dictionary for literal paths and compiled patterns for the others.
+a dictionary for literal paths and compiled patterns for the others. FastAPI takes almost a millisecond to read the
+signature of a handler, so it reads each at the first request of the route, or for the OpenAPI document.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from functools import cached_property, partial
 from re import Pattern
 from typing import Any, TypeVar
 
@@ -44,19 +46,42 @@ class BodyKind(Enum):
     """The application behind the route reads its content itself, whatever its type."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Route:
-    """One method of one path. Its requests go to `fast_path` if there is one, otherwise to `application`."""
+    """One method of one path. Its requests go to `fast_path` if there is one, otherwise to `application`.
+
+    It has a `declaration`, or hands the path to an application of another protocol: `delegated`.
+    """
 
     method: str
     path: str
     policy: Policy
-    application: ASGIApp
-    body: BodyKind
-    documented: APIRoute | None = None
+    declaration: Callable[[], APIRoute] | None = None
+    """Declares the route to FastAPI. Raises what FastAPI raises if it does not understand the handler's signature."""
+    delegated: ASGIApp | None = None
     fast_path: FastPathHandler | None = None
     response: Any = None
     """The type of the response's body if it is made of records (msgspec); FastAPI documents other types."""
+
+    @cached_property
+    def documented(self) -> APIRoute | None:
+        """The route as FastAPI knows it; None if it is delegated."""
+        return self.declaration() if self.declaration is not None else None
+
+    @cached_property
+    def body(self) -> BodyKind:
+        """What the pipeline does with the body of a request."""
+        if self.documented is None:
+            return BodyKind.RAW
+        return BodyKind.JSON if self.documented.body_field is not None else BodyKind.IGNORED
+
+    @cached_property
+    def application(self) -> ASGIApp:
+        """Handles a request."""
+        if self.documented is not None:
+            return AsyncExitStackMiddleware(self.documented.app)
+        assert self.delegated is not None, "a route without a declaration is delegated"
+        return self.delegated
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +142,8 @@ class Router:
             if headers:
                 described[status] = {"headers": dict(headers)}
             record = response if is_made_of_records(response) else None
-            documented = _ExactRoute(
+            declaration = partial(
+                _ExactRoute,
                 self._prefix + path,
                 endpoint,
                 methods=[method],
@@ -132,14 +158,12 @@ class Router:
             )
             self.routes.append(
                 Route(
-                    method,
-                    documented.path,
-                    policy,
-                    AsyncExitStackMiddleware(documented.app),
-                    BodyKind.JSON if documented.body_field is not None else BodyKind.IGNORED,
-                    documented,
-                    fast_path,
-                    record,
+                    method=method,
+                    path=self._prefix + path,
+                    policy=policy,
+                    declaration=declaration,
+                    fast_path=fast_path,
+                    response=record,
                 )
             )
             return endpoint
@@ -168,7 +192,7 @@ class Router:
 
     def delegate(self, method: str, path: str, policy: Policy, application: ASGIApp) -> None:
         """Hand a path to an application of another protocol. It gets the whole body, of any content type."""
-        self.routes.append(Route(method, self._prefix + path, policy, application, BodyKind.RAW))
+        self.routes.append(Route(method=method, path=self._prefix + path, policy=policy, delegated=application))
 
     def websocket(self, path: str, policy: Policy, handler: WebSocketHandler) -> None:
         """Serve WebSocket connections at a path."""

@@ -58,6 +58,28 @@ async def is_set_within(event: asyncio.Event, timeout_s: float) -> bool:
         return event.is_set()
 
 
+class PollPauses:
+    """The pauses of one reader of a table, to which transactions of this process and other processes add rows.
+
+    A transaction sets `added` before its commit, and only then can the reader see the row. So after `added` the reader
+    pauses FIRST_PAUSE_S, then each time twice as long, and at last `interval_s` seconds again.
+    """
+
+    FIRST_PAUSE_S = 0.02
+
+    def __init__(self, added: asyncio.Event, interval_s: float) -> None:
+        self._added = added
+        self._interval_s = interval_s
+        self._pause_s = interval_s
+
+    async def pause(self) -> None:
+        """Wait for `added`, or until the table should be read again."""
+        if await is_set_within(self._added, self._pause_s):
+            self._pause_s = self.FIRST_PAUSE_S
+        else:
+            self._pause_s = min(2 * self._pause_s, self._interval_s)
+
+
 async def result_within(future: asyncio.Future[Value], timeout_s: float) -> Value:
     """Wait for a future that nobody else waits for, and return its result. Raises TimeoutError after `timeout_s`.
 

@@ -1,6 +1,5 @@
 """The edge as one application: the routes of all wings on the HTTP layer."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,21 +102,10 @@ class EdgeServices:
     idempotency: IdempotencyStore
 
 
-def make_app(
-    settings: RestEdgeSettings,
-    services: EdgeServices,
-    *,
-    fast_paths: bool = True,
-    routers: Sequence[Router] | None = None,
-) -> ASGIApp:
-    """The application, with the routes of every wing or with those of `routers`.
-
-    Without `fast_paths` FastAPI handles every route: slower, with the same responses.
-    """
-    if routers is None:
-        routers = edge_routers(services, fast_paths=fast_paths, has_complete_rules=settings.has_complete_rules)
+def make_app(settings: RestEdgeSettings, services: EdgeServices, *, fast_paths: bool = True) -> ASGIApp:
+    """The application. Without `fast_paths` FastAPI handles every route: slower, with the same responses."""
     application = make_http_app(
-        routers,
+        edge_routers(services, fast_paths=fast_paths, has_complete_rules=settings.has_complete_rules),
         title=TITLE,
         description=DESCRIPTION,
         health=services.health,

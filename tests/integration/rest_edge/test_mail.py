@@ -10,7 +10,9 @@ import pytest
 
 from openspot.kit.mail.transports import MAILBOX_NAME, MailboxTransport, SmtpTransport, read_mailbox
 from openspot.kit.settings import Settings
-from openspot.rest_edge.mail.outbox import Outbox
+from openspot.kit.tasks import end_tasks
+from openspot.rest_edge.mail import sender as sender_module
+from openspot.rest_edge.mail.outbox import Outbox, QueuedMail
 from openspot.rest_edge.mail.sender import ATTEMPTS_MAX, MailSender
 from openspot.rest_edge.mail.texts import MailKind
 from openspot.rest_edge.mail.tokens import MailTokens
@@ -77,6 +79,29 @@ async def test_a_registration_sends_a_mail_by_smtp(settings: Settings, inbox: In
     assert (mail["To"], mail["Subject"]) == (EMAIL, "Confirm your email address")
     assert (mail["From"], mail["Auto-Submitted"]) == (settings.mail_from, "auto-generated")
     assert mail["Message-ID"].endswith("@openspot.invalid>")
+
+
+async def test_a_mail_of_a_transaction_is_sent_soon_after_its_commit(
+    pool: asyncpg.Pool, settings: Settings, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sender_module, "POLL_INTERVAL_S", 3600.0)
+    await add_user(pool)
+    outbox, sender = sender_of(pool, settings, Time())
+    claim, looks = outbox.claim, []
+
+    async def counted(lease: timedelta) -> QueuedMail | None:
+        looks.append(await claim(lease))
+        return looks[-1]
+
+    monkeypatch.setattr(outbox, "claim", counted)
+    sending = asyncio.create_task(sender.run())
+    await eventually(lambda: looks)
+    async with pool.acquire() as connection, connection.transaction():
+        await outbox.add(MailKind.RESET_PASSWORD, EMAIL, connection=connection)
+        await eventually(lambda: len(looks) > 1)
+    assert looks[:2] == [None, None], "the sender was woken before the commit"
+    await eventually(lambda: inbox.mails)
+    await end_tasks(sending)
 
 
 async def test_every_mail_shows_the_anti_phishing_code(pool: asyncpg.Pool, settings: Settings, inbox: Inbox) -> None:

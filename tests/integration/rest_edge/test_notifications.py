@@ -28,6 +28,7 @@ from openspot.kit.bus import Bus, BusUnavailableError
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.settings import Settings
 from openspot.rest_edge.mail.outbox import Outbox
+from openspot.rest_edge.notifications import delivery
 from openspot.rest_edge.notifications.delivery import ORDER_MAIL_GAP_S, NotificationDelivery
 from openspot.rest_edge.notifications.preference_service import NotificationPreferenceService
 from openspot.rest_edge.notifications.preferences import NotificationEvent
@@ -197,8 +198,9 @@ async def test_a_full_outbox_takes_nothing_of_a_notification_which_comes_again(
 
 
 async def test_what_was_kept_but_not_announced_before_a_kill_is_announced_by_another_edge(
-    settings: Settings, bus: Bus, pool: asyncpg.Pool, users: None
+    settings: Settings, bus: Bus, pool: asyncpg.Pool, users: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(delivery, "POLL_INTERVAL_S", 0.2)
     # Nothing announces here: the process has died just after it kept the notification.
     assert await notifications(bus, pool).take([notification(1)]) == []
     assert not await is_announced(pool, 1)
@@ -222,6 +224,7 @@ async def test_what_cannot_be_announced_now_is_announced_later(
         heard.append(message.id)
 
     monkeypatch.setattr(bus, "announce", announce)
+    monkeypatch.setattr(delivery, "POLL_INTERVAL_S", 0.2)
     async with consuming(bus, pool) as taking:
         await taking.take([notification(1), notification(2)])
         await eventually(lambda: len(heard) == 2, 20)

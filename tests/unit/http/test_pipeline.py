@@ -18,7 +18,7 @@ from openspot.http.errors import HttpError
 from openspot.http.idempotency import StoredResponse
 from openspot.http.policy import PUBLIC, Access, Policy, Scope, ThrottleClass
 from openspot.http.responses import FastPathResponse, json_response
-from openspot.http.routing import Router
+from openspot.http.routing import Route, Router
 from openspot.http.throttle import MemoryThrottle, Tier
 from openspot.http.validation import Body, WholeNumber
 from openspot.kit.health import Health
@@ -113,6 +113,7 @@ class Service:
             "title": "Things", "health": Health(), "authenticators": [UserTokens(SECRET)], "audit": Sink(),
             "translations": {OwnError: lambda error: HttpError(409, str(error), "OWN")},
         }  # fmt: skip
+        self.routes = router.routes
         self.app = make_http_app([router], **(defaults | options))
 
 
@@ -191,6 +192,17 @@ async def test_what_cannot_be_recorded_is_not_done() -> None:
     assert (await ask(service.app, "POST", "/things", b'{"count": 1}', JSON)).status == 201
     reply = await ask(service.app, "POST", "/things", b'{"count": 1}', JSON)
     assert (reply.status, reply.json["code"], service.runs) == (503, "AUDIT_UNAVAILABLE", 1)
+
+
+async def test_a_signature_is_read_at_the_first_request_of_its_route() -> None:
+    service = Service()
+    assert not any(map(_is_read, service.routes))
+    assert (await ask(service.app, "GET", "/things/lucky/8")).json == {"number": 8}
+    assert [route.path for route in service.routes if _is_read(route)] == ["/things/lucky/{number}"]
+
+
+def _is_read(route: Route) -> bool:
+    return "documented" in vars(route)
 
 
 def test_an_audited_route_without_a_sink_is_refused_at_start() -> None:

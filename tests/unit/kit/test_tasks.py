@@ -4,7 +4,17 @@ import asyncio
 
 import pytest
 
-from openspot.kit.tasks import TaskSet, cancellable, end_tasks, first_ended, is_set_within, result_within, run_until
+from openspot.kit import tasks
+from openspot.kit.tasks import (
+    PollPauses,
+    TaskSet,
+    cancellable,
+    end_tasks,
+    first_ended,
+    is_set_within,
+    result_within,
+    run_until,
+)
 from tests.support.waiting import stretched
 
 
@@ -137,6 +147,23 @@ async def test_a_pause_is_cut_short_by_its_event() -> None:
     assert not await is_set_within(stop, 0.001)
     asyncio.get_running_loop().call_soon(stop.set)
     assert await is_set_within(stop, 3600)
+
+
+async def test_a_table_is_read_again_soon_after_a_row_was_added_and_then_ever_more_rarely(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    was_set = [False, True, False, False, True, True, *[False] * 10]
+    waited: list[float] = []
+
+    async def wait(event: asyncio.Event, timeout_s: float) -> bool:
+        waited.append(timeout_s)
+        return was_set[len(waited) - 1]
+
+    monkeypatch.setattr(tasks, "is_set_within", wait)
+    pauses = PollPauses(asyncio.Event(), 5.0)
+    for _ in was_set:
+        await pauses.pause()
+    assert waited == [5, 5, 0.02, 0.04, 0.08, 0.02, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5, 5]
 
 
 async def test_a_result_in_time_is_returned_and_leaves_no_timer() -> None:

@@ -136,6 +136,17 @@ def test_uv_installs_with_the_options_of_pip_and_without_the_build_tools_on_its_
     assert calls(python) == []
 
 
+@pytest.mark.parametrize(("lock", "compiles"), [("run.lock", True), ("dev.lock", False)])
+def test_the_packages_of_development_are_compiled_when_they_are_imported(part: Part, lock: str, compiles: bool) -> None:
+    uv, python = make_program(setup.UV), make_program(setup.PYTHON)
+    setup.install_packages(part, Tools(has_uv=True), lock)
+    by_uv = [arguments for arguments, *_ in notes(uv) if "--require-hashes" in arguments]
+    setup.install_packages(part, Tools(), lock)
+    by_pip = [arguments for arguments in calls(python) if "--require-hashes" in arguments]
+    assert ["--compile-bytecode" in arguments for arguments in by_uv] == [compiles]
+    assert ["--no-compile" in arguments for arguments in by_pip] == [not compiles]
+
+
 def test_what_has_to_be_built_finds_the_locked_build_tools(part: Part) -> None:
     uv = make_program(setup.UV)
     Tools(has_uv=True, has_build_tools=True).install(part, "--no-deps", "--editable", "x", builds=True)

@@ -121,6 +121,14 @@ def test_packages_are_installed_again_when_their_lock_changes(project: Path, par
     assert "--omit=dev" in (project / "installs").read_text()
 
 
+def test_a_build_for_development_installs_what_the_checks_need_at_once(project: Path, part: Part) -> None:
+    put_node(project / "bin")
+    web_build.build(part, refuse, development=True)
+    web_build.install_packages(part, web_build.find_node(part, refuse), development=True)
+    assert count(project, "installs") == 1
+    assert "--omit=dev" not in (project / "installs").read_text()
+
+
 @pytest.mark.parametrize("version", ["v20.20.2", "v22.11.9"])
 def test_an_old_node_is_replaced_by_that_of_the_wheel_which_is_installed_once(
     project: Path, part: Part, version: str
@@ -161,7 +169,7 @@ def test_a_build_that_fails_keeps_the_old_pages(project: Path, part: Part) -> No
 def test_the_set_up_goes_on_without_pages_and_says_why(part: Part, capsys: pytest.CaptureFixture[str]) -> None:
     made: Future[Tools] = Future()
     made.set_exception(setup.SetupError("no index"))
-    setup.build_pages(part, made)
+    setup.build_pages(part, made, development=False)
     said = capsys.readouterr().out
     assert "the pages could not be built: there is no Node on PATH, and the wheel" in said
     assert "everything else works without them" in said

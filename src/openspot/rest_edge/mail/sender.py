@@ -16,7 +16,7 @@ from openspot.kit.database import TRANSIENT_ERRORS, Pool
 from openspot.kit.log import get_logger
 from openspot.kit.mail.message import BadMailError, Mail, message_of
 from openspot.kit.mail.transports import MailRefusedError, MailTransport, MailUnavailableError
-from openspot.kit.tasks import is_set_within
+from openspot.kit.tasks import PollPauses
 from openspot.kit.token_hash import new_token, token_hash
 from openspot.rest_edge.languages.catalogue import language_of
 from openspot.rest_edge.mail.outbox import Outbox, QueuedMail
@@ -64,6 +64,7 @@ class MailSender:
 
     async def run(self) -> None:
         """Send until cancelled. Mails that are not sent stay in the outbox."""
+        pauses = PollPauses(self._outbox.added, POLL_INTERVAL_S)
         while True:
             self._outbox.added.clear()
             try:
@@ -71,7 +72,7 @@ class MailSender:
                     pass
             except TRANSIENT_ERRORS as error:
                 log.warning("the outbox cannot be read now", error=repr(error))
-            await is_set_within(self._outbox.added, POLL_INTERVAL_S)
+            await pauses.pause()
 
     async def send_next(self) -> bool:
         """Send the next mail that is due. False if there is none."""

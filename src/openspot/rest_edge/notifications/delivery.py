@@ -31,7 +31,7 @@ from openspot.kit.bus import Bus, Consumption, DurableConsumer
 from openspot.kit.clock import DateClock, ms_from_datetime, utc_now
 from openspot.kit.database import TRANSIENT_ERRORS, Pool
 from openspot.kit.log import get_logger
-from openspot.kit.tasks import is_set_within
+from openspot.kit.tasks import PollPauses
 from openspot.rest_edge.notifications import templates
 from openspot.rest_edge.notifications.preferences import NotificationEvent
 from openspot.rest_edge.notifications.rules import InvalidNotificationError, checked
@@ -180,6 +180,7 @@ class NotificationDelivery:
         async def send(user_id: str, notification: UserNotification) -> None:
             await self._bus.announce(subjects.of_user(subjects.NOTIFICATIONS_USER, user_id), notification)
 
+        pauses = PollPauses(self._store.added, POLL_INTERVAL_S)
         while not stop.is_set():
             self._store.added.clear()
             try:
@@ -190,7 +191,7 @@ class NotificationDelivery:
                 log.warning("notifications will be announced later", error=repr(error))
                 await asyncio.sleep(POLL_INTERVAL_S)
                 continue
-            await is_set_within(self._store.added, POLL_INTERVAL_S)
+            await pauses.pause()
 
     def _notifying(
         self, source: StreamConsumer, event_type: type[Event], notify: Callable[[Event], SendNotification | None]

@@ -50,7 +50,10 @@ class KeptNotification:
 
 
 class NotificationStore:
-    """Stores notifications. Set `added` after a transaction that added one, so that it is announced at once."""
+    """Stores notifications.
+
+    `added` is set with each. Set it after the transaction too, and the notification is announced without a pause.
+    """
 
     def __init__(self, pool: Pool, outbox: Outbox, pushes: PushQueue, now: DateClock = utc_now) -> None:
         self._pool = pool
@@ -106,6 +109,7 @@ class NotificationStore:
             TAKEN.labels("repeated").inc()
             return
         TAKEN.labels("new").inc()
+        self.added.set()
         if user["by_push"]:
             await self._pushes.add(event.user_id, PushMessage(event.id, event.kind, title, text), connection)
         detail = notification_detail(title, text)

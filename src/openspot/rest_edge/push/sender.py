@@ -18,7 +18,7 @@ from openspot.kit.backoff import pause_s
 from openspot.kit.clock import DateClock, ms_from_datetime, utc_now
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
-from openspot.kit.tasks import is_set_within
+from openspot.kit.tasks import PollPauses
 from openspot.rest_edge.push.encryption import (
     MESSAGE_BYTES_MAX,
     SALT_LENGTH,
@@ -62,6 +62,7 @@ class PushSender:
         await asyncio.gather(*(self._run_one() for _ in range(SENDERS)))
 
     async def _run_one(self) -> None:
+        pauses = PollPauses(self._queue.added, POLL_INTERVAL_S)
         while True:
             self._queue.added.clear()
             try:
@@ -72,7 +73,7 @@ class PushSender:
             except Exception:
                 # A fault in one message must not stop the others.
                 log.exception("push failed")
-            await is_set_within(self._queue.added, POLL_INTERVAL_S)
+            await pauses.pause()
 
     async def send_next(self) -> bool:
         """Send the next message that is due. False if there is none."""
