@@ -15,7 +15,7 @@ from openspot.client.errors import ApiError, MfaRequiredError, UnreachableError
 from openspot.client.gen.records import MfaChallenge, Session, User
 from openspot.client.records import Page
 from openspot.client.signing import RequestSigner
-from openspot.client.transport import Answer, RetryPolicy, Transport
+from openspot.client.transport import Answer, FileBody, RetryPolicy, Transport
 
 Result = TypeVar("Result")
 Number = Decimal | int | str
@@ -46,7 +46,7 @@ class Caller(ABC):
         result: type[Result],
         *,
         query: Mapping[str, Any] | None = None,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | FileBody | None = None,
         idempotency_key: str | None = None,
     ) -> Result:
         return _decode(await self._send(method, path, query, body, idempotency_key), result)
@@ -62,7 +62,7 @@ class Caller(ABC):
         method: str,
         path: str,
         query: Mapping[str, Any] | None,
-        body: Mapping[str, Any] | None,
+        body: Mapping[str, Any] | FileBody | None,
         idempotency_key: str | None = None,
     ) -> Answer:
         """Send a request and return the reply. Raises ApiError for a refusal, UnreachableError without a reply."""
@@ -151,7 +151,7 @@ class Calls(Caller):
         method: str,
         path: str,
         query: Mapping[str, Any] | None,
-        body: Mapping[str, Any] | None,
+        body: Mapping[str, Any] | FileBody | None,
         idempotency_key: str | None = None,
     ) -> Answer:
         tokens = self._tokens
