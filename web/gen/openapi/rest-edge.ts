@@ -5820,9 +5820,9 @@ export interface components {
          * KycDocumentsResponse
          * @description The caller's documents of the check that began last, the oldest first.
          *
-         *     `isTaken` says whether a document can be uploaded now. `provider` names the outside provider that takes documents in
-         *     the exchange's place, null if the exchange takes them. `bytesMax` is the largest file in bytes, `documentsMax` how
-         *     many documents may wait for a decision.
+         *     `isTaken` says whether a document can be uploaded now. `provider` names the outside provider that takes documents
+         *     in the exchange's place, null if the exchange takes them. `bytesMax` is the largest file in bytes, `documentsMax`
+         *     how many documents may wait for a decision.
          */
         KycDocumentsResponse: {
             isTaken: boolean;

@@ -1176,9 +1176,9 @@ class KycDocument(Record, frozen=True):
 class KycDocuments(Record, frozen=True):
     """The caller's documents of the check that began last, the oldest first.
 
-    `is_taken` says whether a document can be uploaded now. `provider` names the outside provider that takes documents in
-    the exchange's place, None if the exchange takes them. `bytes_max` is the largest file in bytes, `documents_max` how
-    many documents may wait for a decision.
+    `is_taken` says whether a document can be uploaded now. `provider` names the outside provider that takes documents
+    in the exchange's place, None if the exchange takes them. `bytes_max` is the largest file in bytes, `documents_max`
+    how many documents may wait for a decision.
     """
 
     is_taken: bool
