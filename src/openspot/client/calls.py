@@ -46,7 +46,7 @@ class Caller(ABC):
         result: type[Result],
         *,
         query: Mapping[str, Any] | None = None,
-        body: Mapping[str, Any] | FileBody | None = None,
+        body: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> Result:
         return _decode(await self._send(method, path, query, body, idempotency_key), result)
@@ -62,7 +62,7 @@ class Caller(ABC):
         method: str,
         path: str,
         query: Mapping[str, Any] | None,
-        body: Mapping[str, Any] | FileBody | None,
+        body: Mapping[str, Any] | None,
         idempotency_key: str | None = None,
     ) -> Answer:
         """Send a request and return the reply. Raises ApiError for a refusal, UnreachableError without a reply."""
@@ -145,6 +145,9 @@ class Calls(Caller):
             return self._tokens
 
     # How calls are made
+
+    async def _upload(self, path: str, result: type[Result], query: Mapping[str, Any], file: FileBody) -> Result:
+        return _decode(await self._send("POST", path, query, file), result)
 
     async def _send(
         self,

@@ -247,8 +247,7 @@ class UserCalls(Calls):
         WebP image or of a PDF. The same content of the same kind is kept once, so that the call may be repeated.
         """
         query = {"kind": kind, "name": name, "replaces": replaces}
-        body = FileBody(content, media_type)
-        return await self._call("POST", "/kyc/documents", KycDocument, query=query, body=body)
+        return await self._upload("/kyc/documents", KycDocument, query, FileBody(content, media_type))
 
     async def withdraw_kyc_document(self, document_id: str) -> None:
         """Delete a document. Raises ApiError 409 if it was decided on."""
