@@ -110,6 +110,8 @@ RECORDS = {
     "CheckInResponse": "CheckIn",
     "KycStatusResponse": "KycStatus",
     "KycSessionResponse": "KycSession",
+    "KycDocumentResponse": "KycDocument",
+    "KycDocumentsResponse": "KycDocuments",
     # The platform
     "CountryResponse": "Country",
     "ProvinceResponse": "Province",

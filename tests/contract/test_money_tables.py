@@ -46,6 +46,7 @@ WITHOUT_MONEY = {
     "withdrawal_addresses": PEOPLE,
     "kyc_profiles": PEOPLE,
     "kyc_events": PEOPLE,
+    "kyc_documents": PEOPLE,
     "operator_roles": PEOPLE,
     "operator_actions": HISTORY,
     "operator_action_origins": PEOPLE,

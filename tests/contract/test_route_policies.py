@@ -56,7 +56,7 @@ WITHDRAWING = {
     "DELETE /api/v1/accounts/withdrawals/{withdrawalId}",
 }
 SAVED_ADDRESSES = "GET /api/v1/users/me/withdrawal-addresses"
-PERSONAL = ("/api/v1/users/me", "/api/v1/push-subscriptions", "/api/v1/layouts")
+PERSONAL = ("/api/v1/users/me", "/api/v1/kyc/documents", "/api/v1/push-subscriptions", "/api/v1/layouts")
 """Passwords, sessions, their devices and screens, and personal data: no API key may see or change them, but it may list
 the saved addresses."""
 

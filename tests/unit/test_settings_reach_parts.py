@@ -427,7 +427,9 @@ def test_mails_link_to_the_pages_of_the_setting(monkeypatch: pytest.MonkeyPatch)
     assert frame.works == ["send mails"]
 
 
-@pytest.mark.parametrize(("provider", "name"), [("development", "development"), ("none", None)])
+@pytest.mark.parametrize(
+    ("provider", "name"), [("development", "development"), ("operators", "operators"), ("none", None)]
+)
 async def test_identities_are_checked_by_the_provider_of_the_setting(
     monkeypatch: pytest.MonkeyPatch, provider: Any, name: str | None
 ) -> None:

@@ -15,7 +15,7 @@ from openspot.client.errors import ApiError, MfaRequiredError, UnreachableError
 from openspot.client.gen.records import MfaChallenge, Session, User
 from openspot.client.records import Page
 from openspot.client.signing import RequestSigner
-from openspot.client.transport import Answer, RetryPolicy, Transport
+from openspot.client.transport import Answer, FileBody, RetryPolicy, Transport
 
 Result = TypeVar("Result")
 Number = Decimal | int | str
@@ -146,12 +146,15 @@ class Calls(Caller):
 
     # How calls are made
 
+    async def _upload(self, path: str, result: type[Result], query: Mapping[str, Any], file: FileBody) -> Result:
+        return _decode(await self._send("POST", path, query, file), result)
+
     async def _send(
         self,
         method: str,
         path: str,
         query: Mapping[str, Any] | None,
-        body: Mapping[str, Any] | None,
+        body: Mapping[str, Any] | FileBody | None,
         idempotency_key: str | None = None,
     ) -> Answer:
         tokens = self._tokens

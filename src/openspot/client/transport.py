@@ -35,6 +35,15 @@ CONNECTIONS_MAX = 64
 IDLE_CONNECTION_S = 3.0
 """A connection is closed after this idle time. The server closes one later, so no order meets a closing connection."""
 
+
+@dataclass(frozen=True, slots=True)
+class FileBody:
+    """A body that is a file of this type, sent as it is."""
+
+    content: bytes
+    media_type: str
+
+
 encode_body = msgspec.json.Encoder(decimal_format="string").encode
 
 
@@ -118,7 +127,10 @@ class Transport:
         is_safe = method == "GET" or idempotency_key is not None
         target = self._base_url.raw_path.rstrip("/") + path + (f"?{urlencode(query)}" if query else "")
         data = None
-        if body is not None:
+        if isinstance(body, FileBody):
+            data = body.content
+            headers["Content-Type"] = body.media_type
+        elif body is not None:
             data = encode_body(body)
             headers["Content-Type"] = "application/json"
         attempt = 1

@@ -12,6 +12,8 @@ from openspot.client.gen.records import (
     ApiKeySecret,
     CheckIn,
     Country,
+    KycDocument,
+    KycDocuments,
     KycSession,
     KycStatus,
     LoginSession,
@@ -26,6 +28,7 @@ from openspot.client.gen.records import (
     TradingSettings,
 )
 from openspot.client.records import Page
+from openspot.client.transport import FileBody
 
 
 class _AntiPhishing(msgspec.Struct):
@@ -230,6 +233,25 @@ class UserCalls(Calls):
     async def start_verification(self) -> KycSession:
         """Start the provider's check, for the level `verified`."""
         return await self._call("POST", "/kyc/start", KycSession, body={"level": "verified"})
+
+    async def kyc_documents(self) -> KycDocuments:
+        """The user's documents of the check that began last, and whether more are taken."""
+        return await self._call("GET", "/kyc/documents", KycDocuments)
+
+    async def upload_kyc_document(
+        self, kind: str, content: bytes, media_type: str, *, name: str | None = None, replaces: str | None = None
+    ) -> KycDocument:
+        """Upload a document while a check is open; `replaces` is the id of one that it takes the place of.
+
+        `kind` is `identity_front`, `identity_back`, `proof_of_address` or `selfie`; `media_type` that of a JPEG, PNG or
+        WebP image or of a PDF. The same content of the same kind is kept once, so that the call may be repeated.
+        """
+        query = {"kind": kind, "name": name, "replaces": replaces}
+        return await self._upload("/kyc/documents", KycDocument, query, FileBody(content, media_type))
+
+    async def withdraw_kyc_document(self, document_id: str) -> None:
+        """Delete a document. Raises ApiError 409 if it was decided on."""
+        await self._call("DELETE", f"/kyc/documents/{segment(document_id)}", Done)
 
     # Settings
 

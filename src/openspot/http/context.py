@@ -162,7 +162,7 @@ class RequestContext:
         if self._length == 0:
             return
         if self._length is not None and self._length > bytes_max:
-            await self._discard_body()
+            await self.discard_body()
             raise _too_large(bytes_max)
         try:
             async with asyncio.timeout(self._limits.seconds_max):
@@ -172,30 +172,63 @@ class RequestContext:
                     message = await self.receive()
                     body += message.get("body", b"")
         except TimeoutError as error:
-            raise HttpError(
-                408, "the body did not arrive in time", "BODY_TIMEOUT", headers={"Connection": "close"}
-            ) from error
+            raise _too_late() from error
         if len(body) > bytes_max:
             if message.get("more_body", False):
-                await self._discard_body()
+                await self.discard_body()
             raise _too_large(bytes_max)
         if message["type"] != "http.request":
             raise HttpError(400, "the connection was closed before the body was complete")
         self._length = 0
         self.body, self.body_was_read = body, True
 
-    async def _discard_body(self) -> None:
-        """Read and drop a too large body, up to a bound. Otherwise its sender may not see the response."""
-        rest = DISCARDED_BYTES_MAX
+    async def read_file(self, limits: BodyLimits, pause_s_max: float, keep: Callable[[bytes], None]) -> None:
+        """Read a body of any content type with bounds of its own, and give `keep` each piece as it comes.
+
+        `keep` may raise HttpError to refuse the rest. Raises HttpError: 413 for too many bytes, 408 if no byte comes
+        for `pause_s_max` or the body is not complete in time, 400 if the connection ends before it is complete.
+        """
+        if self._length is not None and self._length > limits.bytes_max:
+            await self.discard_body()
+            raise _too_large(limits.bytes_max)
+        loop = asyncio.get_running_loop()
+        end, size = loop.time() + limits.seconds_max, 0
+        while self._length != 0:
+            try:
+                async with asyncio.timeout_at(min(end, loop.time() + pause_s_max)):
+                    message = await self.receive()
+            except TimeoutError as error:
+                raise _too_late() from error
+            if message["type"] != "http.request":
+                raise HttpError(400, "the connection was closed before the body was complete")
+            piece: bytes = message.get("body", b"")
+            size += len(piece)
+            if not message.get("more_body", False):
+                self._length = 0
+            if size > limits.bytes_max:
+                await self.discard_body()
+                raise _too_large(limits.bytes_max)
+            keep(piece)
+
+    async def discard_body(self, bytes_max: int = DISCARDED_BYTES_MAX) -> None:
+        """Read and drop what has not been read of a refused body, up to a bound, or its sender may not see why."""
+        if self._length == 0:
+            return
+        rest = bytes_max
         try:
             async with asyncio.timeout(self._limits.seconds_max):
                 while rest > 0:
                     message = await self.receive()
                     if not message.get("more_body", False):
+                        self._length = 0
                         return
                     rest -= len(message.get("body", b""))
         except TimeoutError:
             return
+
+
+def _too_late() -> HttpError:
+    return HttpError(408, "the body did not arrive in time", "BODY_TIMEOUT", headers={"Connection": "close"})
 
 
 def _too_large(bytes_max: int) -> HttpError:

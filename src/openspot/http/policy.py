@@ -142,6 +142,8 @@ class ThrottleClass(StrEnum):
 
     STANDARD = "standard"
     REGISTRATION = "registration"
+    UPLOAD = "upload"
+    """Uploads of files, by the hour."""
     EXEMPT = "exempt"
 
 

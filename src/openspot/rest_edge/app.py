@@ -1,6 +1,6 @@
 """The edge as one application: the routes of all wings on the HTTP layer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -69,7 +69,14 @@ requests (10 a second, 50 in ten seconds, 200 a minute) the response is 429 with
 THROTTLE_TIERS: dict[ThrottleClass, tuple[Tier, ...]] = {
     ThrottleClass.STANDARD: TIERS,
     ThrottleClass.REGISTRATION: REGISTRATION_TIERS,
+    ThrottleClass.UPLOAD: (Tier("uploads", 40, 3600),),
 }
+
+
+def throttle_tiers(settings: RestEdgeSettings) -> dict[ThrottleClass, tuple[Tier, ...]]:
+    """The tiers by class, as settings change them."""
+    [uploads] = THROTTLE_TIERS[ThrottleClass.UPLOAD]
+    return THROTTLE_TIERS | {ThrottleClass.UPLOAD: (replace(uploads, requests_max=settings.kyc_uploads_hour_max),)}
 
 
 @dataclass(frozen=True, slots=True)

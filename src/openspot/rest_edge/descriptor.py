@@ -106,6 +106,7 @@ DESCRIPTOR = Descriptor(
             "withdrawal_addresses",
             "kyc_profiles",
             "kyc_events",
+            "kyc_documents",
             "cancel_timers",
             "price_alerts",
             "price_alert_markets",

@@ -30,7 +30,7 @@ from openspot.rest_edge.alerts.judge import INTERVAL_S as ALERT_INTERVAL_S
 from openspot.rest_edge.alerts.judge import AlertJudge
 from openspot.rest_edge.alerts.service import AlertService
 from openspot.rest_edge.alerts.store import AlertStore, Bounds
-from openspot.rest_edge.app import THROTTLE_TIERS, EdgeServices, make_app
+from openspot.rest_edge.app import THROTTLE_TIERS, EdgeServices, make_app, throttle_tiers
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.drawings.service import DrawingService
 from openspot.rest_edge.drawings.store import DrawingStore
@@ -94,7 +94,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
     """Make everything behind the routes. `frame` ends it in reverse order."""
     # The steps that a wrong setting makes fail come first, when nothing has to be ended yet.
     storage = settings.throttle_storage
-    throttles = {kind: make_throttle(storage, tiers) for kind, tiers in THROTTLE_TIERS.items()}
+    throttles = {kind: make_throttle(storage, tiers) for kind, tiers in throttle_tiers(settings).items()}
 
     replays = make_replays(storage)
 

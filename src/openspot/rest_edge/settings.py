@@ -96,8 +96,28 @@ class RestEdgeSettings(
     )
     withdrawal_limit_basic: int = Field(default=10_000, ge=0, le=10**12, description="… of level basic")
     withdrawal_limit_verified: int = Field(default=1_000_000, ge=0, le=10**12, description="… of level verified")
-    kyc_provider: Literal["development", "none"] = Field(
-        default="development", description="Who checks documents; development: `openspot kyc review` decides"
+    kyc_provider: Literal["development", "operators", "none"] = Field(
+        default="development",
+        description="Who checks documents; development: `openspot kyc review` decides; operators: those of the "
+        "exchange, in the console",
+    )
+    kyc_document_bytes_max: int = Field(
+        default=8_388_608, ge=65_536, le=67_108_864, description="Largest document that a user uploads"
+    )
+    kyc_documents_user_max: int = Field(
+        default=12, ge=1, le=100, description="Documents of one user that wait for a decision"
+    )
+    kyc_documents_bytes_max: int = Field(
+        default=50_000_000_000, ge=1_000_000, description="Bytes of all users' documents together; beyond it 503"
+    )
+    kyc_uploads_hour_max: int = Field(
+        default=40, ge=1, le=10_000, description="Uploads that a user may begin within an hour"
+    )
+    kyc_documents_kept_days: int = Field(
+        default=1826,
+        ge=0,
+        le=36_500,
+        description="How long documents are kept after the decision; with their account they are deleted at once",
     )
     kyc_webhook_secret: Annotated[str, Generated(length_min=TOKEN_SECRET_LENGTH_MIN)] = Field(
         default="", description="Secret of the provider's webhook; empty: generated into the data directory"

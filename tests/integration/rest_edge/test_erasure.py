@@ -25,7 +25,7 @@ EMAIL = "ada@example.org"
 GOES = {
     "users", "user_networks", "user_sessions", "user_activity", "user_mfa", "user_recovery_codes", "mfa_challenges",
     "mail_tokens", "mail_outbox", "check_ins", "api_keys", "idempotency_keys", "notification_settings",
-    "kyc_profiles", "kyc_events", "withdrawal_addresses", "conversion_quotes", "fee_quotes",
+    "kyc_profiles", "kyc_events", "kyc_documents", "withdrawal_addresses", "conversion_quotes", "fee_quotes",
     "notifications", "cancel_timers", "price_alerts", "watchlists", "chart_drawings", "screen_layouts", "user_locks",
     "user_notes", "user_limits", "push_subscriptions", "push_messages",
 }  # fmt: skip

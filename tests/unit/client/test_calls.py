@@ -111,6 +111,9 @@ class FakeTransport:
             assert not operation["requestBody"].get("required"), route
             return
         shape = resolved(next(iter(operation["requestBody"]["content"].values()))["schema"])
+        if shape.get("format") == "binary":
+            assert isinstance(body.content, bytes), route
+            return
         shape = resolved(shape["anyOf"][0]) if "anyOf" in shape else shape
         body = msgspec.to_builtins(body)
         assert body.keys() <= shape["properties"].keys(), (route, body.keys() - shape["properties"].keys())
@@ -136,6 +139,8 @@ def argument(name: str, kind: Any) -> Any:
         return [{"id": "chart", "x": 0, "w": 12, "h": 20}]
     if name == "order":
         return {"symbol": "BTC-USD", "side": "buy", "type": "limit"}
+    if kind is bytes:
+        return b"content"
     if kind == Number or Decimal in options:
         return Decimal("1.5")
     if typing.get_origin(kind) is list or (options and typing.get_origin(options[0]) is list):

@@ -1163,6 +1163,38 @@ class KycSession(Record, frozen=True):
     instructions: str
 
 
+class KycDocument(Record, frozen=True):
+    """A document. `size` is in bytes, `sha256` in hex; `name` is what the file was called, None if that was not said.
+
+    `decided_at` is when the check that it belongs to was decided, None before that: until then it can be replaced and
+    withdrawn. Times are in UTC.
+    """
+
+    id: str
+    kind: str
+    media_type: str
+    size: int
+    sha256: str
+    name: str | None
+    uploaded_at: datetime
+    decided_at: datetime | None
+
+
+class KycDocuments(Record, frozen=True):
+    """The caller's documents of the check that began last, the oldest first.
+
+    `is_taken` says whether a document can be uploaded now. `provider` names the outside provider that takes documents
+    in the exchange's place, None if the exchange takes them. `bytes_max` is the largest file in bytes, `documents_max`
+    how many documents may wait for a decision.
+    """
+
+    is_taken: bool
+    provider: str | None
+    bytes_max: int
+    documents_max: int
+    documents: list[KycDocument]
+
+
 class Country(Record, frozen=True):
     """A country of ISO 3166-1."""
 

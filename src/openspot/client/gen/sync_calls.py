@@ -29,6 +29,8 @@ from openspot.client.gen.records import (
     Drawings,
     DrawnMarket,
     FairPrice,
+    KycDocument,
+    KycDocuments,
     KycSession,
     KycStatus,
     LoginSession,
@@ -1097,6 +1099,24 @@ class SyncCalls:
     def start_verification(self) -> KycSession:
         """Start the provider's check, for the level `verified`."""
         return self._loop.run(self._client.start_verification())
+
+    def kyc_documents(self) -> KycDocuments:
+        """The user's documents of the check that began last, and whether more are taken."""
+        return self._loop.run(self._client.kyc_documents())
+
+    def upload_kyc_document(
+        self, kind: str, content: bytes, media_type: str, *, name: str | None = None, replaces: str | None = None
+    ) -> KycDocument:
+        """Upload a document while a check is open; `replaces` is the id of one that it takes the place of.
+
+        `kind` is `identity_front`, `identity_back`, `proof_of_address` or `selfie`; `media_type` that of a JPEG, PNG or
+        WebP image or of a PDF. The same content of the same kind is kept once, so that the call may be repeated.
+        """
+        return self._loop.run(self._client.upload_kyc_document(kind, content, media_type, name=name, replaces=replaces))
+
+    def withdraw_kyc_document(self, document_id: str) -> None:
+        """Delete a document. Raises ApiError 409 if it was decided on."""
+        return self._loop.run(self._client.withdraw_kyc_document(document_id))
 
     def notification_settings(self) -> list[NotificationSetting]:
         """The user's settings of notifications, by event."""

@@ -3,6 +3,7 @@
 from openspot.http.routing import Router
 from openspot.rest_edge.funds.accounts.routes import account_routes
 from openspot.rest_edge.funds.addresses.routes import withdrawal_address_routes
+from openspot.rest_edge.funds.documents.routes import document_routes
 from openspot.rest_edge.funds.fees.routes import fee_routes
 from openspot.rest_edge.funds.kyc.routes import kyc_routes
 from openspot.rest_edge.funds.reserves.routes import reserve_routes
@@ -18,6 +19,7 @@ def fund_routes(prefix: str, funds: FundServices, *, fast_paths: bool = True) ->
     """
     return [
         kyc_routes(prefix, funds.kyc),
+        document_routes(prefix, funds.documents),
         account_routes(prefix, funds.accounts, funds.portfolio, fast_paths=fast_paths),
         withdrawal_routes(prefix, funds.withdrawals),
         withdrawal_address_routes(prefix, funds.withdrawal_addresses),

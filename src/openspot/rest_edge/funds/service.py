@@ -23,9 +23,11 @@ from openspot.rest_edge.funds.accounts.service import AccountService
 from openspot.rest_edge.funds.addresses.service import WithdrawalAddressService
 from openspot.rest_edge.funds.addresses.store import WithdrawalAddressStore
 from openspot.rest_edge.funds.custody.client import CustodyClient
+from openspot.rest_edge.funds.documents.service import DocumentService
+from openspot.rest_edge.funds.documents.store import DocumentBounds, DocumentStore
 from openspot.rest_edge.funds.fees.network_fees import FeeQuotes, WithdrawalFees
 from openspot.rest_edge.funds.fees.service import FeeServices, PaymentFee, make_fee_services
-from openspot.rest_edge.funds.kyc.provider import DevelopmentProvider
+from openspot.rest_edge.funds.kyc.provider import provider_of
 from openspot.rest_edge.funds.kyc.service import KycService
 from openspot.rest_edge.funds.kyc.store import KycStore
 from openspot.rest_edge.funds.reserves.service import ReserveService
@@ -46,6 +48,8 @@ class FundServices:
     withdrawal_addresses: WithdrawalAddressService
     kyc: KycService
     verifications: KycStore
+    documents: DocumentService
+    stored_documents: DocumentStore
     fees: FeeServices
     reserves: ReserveService
     custody: CustodyClient
@@ -68,11 +72,24 @@ async def make_fund_services(
 ) -> FundServices:
     """Make the services; `frame` ends them. When this returns, all personal information is sealed."""
     custody, saved = CustodyClient(bus), WithdrawalAddressStore(pool)
-    provider = DevelopmentProvider() if settings.kyc_provider == "development" else None
+    provider = provider_of(settings.kyc_provider)
     limits = settings.withdrawal_limits
-    profiles = KycStore(pool, Sealer(settings.sealing_secret))
+    sealer = Sealer(settings.sealing_secret)
+    profiles = KycStore(pool, sealer)
     kyc = KycService(profiles, provider, settings.kyc_webhook_secret, limits, system_clock)
     await kyc.seal_clear_information()
+    bounds = DocumentBounds(settings.kyc_documents_user_max, settings.kyc_documents_bytes_max)
+    stored = DocumentStore(pool, sealer, bounds)
+    documents = DocumentService(
+        stored,
+        profiles,
+        provider,
+        bytes_max=settings.kyc_document_bytes_max,
+        documents_max=settings.kyc_documents_user_max,
+        kept=timedelta(days=settings.kyc_documents_kept_days),
+        clock=system_clock,
+    )
+    repeat(frame, "delete documents of verifications in time", documents.delete_expired, CLEAN_UP_INTERVAL_S)
     banks = {asset: name for name, network in networks.items() if network.is_fiat for asset in network.assets}
     quotes = FeeQuotes(pool)
     fees = make_fee_services(
@@ -114,6 +131,8 @@ async def make_fund_services(
         ),
         kyc=kyc,
         verifications=profiles,
+        documents=documents,
+        stored_documents=stored,
         fees=fees,
         reserves=ReserveService(ReserveStore(pool)),
         custody=custody,

@@ -125,7 +125,7 @@ def make_people_services(
         adjustments=adjustments,
         house_accounts=house_accounts,
         house_transfers=house_transfers,
-        verifications=Verifications(pool, funds.verifications, now),
+        verifications=Verifications(pool, funds.verifications, funds.stored_documents, now),
         lists=Lists(pool),
         assignments=Assignments(pool, now),
         bulk=BulkActions(pool, orders),

@@ -1,4 +1,4 @@
-import { ChecklistIcon, PersonIcon } from "@primer/octicons-react";
+import { ChecklistIcon, FileIcon, PersonIcon } from "@primer/octicons-react";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { Card } from "#lib/components/Card.tsx";
@@ -7,6 +7,7 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { formatCount } from "#lib/counts.ts";
 import { useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { useCan } from "../operator/session.ts";
@@ -17,6 +18,7 @@ import { choiceColumn, SelectionBar, useSelection } from "../parts/selection.tsx
 import { UserLink } from "../parts/UserLink.tsx";
 import { USERS_MAX } from "../parts/UsersBulk.tsx";
 import { VerificationDialog } from "../parts/VerificationDialog.tsx";
+import { VerificationDocumentsDialog } from "../parts/VerificationDocuments.tsx";
 import { VerificationsBulk } from "../parts/VerificationsBulk.tsx";
 import { type QueuedVerification, useVerifications } from "../people/queries.ts";
 
@@ -36,6 +38,7 @@ const COLUMNS: readonly Column<QueuedVerification>[] = [
   { id: "wanted", title: "Wants", cell: (row) => row.requestedLevel ?? "–" },
   { id: "state", title: "State", cell: (row) => <VerificationBadge status={row.status} /> },
   { id: "stated", title: "Information", cell: (row) => (row.hasInformation ? "stated" : "missing") },
+  { id: "documents", title: "Documents", cell: (row) => formatCount(row.documents) },
 ];
 
 const idOf = ({ userId }: QueuedVerification) => userId;
@@ -46,6 +49,7 @@ export function VerificationsPage() {
   const can = useCan();
   const [, navigate] = useLocation();
   const [decided, setDecided] = useState<QueuedVerification | null>(null);
+  const [lookedAt, setLookedAt] = useState<string | null>(null);
   const status = STATES.find(({ value }) => value === url.parameter("state"))?.value ?? "pending";
   const { query, rows } = useVerifications(status);
   const selection = useSelection((rows ?? []).map(idOf), USERS_MAX);
@@ -103,6 +107,11 @@ export function VerificationsPage() {
               onClick: () => setDecided(row),
             },
             {
+              label: "Look at the documents…",
+              icon: <FileIcon />,
+              onClick: () => setLookedAt(row.userId),
+            },
+            {
               label: "Open user",
               icon: <PersonIcon />,
               onClick: () => navigate(`/users/${encodeURIComponent(row.userId)}`),
@@ -112,6 +121,9 @@ export function VerificationsPage() {
         />
       </Card>
       {bulk && <VerificationsBulk ids={bulk} onClose={() => setBulk(null)} />}
+      {lookedAt !== null && (
+        <VerificationDocumentsDialog userId={lookedAt} onClose={() => setLookedAt(null)} />
+      )}
       {decided && <VerificationDialog row={decided} onClose={() => setDecided(null)} />}
     </>
   );

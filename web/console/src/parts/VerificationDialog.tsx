@@ -5,6 +5,7 @@ import { explain } from "../engine/messages.ts";
 import { returned } from "../operator/client.ts";
 import { type QueuedVerification, useVerification } from "../people/queries.ts";
 import { ReasonDialog } from "./ReasonDialog.tsx";
+import { VerificationDocuments } from "./VerificationDocuments.tsx";
 import { DECISIONS, LEVELS } from "./verificationChoices.ts";
 
 /** What a user stated, and the decision on it. */
@@ -14,6 +15,8 @@ export function VerificationDialog({ row, onClose }: { row: QueuedVerification; 
   const [decision, setDecision] = useState<(typeof DECISIONS)[number]["value"] | null>(null);
   const [level, setLevel] = useState<(typeof LEVELS)[number]["value"]>("verified");
   const stated = query.data?.information;
+  // The edge refuses the decision if the user has exchanged them since.
+  const seen = query.data?.documents.filter((each) => each.isOfThisCheck).map(({ sha256 }) => sha256);
   const chosen = DECISIONS.find(({ value }) => value === decision);
   return (
     <ReasonDialog
@@ -26,7 +29,7 @@ export function VerificationDialog({ row, onClose }: { row: QueuedVerification; 
         returned(
           rest.POST("/api/v1/operator/verifications/{userId}/decision", {
             params: { path: { userId } },
-            body: { decision: decision ?? "hold", level, reason },
+            body: { decision: decision ?? "hold", level, reason, documents: seen ?? null },
           }),
         )
       }
@@ -42,11 +45,10 @@ export function VerificationDialog({ row, onClose }: { row: QueuedVerification; 
         </p>
       )}
       {query.data && !stated && <p>The user has stated nothing.</p>}
+      {query.data && <VerificationDocuments userId={userId} documents={query.data.documents} />}
       <p>
-        {row.reference === null
-          ? "No check has begun at the provider, so there are no documents."
-          : `The documents are with the provider of verification, under ${row.reference}.`}{" "}
-        The audit trail notes that you opened this.
+        {row.reference === null ? "No check has begun." : `The check has the reference ${row.reference}.`} The
+        audit trail notes that you opened this, and which documents the decision was based on.
       </p>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <Select

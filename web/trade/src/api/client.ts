@@ -42,6 +42,8 @@ export interface Addresses {
 }
 
 export interface Exchange {
+  /** Where the REST edge is. */
+  restUrl: string;
   rest: Client;
   /** The position service, or null where it does not run. */
   positions: PositionClient | null;
@@ -119,6 +121,7 @@ export function connectExchange({ restUrl, positionsUrl, subscriptionsUrl }: Add
 
   const at = (baseUrl: string) => ({ baseUrl, fetch: send });
   return {
+    restUrl,
     rest: createClient<paths>(at(restUrl)),
     positions: positionsUrl === null ? null : createClient<PositionPaths>(at(positionsUrl)),
     subscriptions: subscriptionsUrl === null ? null : createClient<SubscriptionPaths>(at(subscriptionsUrl)),

@@ -30,6 +30,11 @@ class KycState(StrEnum):
     """The provider refused for good."""
 
 
+OPEN_STATES = (KycState.PENDING, KycState.ON_HOLD)
+"""A check runs, and its documents may change."""
+DECIDED_STATES = (KycState.APPROVED, KycState.RETRY, KycState.REJECTED)
+
+
 class ReviewStatus(StrEnum):
     """The state of a review, in the provider's words."""
 

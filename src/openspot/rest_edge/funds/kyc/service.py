@@ -9,7 +9,7 @@ from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.kit.log import get_logger
 from openspot.rest_edge.common.payload_digest import is_signed
 from openspot.rest_edge.funds.kyc.provider import Provider
-from openspot.rest_edge.funds.kyc.rules import AGE_MIN, KycLevel, KycState, Standing, is_of_age
+from openspot.rest_edge.funds.kyc.rules import AGE_MIN, OPEN_STATES, KycLevel, KycState, Standing, is_of_age
 from openspot.rest_edge.funds.kyc.schemas import (
     LEVELS,
     NAMES,
@@ -84,7 +84,7 @@ class KycService:
 
         def change(profile: KycProfile) -> KycProfile:
             standing = profile.standing
-            if standing.status in (KycState.PENDING, KycState.ON_HOLD) and profile.provider_reference is not None:
+            if standing.status in OPEN_STATES and profile.provider_reference is not None:
                 return profile
             if not standing.has_basic_information:
                 raise HttpError(409, "give your basic information first", "KYC_BASIC_INFO_REQUIRED")

@@ -10,7 +10,15 @@ import msgspec
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sealing import Sealer
 from openspot.rest_edge.common.user_limits import limits_of
-from openspot.rest_edge.funds.kyc.rules import KycLevel, KycState, Review, Standing, is_outdated, reviewed
+from openspot.rest_edge.funds.kyc.rules import (
+    DECIDED_STATES,
+    KycLevel,
+    KycState,
+    Review,
+    Standing,
+    is_outdated,
+    reviewed,
+)
 
 _SEALED_AT_A_TIME = 500
 _COLUMNS = """
@@ -159,6 +167,10 @@ async def _save(connection: Any, user_id: str, changed: KycProfile, now: datetim
         user_id, changed.standing.level, changed.standing.status.value, changed.requested_level,
         changed.provider_reference, changed.standing.last_event_at, now,
     )  # fmt: skip
+    if changed.standing.status in DECIDED_STATES:
+        # The documents that were decided on stay as they are, until they are deleted in time.
+        undecided = "UPDATE kyc_documents SET decided_at = $2 WHERE user_id = $1 AND decided_at IS NULL"
+        await connection.execute(undecided, user_id, now)
 
 
 def _profile(row: Any) -> KycProfile:

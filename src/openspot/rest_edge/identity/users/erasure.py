@@ -9,6 +9,7 @@ from openspot.kit.database import Connection, Pool
 PERSONAL_TABLES = (
     "kyc_profiles",
     "kyc_events",
+    "kyc_documents",
     "withdrawal_addresses",
     "notification_settings",
     "conversion_quotes",

@@ -11,8 +11,10 @@ from openspot.http.paging import respond_with_page
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import respond
 from openspot.http.routing import Router
+from openspot.rest_edge.funds.documents.routes import FILE, DocumentIdPath, file_response
 from openspot.rest_edge.funds.kyc.rules import KycState
 from openspot.rest_edge.operators.acting import acting
+from openspot.rest_edge.operators.schemas import Reason
 from openspot.rest_edge.operators.users.paths import UserPath
 from openspot.rest_edge.operators.verification.schemas import (
     DecisionBody,
@@ -21,6 +23,7 @@ from openspot.rest_edge.operators.verification.schemas import (
 )
 from openspot.rest_edge.operators.verification.service import READ_REASON, Verifications
 
+ReasonQuery = Annotated[Reason, Query(description="Why the document is looked at; the trail keeps it")]
 StatusQuery = Annotated[KycState, Query(description="Those in this state")]
 
 _READ = Policy(Access.OPERATOR, permission=Permission.KYC_READ)
@@ -48,9 +51,22 @@ def verification_routes(prefix: str, verifications: Verifications) -> Router:
     async def get_verification(request: Request, user_id: UserPath) -> Response:
         return respond(await verifications.open(user_id, acting(request, READ_REASON)))
 
+    @router.get(
+        "/{userId}/documents/{documentId}", _READ, responses={200: {"content": FILE}},
+        refusals={404: "the user has no such document: KYC_DOCUMENT_NOT_FOUND"},
+        summary="One document of a verification, as a file; the trail notes who looked at it, and why",
+    )  # fmt: skip
+    async def get_verification_document(
+        request: Request, user_id: UserPath, document_id: DocumentIdPath, reason: ReasonQuery
+    ) -> Response:
+        return file_response(*await verifications.document(user_id, document_id, acting(request, reason)))
+
     @router.post(
         "/{userId}/decision", _DECIDE, response=VerificationResponse,
-        refusals=_UNKNOWN | {403: "it is your own account", 409: "the basic information is missing"},
+        refusals=_UNKNOWN | {
+            403: "it is your own account",
+            409: "the basic information is missing, or the check has other documents by now: KYC_DOCUMENTS_CHANGED",
+        },
         summary="Decide on a verification",
     )  # fmt: skip
     async def decide_verification(request: Request, user_id: UserPath, body: DecisionBody) -> Response:

@@ -3,13 +3,16 @@
 An operator's decision counts like an event of the provider: a newer one overrides it.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from openspot.http.errors import HttpError
 from openspot.http.paging import Page, page_of, time_and_id_of, time_place
 from openspot.kit.clock import iso_of
 from openspot.kit.database import Connection, Pool
+from openspot.rest_edge.funds.documents.schemas import described
+from openspot.rest_edge.funds.documents.store import Document, DocumentStore, hashes_of_check
 from openspot.rest_edge.funds.kyc.rules import (
     KycLevel,
     KycState,
@@ -29,6 +32,7 @@ from openspot.rest_edge.operators.verification.schemas import (
     Decision,
     DecisionBody,
     InformationResponse,
+    OperatedDocumentResponse,
     QueuedVerificationResponse,
     VerificationResponse,
 )
@@ -40,14 +44,18 @@ _ANSWERS = {
     Decision.REJECT: (ReviewStatus.COMPLETED, ReviewAnswer.RED, RejectType.FINAL),
 }
 READ_REASON = "opened in the queue"
+OPENED_AT_A_TIME = 4
+"""Documents that are read and opened at a time: each takes several times its size of memory."""
 
 
 class Verifications:
     """The queue and the decisions. Methods raise HttpError: 404 for a user without a verification."""
 
-    def __init__(self, pool: Pool, profiles: KycStore, now: Callable[[], datetime]) -> None:
+    def __init__(self, pool: Pool, profiles: KycStore, documents: DocumentStore, now: Callable[[], datetime]) -> None:
         self._pool = pool
         self._profiles = profiles
+        self._documents = documents
+        self._opening = asyncio.Semaphore(OPENED_AT_A_TIME)
         self._now = now
 
     async def queue(self, status: KycState, limit: int, cursor: str | None) -> Page[QueuedVerificationResponse]:
@@ -59,9 +67,10 @@ class Verifications:
         """One verification with the personal information. The trail says who read it."""
         profile = await self._known(user_id)
         information = await self._profiles.information(user_id)
+        documents = await self._documents.newest(user_id)
         async with self._pool.acquire() as connection, connection.transaction():
             await record(connection, acting, "verification.read", "user", user_id, {}, {})
-        return _described(user_id, profile, None if information is None else InformationResponse(
+        stated = None if information is None else InformationResponse(
             first_name=information.first_name,
             last_name=information.last_name,
             date_of_birth=information.date_of_birth.isoformat(),
@@ -69,10 +78,25 @@ class Verifications:
             city=information.city,
             street=information.street,
             postal_code=information.postal_code,
-        ))  # fmt: skip
+        )  # fmt: skip
+        return _described(user_id, profile, stated, documents)
+
+    async def document(self, user_id: str, document_id: str, acting: Acting) -> tuple[Document, bytes]:
+        """One document with its content. The trail says who looked at which, and why, before anybody sees it."""
+        document = await self._documents.find(user_id, document_id)
+        async with self._opening:
+            content = await self._documents.content(document)
+        looked_at = {"document": document_id, "kind": document.kind.value, "sha256": document.sha256}
+        async with self._pool.acquire() as connection, connection.transaction():
+            await record(connection, acting, "verification.document.read", "user", user_id, {}, looked_at)
+        return document, content
 
     async def decide(self, user_id: str, body: DecisionBody, acting: Acting) -> VerificationResponse:
-        """Decide. 403 for one's own account, 409 to approve a level whose basic information is missing."""
+        """Decide, by the documents of the check.
+
+        403 for one's own account; 409 to approve a level whose basic information is missing, or if the check has other
+        documents than the operator has seen: its user could exchange them between look and decision.
+        """
         operator = acting.operator.name
         require_other_person(operator, user_id, await linked_with(self._pool, operator))
         await self._known(user_id)
@@ -89,12 +113,14 @@ class Verifications:
             return KycProfile(standing, profile.requested_level, profile.provider_reference, now)
 
         async def note(connection: Connection, changed: KycProfile) -> None:
-            await record(
-                connection, acting, f"verification.{body.decision}", "user", user_id, _texts(before[0]), _texts(changed)
-            )
+            found = await hashes_of_check(connection, user_id, changed.provider_reference)
+            if body.documents is not None and {*body.documents} != {*found}:
+                raise HttpError(409, "the check has other documents by now: look at them", "KYC_DOCUMENTS_CHANGED")
+            after = _texts(changed) | ({"documents": ",".join(found)} if found else {})
+            await record(connection, acting, f"verification.{body.decision}", "user", user_id, _texts(before[0]), after)
 
         changed = await self._profiles.change(user_id, change, now, beside=note)
-        return _described(user_id, changed, None)
+        return _described(user_id, changed, None, [])
 
     async def _known(self, user_id: str) -> KycProfile:
         profile = await self._profiles.get(user_id)
@@ -116,10 +142,13 @@ def _queued(row: store.QueuedVerification) -> QueuedVerificationResponse:
         reference=row.provider_reference,
         waits_since=iso_of(row.waits_since),
         has_information=row.has_information,
+        documents=row.documents,
     )
 
 
-def _described(user_id: str, profile: KycProfile, information: InformationResponse | None) -> VerificationResponse:
+def _described(
+    user_id: str, profile: KycProfile, information: InformationResponse | None, documents: Sequence[Document]
+) -> VerificationResponse:
     return VerificationResponse(
         user_id=user_id,
         level=NAMES[profile.standing.level],
@@ -128,4 +157,10 @@ def _described(user_id: str, profile: KycProfile, information: InformationRespon
         reference=profile.provider_reference,
         updated_at=None if profile.updated_at is None else iso_of(profile.updated_at),
         information=information,
+        documents=[
+            OperatedDocumentResponse(
+                **described(each).model_dump(), is_of_this_check=each.reference == profile.provider_reference
+            )
+            for each in documents
+        ],
     )

@@ -9,7 +9,11 @@ from openspot.kit.database import Pool
 # Statuses are few, and each is read along the index from its oldest row on.
 _QUEUE = """
     SELECT user_id, level, status, requested_level, provider_reference, updated_at,
-        sealed_information IS NOT NULL OR clear_information IS NOT NULL AS has_information
+        sealed_information IS NOT NULL OR clear_information IS NOT NULL AS has_information,
+        (
+            SELECT count(*) FROM kyc_documents
+            WHERE kyc_documents.user_id = kyc_profiles.user_id AND reference = provider_reference
+        ) AS documents
     FROM kyc_profiles
     WHERE status = $1 AND (updated_at, user_id) > (coalesce($2::timestamptz, '-infinity'), coalesce($3::text, ''))
     ORDER BY updated_at, user_id LIMIT $4
@@ -18,7 +22,7 @@ _QUEUE = """
 
 @dataclass(frozen=True, slots=True)
 class QueuedVerification:
-    """A user's verification in the queue. `waits_since` is its last change."""
+    """A user's verification in the queue. `waits_since` is its last change, `documents` those of its check."""
 
     user_id: str
     level: int
@@ -27,6 +31,7 @@ class QueuedVerification:
     provider_reference: str | None
     waits_since: datetime
     has_information: bool
+    documents: int
 
 
 async def queue(pool: Pool, status: str, limit: int, after: tuple[datetime, str] | None) -> list[QueuedVerification]:

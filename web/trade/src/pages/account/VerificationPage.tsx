@@ -7,6 +7,7 @@ import { TimeText } from "#lib/components/TimeText.tsx";
 import { rich, t, texts } from "#lib/language.ts";
 import { DetailsForm } from "../../account/DetailsForm.tsx";
 import { DocumentCheck } from "../../account/DocumentCheck.tsx";
+import { Documents } from "../../account/Documents.tsx";
 import { useVerification } from "../../account/queries.ts";
 import type { Schemas } from "../../api/client.ts";
 import { explain } from "../../api/messages.ts";
@@ -139,6 +140,7 @@ function Next({ verification }: { verification: Verification }) {
       )}
       {!hasBasicInformation && <DetailsForm title={t("Next: your details, for the level Basic")} />}
       {hasBasicInformation && <DocumentCheck status={status} />}
+      {(status === "pending" || status === "on_hold") && <Documents />}
       {hasBasicInformation && status !== "pending" && status !== "on_hold" && (
         <DetailsForm title={t("Correct your details")} isCorrection />
       )}
