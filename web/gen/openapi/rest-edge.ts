@@ -1248,6 +1248,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/kyc/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Your documents of the check that began last, and whether more are taken
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request.
+         */
+        get: operations["list_kyc_documents"];
+        put?: never;
+        /**
+         * Upload a document for your verification, while a check is open
+         * @description Only a user may call it. No API key opens it. The `upload` limits count the request. The request leaves an audit record.
+         */
+        post: operations["upload_kyc_document"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/kyc/documents/{documentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Withdraw a document that nobody has decided on
+         * @description Only a user may call it. No API key opens it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        delete: operations["withdraw_kyc_document"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/accounts/balances": {
         parameters: {
             query?: never;
@@ -3856,6 +3900,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/verifications/{userId}/documents/{documentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One document of a verification, as a file; the trail notes who looked at it, and why
+         * @description Only an operator with the permission `kyc.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["get_verification_document"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/verifications/{userId}/decision": {
         parameters: {
             query?: never;
@@ -5212,6 +5276,9 @@ export interface components {
         /**
          * DecisionBody
          * @description The decision, and the level that it is about.
+         *
+         *     `documents` are the SHA-256 of the documents of this check that the operator has seen, in any order. If the check
+         *     has others by now, the decision is refused. Without it, it counts for whatever the check has.
          * @example {
          *       "decision": "approve",
          *       "level": "verified",
@@ -5225,6 +5292,7 @@ export interface components {
              * @enum {string}
              */
             level?: "basic" | "verified";
+            documents?: string[] | null;
             reason: string;
         };
         /**
@@ -5344,6 +5412,12 @@ export interface components {
          * @enum {string}
          */
         Direction: "deposits" | "withdrawals";
+        /**
+         * DocumentKind
+         * @description What a document shows.
+         * @enum {string}
+         */
+        DocumentKind: "identity_front" | "identity_back" | "proof_of_address" | "selfie";
         /**
          * DoneResponse
          * @description The request is done. If it sends a mail, the mail is queued.
@@ -5777,6 +5851,39 @@ export interface components {
          * @enum {string}
          */
         Interval: "1m" | "5m" | "15m" | "30m" | "1h" | "4h" | "1d" | "1w";
+        /**
+         * KycDocumentResponse
+         * @description A document. `size` is in bytes, `sha256` in hex; `name` is what the file was called, null if that was not said.
+         *
+         *     `decidedAt` is when the check that it belongs to was decided, null before that: until then it can be replaced and
+         *     withdrawn. Times are ISO 8601 in UTC.
+         */
+        KycDocumentResponse: {
+            id: string;
+            kind: components["schemas"]["DocumentKind"];
+            mediaType: components["schemas"]["MediaType"];
+            size: number;
+            sha256: string;
+            name: string | null;
+            /** Format: date-time */
+            uploadedAt: string;
+            decidedAt: string | null;
+        };
+        /**
+         * KycDocumentsResponse
+         * @description The caller's documents of the check that began last, the oldest first.
+         *
+         *     `isTaken` says whether a document can be uploaded now. `provider` names the outside provider that takes documents
+         *     in the exchange's place, null if the exchange takes them. `bytesMax` is the largest file in bytes, `documentsMax`
+         *     how many documents may wait for a decision.
+         */
+        KycDocumentsResponse: {
+            isTaken: boolean;
+            provider: string | null;
+            bytesMax: number;
+            documentsMax: number;
+            documents: components["schemas"]["KycDocumentResponse"][];
+        };
         /**
          * KycEventBody
          * @description An event of the provider.
@@ -6276,6 +6383,12 @@ export interface components {
             sequence: number;
         };
         /**
+         * MediaType
+         * @description The types of file that are taken.
+         * @enum {string}
+         */
+        MediaType: "image/jpeg" | "image/png" | "image/webp" | "application/pdf";
+        /**
          * MfaCodeBody
          * @description A code of the authenticator app or, if MFA is enabled, a recovery code.
          * @example {
@@ -6578,6 +6691,22 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             confirmedAt: string | null;
+        };
+        /**
+         * OperatedDocumentResponse
+         * @description A document that a user uploaded. `isOfThisCheck` says whether it belongs to the check that is open or newest.
+         */
+        OperatedDocumentResponse: {
+            id: string;
+            kind: components["schemas"]["DocumentKind"];
+            mediaType: components["schemas"]["MediaType"];
+            size: number;
+            sha256: string;
+            name: string | null;
+            /** Format: date-time */
+            uploadedAt: string;
+            decidedAt: string | null;
+            isOfThisCheck: boolean;
         };
         /**
          * OperatedPaymentResponse
@@ -7519,7 +7648,7 @@ export interface components {
         };
         /**
          * QueuedVerificationResponse
-         * @description A verification. `reference` names the provider's check, where the documents are.
+         * @description A verification. `reference` names the check; `documents` is how many the user has uploaded for it.
          */
         QueuedVerificationResponse: {
             userId: string;
@@ -7532,6 +7661,7 @@ export interface components {
             /** Format: date-time */
             waitsSince: string;
             hasInformation: boolean;
+            documents: number;
         };
         /**
          * QuoteBody
@@ -8553,6 +8683,8 @@ export interface components {
         /**
          * VerificationResponse
          * @description One user's verification with what the user stated, null without any. Reading it stands in the trail.
+         *
+         *     `documents` are those that the user uploaded last, the oldest first. A decision does not repeat them.
          */
         VerificationResponse: {
             userId: string;
@@ -8564,6 +8696,7 @@ export interface components {
             reference: string | null;
             updatedAt: string | null;
             information: components["schemas"]["InformationResponse"] | null;
+            documents: components["schemas"]["OperatedDocumentResponse"][];
         };
         /**
          * VerifyEmailBody
@@ -8733,6 +8866,13 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
+        };
+        /**
+         * WithdrawnResponse
+         * @description The document is deleted.
+         */
+        WithdrawnResponse: {
+            success: boolean;
         };
     };
     responses: never;
@@ -15167,6 +15307,290 @@ export interface operations {
             };
             /** @description the body is not application/json */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_kyc_documents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KycDocumentsResponse"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    upload_kyc_document: {
+        parameters: {
+            query: {
+                /** @description What the document shows */
+                kind: components["schemas"]["DocumentKind"];
+                /** @description What the file is called, without a path; operators see it */
+                name?: string | null;
+                /** @description Id of the document that this one takes the place of */
+                replaces?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "image/jpeg": string;
+                "image/png": string;
+                "image/webp": string;
+                "application/pdf": string;
+            };
+        };
+        responses: {
+            /** @description it was uploaded before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KycDocumentResponse"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KycDocumentResponse"];
+                };
+            };
+            /** @description a parameter is not valid, the file is none of JPEG, PNG, WebP and PDF, or is not whole: KYC_DOCUMENT_INVALID */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no document to replace: KYC_DOCUMENT_NOT_FOUND */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the file did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no check is open: KYC_CHECK_NOT_OPEN; as many as allowed wait for a decision: KYC_DOCUMENTS_MAX; another upload of yours is under way: KYC_UPLOAD_IN_PROGRESS; or an outside provider takes documents: KYC_PROVIDER_TAKES_DOCUMENTS */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the file is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is none of image/jpeg, image/png, image/webp and application/pdf */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no provider is set up: KYC_PROVIDER_UNAVAILABLE; too many uploads are under way: KYC_UPLOADS_BUSY; or there is no place for more documents: KYC_STORAGE_FULL */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    withdraw_kyc_document: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document */
+                documentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WithdrawnResponse"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description you have no such document */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the document was decided on: KYC_DOCUMENT_DECIDED */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -27585,6 +28009,92 @@ export interface operations {
             };
         };
     };
+    get_verification_document: {
+        parameters: {
+            query: {
+                /** @description Why the document is looked at; the trail keeps it */
+                reason: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the user */
+                userId: string;
+                /** @description Id of the document */
+                documentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
+                    "application/pdf": string;
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the user has no such document: KYC_DOCUMENT_NOT_FOUND */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     decide_verification: {
         parameters: {
             query?: never;
@@ -27655,7 +28165,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the basic information is missing */
+            /** @description the basic information is missing, or the check has other documents by now: KYC_DOCUMENTS_CHANGED */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0060"
-down_revision = "0057"
+down_revision = "0058"
 branch_labels = None
 depends_on = None
 
