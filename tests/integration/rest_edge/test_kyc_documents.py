@@ -155,12 +155,16 @@ async def test_a_connection_that_ends_within_the_body_leaves_nothing_and_gives_i
     monkeypatch.setattr(receiving, "BODY_PAUSE_S_MAX", 600.0)
     monkeypatch.setattr(receiving, "BODY_S_MAX", 600.0)
     await begin_check(edge)
-    _, writer = await asyncio.open_connection(edge.settings.host, edge.settings.rest_port)
     head = f"POST /api/v1/kyc/documents?kind=selfie HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {edge.token}\r\n"
-    writer.write(f"{head}Content-Type: image/png\r\nContent-Length: {len(PASSPORT)}\r\n\r\n".encode() + PASSPORT[:-9])
-    await writer.drain()
+    head += f"Content-Type: image/png\r\nContent-Length: {len(PASSPORT)}\r\n\r\n"
+    writers: list[asyncio.StreamWriter] = []
 
     async def is_under_way() -> bool:
+        # Where the look itself comes first, the connection is refused: then another one tries.
+        _, writer = await asyncio.open_connection(edge.settings.host, edge.settings.rest_port)
+        writers.append(writer)
+        writer.write(head.encode() + PASSPORT[:-9])
+        await writer.drain()
         reply = await upload(edge)
         if reply.status == 409:
             assert reply.code == "KYC_UPLOAD_IN_PROGRESS"
@@ -169,7 +173,8 @@ async def test_a_connection_that_ends_within_the_body_leaves_nothing_and_gives_i
         return False
 
     await eventually(is_under_way)
-    writer.close()
+    for writer in writers:
+        writer.close()
 
     async def has_ended() -> bool:
         return (await upload(edge)).status == 201

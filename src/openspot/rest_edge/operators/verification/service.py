@@ -86,9 +86,9 @@ class Verifications:
         document = await self._documents.find(user_id, document_id)
         async with self._opening:
             content = await self._documents.content(document)
-        looked_at = {"document": document_id, "kind": document.kind.value, "sha256": document.sha256}
+        opened = {"document": document_id, "kind": document.kind.value, "sha256": document.sha256}
         async with self._pool.acquire() as connection, connection.transaction():
-            await record(connection, acting, "verification.document.read", "user", user_id, {}, looked_at)
+            await record(connection, acting, "verification.document.read", "user", user_id, {}, opened)
         return document, content
 
     async def decide(self, user_id: str, body: DecisionBody, acting: Acting) -> VerificationResponse:
