@@ -7,8 +7,10 @@ import contextlib
 import gc
 import importlib
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO, cast
 
 import argon2
 import hypothesis
@@ -45,12 +47,30 @@ os.environ.setdefault("MIMALLOC_ALLOW_THP", "0")
 hypothesis.settings.register_profile("openspot", deadline=None)
 hypothesis.settings.load_profile("openspot")
 
+
+class PresentOutput:
+    """Writes to what is `sys.stdout` at the moment.
+
+    Services log in threads, while a test exchanges `sys.stdout`. The `print` of Python 3.11 holds no reference to it,
+    so that the process could end with a segmentation fault.
+    """
+
+    def write(self, text: str) -> int:
+        """Write `text`."""
+        return sys.stdout.write(text)
+
+    def flush(self) -> None:
+        """Write what waits."""
+        sys.stdout.flush()
+
+
 # Tracebacks without the values of all variables, which take seconds to render.
 structlog.configure(
     processors=[
         *structlog.get_config()["processors"][:-1],
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
-    ]
+    ],
+    logger_factory=structlog.PrintLoggerFactory(cast(TextIO, PresentOutput())),
 )
 
 # A hash of the platform's cost takes a tenth of a second of both cores, and each engine begins with one.

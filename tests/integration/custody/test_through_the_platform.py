@@ -136,7 +136,7 @@ async def test_money_comes_in_and_leaves_once_and_every_book_agrees(
     again = await edge("GET", "/accounts/deposit-address?asset=BTC&network=bitcoin")
     assert again.body == {
         "asset": "BTC", "network": "bitcoin", "address": address, "tag": None, "confirmations": 2, "minimum": "0.0001",
-        "simulated": True,
+        "simulated": True, "depositsEnabled": True,
     }  # fmt: skip
     address_id = await saved(edge)
     created = await withdraw(edge, address_id, "0.05", clientWithdrawalId="payout-1")

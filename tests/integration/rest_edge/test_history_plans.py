@@ -35,7 +35,12 @@ SHAPES = {
     "trades, half way back": TRADES,
     "ledger entries": ENTRIES,
     "ledger entries, half way back": ENTRIES,
-    "deposits": {"custody_deposits_of_user", "ledger_entries_deposits", "custody_deposits_pkey"},
+    "deposits": {
+        "custody_deposits_of_user",
+        "ledger_entries_deposits",
+        "custody_deposits_pkey",
+        "transfer_pauses_pkey",
+    },
 }
 """The indexes that each page is read along. A page reads no table otherwise."""
 ALONG_AN_INDEX = {"Index Scan", "Index Only Scan", "Bitmap Index Scan", "Bitmap Heap Scan"}

@@ -24,8 +24,10 @@ from tests.support.engine_client import EngineClient
 from tests.support.fair_prices import FakeFairPrices
 from tests.support.http_routes import all_routes
 from tests.support.in_process_platform import running
+from tests.support.money_user import BASIC_INFORMATION
 from tests.support.push_service import new_device
 from tests.support.rest_client import Reply, RestClient
+from tests.support.sample_documents import picture
 
 OWNER_EMAIL = "owner@example.org"
 STRANGER_EMAIL = "stranger@example.org"
@@ -136,6 +138,16 @@ async def withdrawal_address(users: Users) -> str:
     return str((await users.make("/users/me/withdrawal-addresses", body))["id"])
 
 
+async def document(users: Users) -> str:
+    """A document for a check that is open."""
+    await users.as_owner("POST", "/kyc/basic-info", BASIC_INFORMATION)
+    await users.as_owner("POST", "/kyc/start", {"level": "verified"})
+    headers = {"Content-Type": "image/png"}
+    reply = await users.client("POST", "/kyc/documents?kind=selfie", raw=picture("PNG"), headers=headers)
+    assert reply.status == 201, reply.body
+    return str(reply.body["id"])
+
+
 async def session(users: Users) -> str:
     """A second session of the owner."""
     logged_in = await log_in(users.client, OWNER_EMAIL)
@@ -198,6 +210,7 @@ BY_PATH = {
     "DELETE /accounts/withdrawals/{withdrawalId}": Owned(withdrawal),
     "DELETE /users/me/withdrawal-addresses/{addressId}": Owned(withdrawal_address),
     "DELETE /users/me/sessions/{sessionId}": Owned(session),
+    "DELETE /kyc/documents/{documentId}": Owned(document),
     "DELETE /api-keys/{id}": Owned(api_key),
     "POST /api-keys/{id}/rotate": Owned(api_key, {}),
     "PATCH /alerts/{alertId}": Owned(price_alert, {"price": "901"}),

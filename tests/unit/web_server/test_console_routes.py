@@ -11,6 +11,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from page_routes import routes
 
 from openspot.engine_client.administrators import EngineSessions
 from openspot.http.api_keys.networks import AllowedNetworks
@@ -166,6 +167,14 @@ async def test_nothing_is_compared_while_the_engine_is_silent(console: Console, 
     assert (reply.status, reply.json["code"]) == (503, "SERVICE_UNAVAILABLE")
 
 
+@pytest.mark.parametrize("console", [("", 60.0)], indirect=True)
+async def test_no_call_of_the_server_hides_a_page(console: Console) -> None:
+    hidden = [
+        path for path in routes("console") if (await ask(console.application, "GET", f"/console{path}")).status != 418
+    ]
+    assert hidden == []
+
+
 WAITS_FOR_ANOTHER = """
 import sys
 print(sys.argv[1:], file=sys.stderr)
@@ -178,7 +187,7 @@ async def test_adjustments_are_booked_in_the_name_of_the_operator_and_the_comman
     console: Console,
 ) -> None:
     async def book(body: bytes, headers: Any = OPERATOR) -> int:
-        reply = await ask(console.application, "POST", "/console/adjustments", headers=headers, body=body)
+        reply = await ask(console.application, "POST", "/console/bookings", headers=headers, body=body)
         return int(reply.status)
 
     assert await book(b'{"reason":"--plan"}', {}) == 401
@@ -191,7 +200,7 @@ async def test_adjustments_are_booked_in_the_name_of_the_operator_and_the_comman
         return not console.booking.is_running
 
     await eventually(is_idle, 60)
-    state = await ask(console.application, "GET", "/console/adjustments.json", headers=OPERATOR)
+    state = await ask(console.application, "GET", "/console/bookings.json", headers=OPERATOR)
     assert "exit code 3: ['--operator=engine:" in state.json["failure"]
     assert "'--reason=--plan'" in state.json["failure"]
 

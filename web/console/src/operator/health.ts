@@ -101,14 +101,14 @@ export function useBookingState() {
   return useQuery({
     queryKey: ["booking"],
     queryFn: async ({ signal }) =>
-      (await callWebServer(edge, "GET", "/adjustments.json", { signal })) as BookingState,
+      (await callWebServer(edge, "GET", "/bookings.json", { signal })) as BookingState,
     refetchInterval: (query) => (query.state.data?.running ? BUSY_INTERVAL_MS : INTERVAL_MS),
   });
 }
 
 /** Start to book what the engine alone has. Rejects with WebServerError. */
 export function bookAdjustments(edge: Edge, reason: string) {
-  return callWebServer(edge, "POST", "/adjustments", { body: { reason }, endsSession: true });
+  return callWebServer(edge, "POST", "/bookings", { body: { reason }, endsSession: true });
 }
 
 /** Start a comparison of the engine with its mirrors. Fails with WebServerError. */
