@@ -141,7 +141,7 @@ def own_platform(pages_folder: Path) -> Iterator[ChildPlatform]:
 @contextmanager
 def serving_platform(pages_folder: Path) -> Iterator[Served]:
     """Start a platform that serves the built pages, and end it."""
-    own, *ports = (free_port() for _ in range(7))
+    own, *ports = (free_port(lasting=True) for _ in range(7))
     origins = ",".join(f"http://127.0.0.1:{port}" for port in (own, *ports))
     folder = Path(tempfile.mkdtemp(prefix="openspot-browser-"))
     running: list[BackgroundPages] = []

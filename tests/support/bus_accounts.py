@@ -45,7 +45,9 @@ class BusAccounts:
             for number in range(1, ACCOUNTS + 1)
         }
         configuration = NatsConfiguration(is_synced=False, further={"accounts": accounts})
-        server = EmbeddedNats(self._folder / f"bus-{self._servers}", free_port(), configuration=configuration)
+        server = EmbeddedNats(
+            self._folder / f"bus-{self._servers}", free_port(lasting=True), configuration=configuration
+        )
         server.start()
         return server
 

@@ -127,8 +127,8 @@ def settings(tmp_path: Path, database_url: str, nats_url: str) -> Settings:
     return platform_settings(tmp_path, database_url, nats_url)
 
 
-def platform_settings(data_dir: Path, database_url: str, nats_url: str) -> PlatformSettings:
-    """Settings for tests of services: these servers, free ports, and no throttling."""
+def platform_settings(data_dir: Path, database_url: str, nats_url: str, *, shared: bool = False) -> PlatformSettings:
+    """Settings for tests of services, which several may share: these servers, free ports, and no throttling."""
     return PlatformSettings(
         database_url=database_url,
         nats_url=nats_url,
@@ -141,7 +141,7 @@ def platform_settings(data_dir: Path, database_url: str, nats_url: str) -> Platf
         throttle_enabled=False,
         positions_throttle_enabled=False,
         engine_open_orders_expected=OPEN_ORDERS_EXPECTED,
-        **free_ports(),
+        **free_ports(lasting=shared),
     )
 
 

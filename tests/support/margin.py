@@ -158,7 +158,7 @@ class MarginMarket(MirroredMarket):
 async def margin_market(folder: Path, databases: TestDatabases, margins: int = 0) -> AsyncIterator[MarginMarket]:
     """A funded market at 100 USD for a BTC, and `margins` processes of the margin service side by side."""
     with own_bus(folder) as (server, data), databases.lend() as url:
-        settings = platform_settings(data, url, server.url).model_copy(
+        settings = platform_settings(data, url, server.url, shared=True).model_copy(
             update={"margin_scan_s": 0.3, "margin_liquidation_pause_s": 0.3}
         )
         async with _running_market(settings, margins) as market:

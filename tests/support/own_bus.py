@@ -20,7 +20,7 @@ def own_bus(run_folder: Path) -> Iterator[tuple[EmbeddedNats, Path]]:
     folder = run_folder / f"own-nats-{number}"
     data = run_folder / f"own-data-{number}"
     data.mkdir()
-    server = EmbeddedNats(folder, free_port(), configuration=NatsConfiguration(is_synced=False))
+    server = EmbeddedNats(folder, free_port(lasting=True), configuration=NatsConfiguration(is_synced=False))
     server.start()
     try:
         yield server, data

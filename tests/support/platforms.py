@@ -20,8 +20,8 @@ def child_platform(
     Its database does not sync, as no test cuts the power: a sync takes milliseconds, and a start makes thousands. Its
     requests have time: other platforms run beside it, and a login that the database delays is no failure.
     """
-    names = (*free_ports(), "nats_port")
-    ports = {variable(name, PlatformSettings): str(free_port()) for name in names}
+    given = free_ports(lasting=True) | {"nats_port": free_port(lasting=True)}
+    ports = {variable(name, PlatformSettings): str(port) for name, port in given.items()}
     chosen = ports | {"OPENSPOT_EMBEDDED_POSTGRES_SYNCED": "false", "OPENSPOT_REQUEST_TIMEOUT_S": str(stretched(10))}
     return ChildPlatform(data_dir, chosen | (environment or {}), arguments=arguments)
 

@@ -152,7 +152,7 @@ def malformed(subject: str) -> float:
 async def target(folder: Path, databases: TestDatabases) -> AsyncIterator[Target]:
     """Running services, in which alice and bob have funds."""
     with own_bus(folder) as (server, data), databases.lend() as url:
-        async with _attacked(_complete(platform_settings(data, url, server.url))) as attacked:
+        async with _attacked(_complete(platform_settings(data, url, server.url, shared=True))) as attacked:
             yield attacked
 
 

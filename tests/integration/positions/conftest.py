@@ -43,7 +43,7 @@ class PositionService:
 def service(run_folder: Path, databases: TestDatabases) -> Iterator[PositionService]:
     """The service. The platform knows alice, bob and carol."""
     with own_bus(run_folder) as (server, data), databases.lend() as database_url:
-        settings = platform_settings(data, database_url, server.url).model_copy(
+        settings = platform_settings(data, database_url, server.url, shared=True).model_copy(
             update={"position_mark_s": MARK_S, "position_import_bytes_max": IMPORT_BYTES_MAX}
         )
         prices = FakePrices(settings)

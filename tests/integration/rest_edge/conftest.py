@@ -35,7 +35,7 @@ MAILS_BEING_SENT = "SELECT count(*) FROM mail_outbox WHERE attempts > 0 AND next
 def shared_edge(run_folder: Path, databases: TestDatabases) -> Iterator[Background]:
     """The edge of this folder, in a thread of its own."""
     with own_bus(run_folder) as (server, data), databases.lend() as database_url:
-        settings = platform_settings(data, database_url, server.url)
+        settings = platform_settings(data, database_url, server.url, shared=True)
         with in_background(settings, running_edge(settings)) as edge:
             yield edge
 

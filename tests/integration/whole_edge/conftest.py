@@ -56,7 +56,7 @@ def whole_edge(
             # They have the most routes.
             "rules": "complete",
         }
-        settings = platform_settings(data, database_url, server.url).model_copy(update=changes)
+        settings = platform_settings(data, database_url, server.url, shared=True).model_copy(update=changes)
         with background(settings, *SERVICES) as services:
             user_id = services.run(_registered(settings))
             client_tokens = services.run(_tokens(settings, user_id))
