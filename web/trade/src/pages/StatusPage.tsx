@@ -111,6 +111,7 @@ export default function StatusPage() {
       <PageHeader title={t("Status")}>
         {status.data ? summary(status.data) : t("What works at this moment.")}
       </PageHeader>
+      <PausedTransfers />
       <Card flush>
         <DataTable
           label={t("Functions")}
@@ -129,7 +130,6 @@ export default function StatusPage() {
           }
         />
       </Card>
-      <PausedTransfers />
       <p className={classes.note}>
         {link.state === "live"
           ? t("Your own connection: live prices arrive.")
