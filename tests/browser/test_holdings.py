@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from openspot.up.child_platform import ChildPlatform
 from tests.support.trading_screen import Exchange, NewWindow, Trader
-from tests.support.waiting import stretched
+from tests.support.waiting import stretched, until
 
 pytestmark = pytest.mark.proof
 
@@ -40,9 +40,15 @@ def test_holdings_add_up_and_agree_with_wallet_and_portfolio(
     exchange.deposit([(trader, "USD", "1000"), (trader, "ETH", "3")])
     record(platform, trader, "b1", 60, type="acquisition", quantity="2.5", value="5000")
     record(platform, trader, "s1", 20, type="disposal", quantity="0.5", value="1500")
-    page.reload()
-    # 2 of the 3 cost 4,000; nobody has told what the third cost.
     row = screen.row("Holdings", "ETH")
+
+    def has_the_price() -> bool:
+        page.reload()
+        expect(row).to_be_visible()
+        return "9,000.00 USD" in row.inner_text()
+
+    until(has_the_price, "the holdings do not get the price")
+    # 2 of the 3 cost 4,000; nobody has told what the third cost.
     for text in ("3 ETH", "9,000.00 USD", "4,000.00 USD", "of 2 ETH", "+2,000.00 USD", "50.00 %", "+500.00 USD"):
         expect(row).to_contain_text(text)
     expect(page.get_by_text("The cost of what came by a deposit")).to_be_visible()

@@ -53,6 +53,7 @@ async def pasted(platform: ChildPlatform, folder: Path, guide: str, usd: str = "
 async def test_custody(platform: ChildPlatform, tmp_path: Path) -> None:
     printed = await pasted(platform, tmp_path, "custody.md")
     assert '"level":"verified"' in printed
+    assert '"kind":"proof_of_address"' in printed
     assert "WARM     60 SOL (12,000.00 USD)" in printed
     assert '"status":"completed"' in printed
     assert printed.endswith("entries, unbroken\n")
