@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from openspot.http.policy import Permission
 from openspot.web_server.booking import BODY_BYTES_MAX, Booking, reason_in
+from openspot.web_server.bounded_body import BodyTooLargeError, request_body
 from openspot.web_server.custody_gateway import CustodyGateway, refusal
 from openspot.web_server.health_report import HealthReporter
 from openspot.web_server.operators import Operators, Refused, SilentError
@@ -103,13 +104,10 @@ def console_routes(
         except SilentError as error:
             return refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}, and without it nothing can be booked")
         assert not isinstance(operator, Refused), "a refusal was returned"
-        raw = b""
-        async for chunk in request.stream():
-            raw += chunk
-            if len(raw) > BODY_BYTES_MAX:
-                return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body has at most {BODY_BYTES_MAX} bytes")
         try:
-            reason = reason_in(raw)
+            reason = reason_in(await request_body(request, BODY_BYTES_MAX))
+        except BodyTooLargeError as error:
+            return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error))
         except ValueError as error:
             return refusal(HTTPStatus.BAD_REQUEST, str(error))
         if not booking.book(operator.name, reason):

@@ -10,7 +10,7 @@ import aiohttp
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from openspot.web_server.bounded_body import whole_body
+from openspot.web_server.bounded_body import BodyTooLargeError, request_body, whole_body
 
 BODY_BYTES_MAX = 4096
 _WITHDRAWAL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -40,11 +40,10 @@ class CustodyGateway:
         return await self._pass_on(request, f"{self._url}/{decision}")
 
     async def _pass_on(self, request: Request, url: str) -> Response:
-        body = b""
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > BODY_BYTES_MAX:
-                return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body has at most {BODY_BYTES_MAX} bytes")
+        try:
+            body = await request_body(request, BODY_BYTES_MAX)
+        except BodyTooLargeError as error:
+            return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error))
         return await self._pass(request, url, body)
 
     async def _pass(self, request: Request, url: str, body: bytes) -> Response:

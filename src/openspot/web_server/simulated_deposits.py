@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from openspot.kit.log import get_logger
-from openspot.web_server.bounded_body import whole_body
+from openspot.web_server.bounded_body import BodyTooLargeError, request_body, whole_body
 from openspot.web_server.custody_gateway import refusal
 from openspot.web_server.operator_command import PROGRAM, end, environment_for, last_line
 
@@ -62,13 +62,10 @@ class SimulatedDeposits:
 
     async def deposit(self, request: Request) -> Response:
         """Play the deposit in the request's body. Returns 202: it is sent, and counts after its blocks."""
-        raw = b""
-        async for chunk in request.stream():
-            raw += chunk
-            if len(raw) > BODY_BYTES_MAX:
-                return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body has at most {BODY_BYTES_MAX} bytes")
         try:
-            body = msgspec.json.decode(raw, type=DepositBody)
+            body = msgspec.json.decode(await request_body(request, BODY_BYTES_MAX), type=DepositBody)
+        except BodyTooLargeError as error:
+            return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error))
         except msgspec.DecodeError as error:
             return refusal(HTTPStatus.BAD_REQUEST, f"the body is not valid: {error}")
         fault = _fault_of(body)

@@ -11,7 +11,6 @@ import aiohttp
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from page_routes import routes
 
 from openspot.engine_client.administrators import EngineSessions
 from openspot.http.api_keys.networks import AllowedNetworks
@@ -28,6 +27,10 @@ from openspot.web_server.supervised import Supervised
 from tests.support.asgi import ask
 from tests.support.edge_operators import engine_token, participant_in
 from tests.support.waiting import eventually, stretched
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
+
+from page_routes import routes
 
 OPERATOR = {"authorization": f"Bearer {engine_token('operator')}"}
 TRADER = {"authorization": f"Bearer {engine_token('trader')}"}
