@@ -36,8 +36,21 @@ ROOT = Path(__file__).resolve().parent.parent
 CODE = "src/openspot"
 TABLE = "tools/mutants.toml"
 LISTED = "tools/surviving_mutants.toml"
-COPIED = ("src", "tests", "tools", "proto", "docs", "pyproject.toml")
-"""What the tests read: the copy has nothing else of the project."""
+LEFT_OUT = (
+    ".git",
+    ".venv",
+    ".openspot",
+    ".external",
+    ".hypothesis",
+    ".*_cache",
+    "__pycache__",
+    "*.egg-info",
+    "dist",
+    "node_modules",
+    "target",
+    "test-results",
+)
+"""What the copy does not have: what is built, installed or kept, not written. A unit test may read all the rest."""
 CHANGED_MUTANTS = 60
 CHANGED_MODULES = 6
 """The most mutants of a run for what changed, and the most modules that they come from."""
@@ -170,16 +183,12 @@ class Copy:
     def __init__(self, folder: Path, files: Sequence[str], tests: Sequence[str], noise: Sequence[str]) -> None:
         self.folder = folder
         self.files = files
-        for name in COPIED:
-            source = ROOT / name
-            if source.is_dir():
-                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
-            else:
-                shutil.copy(source, folder / name)
+        shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*LEFT_OUT), dirs_exist_ok=True)
+        copied = sorted(path.name for path in folder.iterdir())
         options = {
             "source_paths": ["src"],
             "only_mutate": list(files),
-            "also_copy": [name for name in COPIED if name not in {"src", "tests", "pyproject.toml"}],
+            "also_copy": [name for name in copied if name not in {"src", "tests", "pyproject.toml"}],
             "do_not_mutate_patterns": list(noise),
             "pytest_add_cli_args": ["-p", "no:cacheprovider", "--hypothesis-seed=1"],
             "pytest_add_cli_args_test_selection": list(tests),

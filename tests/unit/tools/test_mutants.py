@@ -106,6 +106,13 @@ def test_what_changed_is_what_reads_differently(monkeypatch: pytest.MonkeyPatch,
     assert mutants.changed_functions("v1", [changed, new]) == {("domain/changed.py", "A.f"), ("domain/new.py", "fresh")}
 
 
+@pytest.mark.skipif(not (mutants.ROOT / ".git").exists(), reason="without a repository nobody knows what is kept")
+def test_a_copy_has_every_file_of_the_repository(tmp_path: Path) -> None:
+    Copy(tmp_path, [], [], [])
+    kept = {file for file in mutants.git("ls-files").splitlines() if (mutants.ROOT / file).exists()}
+    assert kept == {file for file in kept if (tmp_path / file).exists()}
+
+
 @pytest.fixture
 def endless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Copy:
     """A copy in which mutmut has tried one of two mutants, and then does not end, also when it is asked to."""
