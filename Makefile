@@ -22,13 +22,14 @@ setup:         ## Make .venv, install the locked packages, build the pages, and 
 venue:         ## Install the library that the venue adapter needs
 	@$(PYTHON) tools/setup.py --venue
 
-test:          ## Set up for development, check the house rules, run the tests; ARGS=tests/unit/http for a part
+test:          ## Set up for development, check most house rules, run the tests; ARGS=tests/unit/http for a part
 	@$(PYTHON) tools/setup.py --development
-	@$(RUN)/python tools/check.py
+	@$(RUN)/python tools/check.py --quick
 	@$(RUN)/python -m pytest -n auto -m "not proof" $(ARGS)
 
-proof:         ## Set up for development, run the tests that take longer; ARGS=tests/e2e for a part
+proof:         ## Set up for development, run the checks and tests that take longer; ARGS=tests/e2e for a part
 	@$(PYTHON) tools/setup.py --development
+	@$(if $(ARGS),,$(RUN)/python tools/check.py --costly)
 	@$(RUN)/python -m pytest -n auto -m proof $(ARGS)
 	@$(if $(ARGS),,$(RUN)/python tools/mutants.py --changed)
 

@@ -1,9 +1,15 @@
-"""The house rules, side by side on all cores; the first that is broken ends the run."""
+"""The house rules, side by side on all cores; the first that is broken ends the run.
 
+tools/check.py            all of them (`make check`)
+tools/check.py --quick    all but the costly ones, of which no fact depends (`make test`)
+tools/check.py --costly   what `--quick` leaves out (`make proof`)
+"""
+
+import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
@@ -18,7 +24,6 @@ CHECKS = (
     ("format", ("ruff", "format", "--check", "--quiet", ".")),
     ("lint", ("ruff", "check", "--quiet", ".")),
     ("layers", ("lint-imports",)),
-    ("dead code", ("python", "tools/dead_code.py")),
     ("generated code", ("python", "tools/generate_protocol.py", "--check")),
     ("HTTP pages", ("python", "tools/http_pages.py", "--check")),
     ("WebSocket document", ("python", "tools/websocket_document.py", "--check")),
@@ -29,13 +34,14 @@ CHECKS = (
     ("settings page", ("python", "tools/settings_page.py", "--check")),
     ("table of processes", ("python", "tools/process_table.py", "--check")),
 )
-
-
+COSTLY_CHECKS = (("dead code", ("python", "tools/dead_code.py")),)
 RUST_CHECKS = (
     ("Rust format", ("fmt", "--check")),
-    ("Rust lint", ("clippy", "--quiet", "--all-targets", "--all-features", "--", "-D", "warnings")),
     ("Rust tests", ("test", "--quiet")),
 )
+COSTLY_RUST_CHECKS = (("Rust lint", ("clippy", "--quiet", "--all-targets", "--all-features", "--", "-D", "warnings")),)
+Check = tuple[str, tuple[str, ...]]
+"""A name, and the program with its arguments."""
 
 
 def passes(name: str, command: list[str], folder: Path) -> bool:
@@ -53,9 +59,9 @@ def has_component(cargo: str, component: str) -> bool:
     return subprocess.run([cargo, component, "--version"], check=False, capture_output=True).returncode == 0
 
 
-def pages_pass() -> bool:
+def pages_pass(*options: str) -> bool:
     """Whether the checks of web/ pass. Without Node and its packages they are left out, except in CI."""
-    command = [sys.executable, str(ROOT / "tools/web.py"), "check"]
+    command = [sys.executable, str(ROOT / "tools/web.py"), "check", *options]
     outcome = subprocess.run(command, cwd=ROOT, check=False, text=True, capture_output=True)
     if outcome.returncode == NOT_POSSIBLE and not os.environ.get("CI"):
         print(f"{outcome.stdout}{outcome.stderr}CHECK LEFT OUT: pages", flush=True)
@@ -67,13 +73,13 @@ def pages_pass() -> bool:
     return True
 
 
-def rust_passes() -> bool:
-    """Whether the checks of the Rust core pass. They run one after the other, since each locks the build folder."""
+def rust_passes(checks: Sequence[Check]) -> bool:
+    """Whether these checks of the Rust core pass. They run one after the other, since each locks the build folder."""
     cargo = cargo_path()
     if cargo is None:
         print("no Rust toolchain here: the Rust core is neither checked nor tested", flush=True)
         return True
-    for name, (component, *arguments) in RUST_CHECKS:
+    for name, (component, *arguments) in checks:
         if component != "test" and not has_component(cargo, component):
             print(f"check left out, cargo {component} is not installed: {name}", flush=True)
         elif not passes(name, [cargo, component, *arguments], ROOT / "rust/matching"):
@@ -82,12 +88,22 @@ def rust_passes() -> bool:
 
 
 def main() -> int:
-    """Run every check; answers 1 and shows the output of the first that fails."""
+    """Run the checks; answers 1 and shows the output of the first that fails."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = parser.add_mutually_exclusive_group()
+    parts.add_argument("--quick", action="store_true", help="all but the costly ones")
+    parts.add_argument("--costly", action="store_true", help="the costly ones alone")
+    options = parser.parse_args()
+    rust = (*(() if options.costly else RUST_CHECKS), *(() if options.quick else COSTLY_RUST_CHECKS))
+    others = (*(() if options.costly else CHECKS), *(() if options.quick else COSTLY_CHECKS))
     # Those that take longest begin first, so that the cores end together.
-    checks: list[Callable[[], bool]] = [pages_pass, rust_passes]
+    checks: list[Callable[[], bool]] = [
+        partial(pages_pass, *(["--quick"] if options.quick else [])),
+        partial(rust_passes, rust),
+    ]
     checks += [
         partial(passes, name, [str(Path(sys.executable).parent / program), *arguments], ROOT)
-        for name, (program, *arguments) in CHECKS
+        for name, (program, *arguments) in others
     ]
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         for outcome in as_completed([threads.submit(check) for check in checks]):

@@ -1,7 +1,7 @@
 """The browser pages of web/: build, check, generate, develop.
 
     tools/web.py build      web/dist, unless it is up to date already
-    tools/web.py check      format, types, lint, unit tests, generated code
+    tools/web.py check      format, types, lint, unit tests, generated code; --quick: without format and presets' rules
     tools/web.py generate   web/gen from proto/ and docs/protocol/openapi/
     tools/web.py format     format the code
     tools/web.py lock       renew web/package-lock.json and web/browser/package-lock.json
@@ -73,9 +73,9 @@ def stale_generated(part: Part, node: Node) -> list[str]:
         )
 
 
-def checked_digest() -> str:
-    """A digest over everything that the checks read."""
-    digest = hashlib.sha256(inputs_digest().encode())
+def checked_digest(scope: str) -> str:
+    """A digest over everything that the checks of a scope, "all" or "quick", read."""
+    digest = hashlib.sha256(f"{scope} {inputs_digest()}".encode())
     documents = (OPENAPI / f"{name}.json" for name in OPENAPI_DOCUMENTS)
     scenarios = sorted(SCENARIOS.glob("*.txt"))
     for path in (Path(__file__), *documents, *scenarios, *sorted((ROOT / "proto").rglob("*.proto"))):
@@ -83,40 +83,52 @@ def checked_digest() -> str:
     return digest.hexdigest()
 
 
-def check(progress: Progress, part: Part) -> None:
-    """Run every check of web/, unless all passed with the files as they are.
+def check(progress: Progress, part: Part, *, quick: bool) -> None:
+    """Run every check of web/, unless all passed with the files as they are. `quick` leaves out the format, and the
+    lint rules of presets.
 
     Types and lint take as long as all the others, which run beside them. Raises WebError or CommandFailedError.
     """
     node = development_node(part)
-    stamp, digest = WEB / "node_modules" / CHECKED_STAMP, checked_digest()
-    if stamp.exists() and stamp.read_text("utf-8") == digest:
+    stamp = WEB / "node_modules" / CHECKED_STAMP
+    all_passed, quick_passed = checked_digest("all"), checked_digest("quick")
+    passed = stamp.read_text("utf-8") if stamp.exists() else ""
+    if passed == all_passed or (quick and passed == quick_passed):
         part.done("checks passed before")
         return
     with ThreadPoolExecutor() as threads:
-        others = threads.submit(check_all_but_lint, progress.part("other checks"), node)
+        others = threads.submit(
+            check_all_but_lint, progress.part("other checks"), node, quick=quick, quick_passed=passed == quick_passed
+        )
         try:
             part.step("types and lint")
-            node.run(part, TYPES_AND_LINT)
+            node.run(part, TYPES_AND_LINT, *(["--own-rules"] if quick else []))
             part.done("types and lint passed")
             others.result()
         except BaseException:
             # What still runs would be waited for.
             progress.cancel()
             raise
-    stamp.write_text(digest, "utf-8")
+    stamp.write_text(quick_passed if quick else all_passed, "utf-8")
 
 
-def check_all_but_lint(part: Part, node: Node) -> None:
-    """Check format, unit tests and generated code. Raises WebError or CommandFailedError at the first that fails."""
-    part.step("format")
-    node.run_tool(part, "prettier", "--check", "--log-level", "warn", ".")
+def check_all_but_lint(part: Part, node: Node, *, quick: bool, quick_passed: bool) -> None:
+    """Check unit tests and generated code, unless they passed, and, if not `quick`, the format.
+
+    Raises WebError or CommandFailedError at the first that fails.
+    """
+    if not quick:
+        part.step("format")
+        node.run_tool(part, "prettier", "--check", "--log-level", "warn", ".")
+    if quick_passed:
+        part.done("format passed; unit tests and generated code passed before")
+        return
     part.step("unit tests")
     node.run_tool(part, "vitest", "run", "--reporter=dot")
     part.step("generated code")
     if stale := stale_generated(part, node):
         raise WebError(f"out of date, run `tools/web.py generate`: {', '.join(f'web/gen/{name}' for name in stale)}")
-    part.done("format, unit tests and generated code passed")
+    part.done(f"{'' if quick else 'format, '}unit tests and generated code passed")
 
 
 class NotPossibleError(WebError):
@@ -151,13 +163,13 @@ def renew_locks(part: Part, node: Node) -> None:
         path.write_text(text, "utf-8")
 
 
-def carry_out(command: str, progress: Progress) -> None:
-    """Carry out one command. Raises WebError or CommandFailedError."""
+def carry_out(command: str, progress: Progress, *, quick: bool) -> None:
+    """Carry out one command; `quick` is for `check`. Raises WebError or CommandFailedError."""
     part = progress.part(command)
     if command == "build":
         build(part, node_installer())
     elif command == "check":
-        check(progress, part)
+        check(progress, part, quick=quick)
     elif command == "lock":
         renew_locks(part, find_node(part, node_installer()))
     elif command == "generate":
@@ -181,13 +193,17 @@ def main() -> int:
     """Run a command; returns 1 if it fails, after a message that says what to do."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=("build", "check", "generate", "format", "lock", "dev"))
-    command = parser.parse_args().command
+    parser.add_argument("--quick", action="store_true", help="of `check`: without format and presets' rules")
+    options = parser.parse_args()
+    command = options.command
+    if options.quick and command != "check":
+        parser.error("--quick is an option of `check`")
     try:
         if command == "dev":
             serve_sources()
         else:
             with Progress("web") as progress:
-                carry_out(command, progress)
+                carry_out(command, progress, quick=options.quick)
     except CommandFailedError as error:
         print("\n".join(error.lines), f"web: {error}", sep="\n", file=sys.stderr)
         return 1

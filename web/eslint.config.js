@@ -5,7 +5,7 @@ import { importDownwards } from "./eslint/layers.js";
 import { literalText } from "./eslint/literal-text.js";
 
 export default tseslint.config(
-  { ignores: ["dist", "gen", "node_modules"] },
+  { ignores: ["dist", "dist.*", "gen", "node_modules"] },
   {
     files: ["**/*.ts", "**/*.tsx"],
     extends: [

@@ -25,6 +25,7 @@ def trader(exchange: Exchange) -> Trader:
     return exchange.register(f"{secrets.token_hex(6)}@example.com")
 
 
+@pytest.mark.proof
 def test_an_alert_from_the_bell_fires_at_a_trade_and_the_bell_tells(
     new_window: NewWindow, exchange: Exchange, operator: Operator, book: str, trader: Trader
 ) -> None:

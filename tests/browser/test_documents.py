@@ -10,6 +10,8 @@ from tests.support.money_user import BASIC_INFORMATION
 from tests.support.sample_documents import pdf, picture
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
 
+pytestmark = pytest.mark.proof
+
 
 def begin_check(exchange: Exchange, email: str) -> Trader:
     """A user of the test's own, whose check is open."""
@@ -69,7 +71,6 @@ def test_a_user_uploads_documents_and_an_operator_sees_them_and_decides(
     expect(screen.page.get_by_role("heading", name="Nothing is left to do")).to_be_visible()
 
 
-@pytest.mark.proof
 def test_a_file_that_is_none_is_named_and_a_document_is_withdrawn_with_the_keyboard(
     new_window: NewWindow, exchange: Exchange, tmp_path: Path
 ) -> None:

@@ -1,11 +1,13 @@
 """An operator lists a coin, its market and its network in the console, opens it, changes it, and delists it."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.console import Console
 from tests.support.operator import Operator
 
 
+@pytest.mark.proof
 def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operator: Operator) -> None:
     page = console.page
     console.open("/listings", "Listings")

@@ -110,6 +110,7 @@ def test_the_keyboard_finds_a_market_and_a_trade_changes_its_price(
     expect(screen.heading(book)).to_be_visible()
 
 
+@pytest.mark.proof
 def test_the_page_of_a_market_that_is_not_listed_yet_opens_with_its_listing(
     new_window: NewWindow, operator: Operator
 ) -> None:

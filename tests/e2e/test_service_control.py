@@ -41,6 +41,7 @@ def test_a_service_is_restarted_and_ready_when_the_command_ends(breakable: Child
     assert breakable.pid("positions") != before
 
 
+@pytest.mark.proof
 def test_a_stopped_service_stays_stopped_until_it_is_started(breakable: ChildPlatform) -> None:
     assert openspot(breakable, "stop", "subscriptions").returncode == 0
     try:
@@ -55,6 +56,7 @@ def test_a_stopped_service_stays_stopped_until_it_is_started(breakable: ChildPla
     assert status(breakable)["stopped"] == []
 
 
+@pytest.mark.proof
 def test_services_that_share_a_process_are_stopped_and_started_together(platform: ChildPlatform) -> None:
     both = "rest-edge and router, which share a process, are"
     before = platform.pid("router")

@@ -59,6 +59,8 @@ async def test_a_price_is_published_each_second_and_continued_by_the_next_leader
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("openspot.market_data.leader_session.TICK_S", 0.2)
+    # Or an unchanged price would come every three seconds.
+    monkeypatch.setattr("openspot.market_data.unchanged_prices.UNCHANGED_S", 0.0)
     quick = settings.model_copy(update=QUICK)
     async with running_market_data(quick):
         # Before anybody trades, the platform's settings say what the assets are worth.
@@ -87,7 +89,7 @@ async def test_a_price_is_published_each_second_and_continued_by_the_next_leader
 
     heard.fair_prices.clear()
     async with running_market_data(quick):
-        await eventually(lambda: len(heard.fair_prices[SYMBOL]) >= 8)
+        await eventually(lambda: len(heard.fair_prices[SYMBOL]) >= 15)
     # No price of the new leader is less sure, or another one: it read the trades of before.
     assert {figures(event) for event in heard.fair_prices[SYMBOL]} == {figures(good)}
 

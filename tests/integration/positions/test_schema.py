@@ -10,8 +10,9 @@ from schemathesis.pytest import from_fixture
 
 from tests.integration.positions.conftest import PositionService
 from tests.integration.whole_edge.test_schema import (
+    at_random,
+    at_the_boundaries,
     check,
-    few_examples,
     node_id,
     schema_fixture,
     sent,
@@ -43,13 +44,30 @@ def tokens(service: PositionService) -> dict[str, str]:
 
 
 @from_fixture("document").parametrize()
-@few_examples
+@at_the_boundaries
 def test_the_position_service_keeps_to_its_document(
     case: Case,
     service: PositionService,
     tokens: dict[str, str],
     session: requests.Session,
 ) -> None:
+    check_as_callers(case, service, tokens, session)
+
+
+@pytest.mark.proof
+@from_fixture("document").parametrize()
+@at_random
+def test_the_position_service_keeps_to_its_document_at_random(
+    case: Case,
+    service: PositionService,
+    tokens: dict[str, str],
+    session: requests.Session,
+) -> None:
+    check_as_callers(case, service, tokens, session)
+
+
+def check_as_callers(case: Case, service: PositionService, tokens: dict[str, str], session: requests.Session) -> None:
+    """Send a request as those callers whose turn it is, and check each response."""
     number = next(_serial)
     for caller in who_sends(number, ("admin", "user", "anonymous", "service")):
         headers = dict(SERVICE_HEADERS) if caller == "service" else {}

@@ -1,6 +1,7 @@
 """The client's order connection against a real edge, bus and database."""
 
 import asyncio
+import functools
 import time
 from collections.abc import AsyncIterator
 from decimal import Decimal
@@ -12,6 +13,7 @@ from openspot.client.order_calls import amendment_fields
 from openspot.client.transport import RetryPolicy
 from openspot.contracts.messages import CancelOpenOrders, CancelOpenOrdersReply
 from openspot.contracts.order_actions import IN_FLIGHT_MAX
+from openspot.http.idempotency import DatabaseIdempotency
 from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims, sign
 from tests.support.fake_router import FakeRouter
@@ -96,8 +98,11 @@ async def test_more_calls_than_may_be_under_way_wait_for_a_place(
 
 
 async def test_a_call_whose_edge_stops_is_repeated_at_the_next_edge_only_with_its_key(
-    settings: Settings, router: FakeRouter
+    settings: Settings, router: FakeRouter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The run that died with its edge keeps the key for this long, instead of 15 s.
+    brief = functools.partial(DatabaseIdempotency, claim_s=4)
+    monkeypatch.setattr("openspot.rest_edge.service.DatabaseIdempotency", brief)
     complete = settings.model_copy(update=COMPLETE)
     async with client_of(complete) as client:
         async with running_edge(complete):

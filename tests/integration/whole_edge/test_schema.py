@@ -1,7 +1,7 @@
 """What the OpenAPI documents promise, asked of running services with thousands of requests made from the documents.
 
-Schemathesis makes them: the boundaries of every field, values next to the schema, wrong types, wrong methods, and some
-at random. A fault is repeated by the request that its message prints.
+Schemathesis makes them: the boundaries of every field, values next to the schema, wrong types, wrong methods, and, in
+`make proof`, some at random. A fault is repeated by the request that its message prints.
 
 They are made when a test runs, by the one process that runs it: to make all of them takes seconds, and each process of
 `pytest -n` collects every test. So a test has the operations whose paths begin alike, and reports each operation apart.
@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import requests
 import schemathesis
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from schemathesis import Case, GenerationMode, Response
 from schemathesis.checks import CheckFunction, load_all_checks
 from schemathesis.config import SchemathesisConfig
@@ -103,7 +103,11 @@ rest_edge, engine, subscriptions = (
     schema_fixture("engine"),
     schema_fixture("subscriptions"),
 )
-few_examples = settings(deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+_usual = settings(deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+at_the_boundaries = settings(_usual, phases=(Phase.explicit,))
+"""The requests that follow from the document: each boundary, wrong type, missing field and wrong method."""
+at_random = settings(_usual, phases=(Phase.generate,))
+"""Some made at random, which take nearly half of the time of both."""
 
 
 @pytest.fixture(autouse=True)
@@ -173,14 +177,32 @@ def refuses_each_order(response: Response) -> bool:
 
 
 @from_fixture("rest_edge").parametrize()
-@few_examples
+@at_the_boundaries
 def test_the_rest_edge_keeps_to_its_document(case: Case, whole_edge: WholeEdge, session: requests.Session) -> None:
     check_as_callers(case, whole_edge, whole_edge.url, session)
 
 
 @from_fixture("subscriptions").parametrize()
-@few_examples
+@at_the_boundaries
 def test_the_subscription_service_keeps_to_its_document(
+    case: Case, whole_edge: WholeEdge, session: requests.Session
+) -> None:
+    check_as_callers(case, whole_edge, whole_edge.subscriptions_url, session)
+
+
+@pytest.mark.proof
+@from_fixture("rest_edge").parametrize()
+@at_random
+def test_the_rest_edge_keeps_to_its_document_at_random(
+    case: Case, whole_edge: WholeEdge, session: requests.Session
+) -> None:
+    check_as_callers(case, whole_edge, whole_edge.url, session)
+
+
+@pytest.mark.proof
+@from_fixture("subscriptions").parametrize()
+@at_random
+def test_the_subscription_service_keeps_to_its_document_at_random(
     case: Case, whole_edge: WholeEdge, session: requests.Session
 ) -> None:
     check_as_callers(case, whole_edge, whole_edge.subscriptions_url, session)
@@ -200,8 +222,22 @@ def check_as_callers(case: Case, whole_edge: WholeEdge, url: str, session: reque
 
 
 @from_fixture("engine").parametrize()
-@few_examples
+@at_the_boundaries
 def test_the_engine_keeps_to_its_document(case: Case, whole_edge: WholeEdge, session: requests.Session) -> None:
+    check_engine(case, whole_edge, session)
+
+
+@pytest.mark.proof
+@from_fixture("engine").parametrize()
+@at_random
+def test_the_engine_keeps_to_its_document_at_random(
+    case: Case, whole_edge: WholeEdge, session: requests.Session
+) -> None:
+    check_engine(case, whole_edge, session)
+
+
+def check_engine(case: Case, whole_edge: WholeEdge, session: requests.Session) -> None:
+    """Send a request with and, if it is its turn, without the service's credentials, and check each response."""
     for caller in who_sends(next(_serial), ("service", "anonymous")):
         headers = whole_edge.service_headers if caller == "service" else {}
         check(case, sent(case, whole_edge.engine_url, session, headers))
