@@ -43,8 +43,8 @@ set_temporary_folder()
 # Hundreds of engines begin in one process. In large pages each of them keeps 12 MiB, in small ones 2.
 os.environ.setdefault("MIMALLOC_ALLOW_THP", "0")
 
-# An example may take as long as the machine needs: a neighbour's load is not a failure.
-hypothesis.settings.register_profile("openspot", deadline=None)
+# An example may take as long as the machine needs, and so may making ten of them: a neighbour's load is not a failure.
+hypothesis.settings.register_profile("openspot", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("openspot")
 
 

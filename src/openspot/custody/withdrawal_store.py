@@ -16,6 +16,7 @@ from openspot.coin_networks.pauses import Direction, Pause
 from openspot.contracts.messages import WithdrawalRecord
 from openspot.custody.wallet_policy import POLICY_VERSION, QUOTA_WINDOW, Wallet
 from openspot.custody.withdrawal_states import SETTLED_FUNDS, UNSENT, Funds, Status
+from openspot.http.operator_store import accounts_of_owner
 from openspot.kit.clock import iso_from_ms
 from openspot.kit.database import Connection, Pool, text_of
 from openspot.kit.hash_chain import FIRST_HASH, entry_hash
@@ -164,6 +165,17 @@ async def is_locked_by_operator(connection: Connection, user_id: str) -> bool:
     """Whether an operator forbids the user's withdrawals."""
     query = "SELECT EXISTS (SELECT FROM user_locks WHERE user_id = $1 AND kind = 'withdrawals')"
     return bool(await connection.fetchval(query, user_id))
+
+
+async def accounts_of(connection: Connection, operator: str) -> frozenset[str]:
+    """The accounts of the person behind an operator's name, in small letters, and the name itself without `user:`.
+
+    The name is an id of a user, who is the participant of the engine with the same id, or a mail address. Accounts that
+    `openspot owners` linked are one person's.
+    """
+    name = operator.removeprefix("user:")
+    user_id: str | None = await connection.fetchval("SELECT user_id FROM users WHERE email = $1", name)
+    return await accounts_of_owner(connection, user_id or name) | {name}
 
 
 async def pause_of(connection: Connection, asset: str, network: str) -> Pause | None:

@@ -138,7 +138,7 @@ class Withdrawals:
         return withdrawal
 
     async def approve(self, withdrawal_id: str, approver: str, *, is_rehearsal: bool = False) -> Withdrawal:
-        """Add an approval. The approver must not be the requester, nor have approved before.
+        """Add an approval. The approver must not be the requester, nor have approved before, under any name.
 
         A rehearsal refuses what an approval would refuse; otherwise it raises RehearsedError, and nothing is changed.
         """
@@ -150,6 +150,12 @@ class Withdrawals:
             given = await store.approvers(connection, withdrawal_id)
             if not await store.add_approval(connection, withdrawal_id, approver, now):
                 raise WithdrawalError(RefusalCode.VALIDATION, f"{approver} has approved this withdrawal already")
+            own = await store.accounts_of(connection, approver)
+            for other in given:
+                if own & await store.accounts_of(connection, other):
+                    raise WithdrawalError(
+                        RefusalCode.VALIDATION, f"{other} has approved already, and is the same person as {approver}"
+                    )
             detail = f"{len(given) + 1} of {withdrawal.approvals_needed}"
             await self._decided(
                 connection, withdrawal, WithdrawalDecision(f"operator:{approver}", "approved", detail), now
@@ -308,7 +314,9 @@ class Withdrawals:
         )
 
     async def _locked(self, connection: Connection, withdrawal_id: str, operator: str) -> Withdrawal:
-        """Lock and return the withdrawal for an operator's decision. The operator must not be its requester."""
+        """Lock and return the withdrawal for an operator's decision. The operator must not be its requester, and own
+        no account that is linked with the requester's.
+        """
         if not OPERATOR_TEXT.fullmatch(operator):
             raise WithdrawalError(
                 RefusalCode.VALIDATION,
@@ -317,8 +325,7 @@ class Withdrawals:
         withdrawal = await store.lock(connection, withdrawal_id)
         if withdrawal is None:
             raise WithdrawalError(RefusalCode.NOT_FOUND, f"withdrawal {withdrawal_id} not found")
-        email = await connection.fetchval("SELECT email FROM users WHERE user_id = $1", withdrawal.user_id)
-        if operator.removeprefix("user:") in (withdrawal.user_id.lower(), email):
+        if withdrawal.user_id.lower() in await store.accounts_of(connection, operator):
             raise WithdrawalError(RefusalCode.VALIDATION, "nobody may decide on a withdrawal of their own")
         return withdrawal
 

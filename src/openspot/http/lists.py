@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from datetime import UTC, datetime
 from typing import Annotated, TypeVar
 
 import msgspec
@@ -39,6 +40,19 @@ def decode_cursor(cursor: str, shape: type[Position]) -> Position:
         return msgspec.json.decode(base64.b64decode(padded, altchars=b"-_", validate=True), type=shape)
     except (binascii.Error, ValueError, RecursionError) as error:
         raise unknown_cursor() from error
+
+
+def utc_of_cursor(time: datetime) -> datetime:
+    """A time in a cursor, in UTC. Raises HttpError (400) for one that no list gave: without a zone, or out of range.
+
+    The first and the last day that can be written have times in other zones that are on no day in UTC.
+    """
+    try:
+        if time.tzinfo is not None:
+            return time.astimezone(UTC)
+    except OverflowError as error:
+        raise unknown_cursor() from error
+    raise unknown_cursor()
 
 
 def unknown_cursor() -> Exception:

@@ -1,9 +1,9 @@
-"""Reads which roles the user of a session has as an operator, and whether the session began with a second factor."""
+"""Reads which roles the user of a session has as an operator, whether it began with a second factor, and who is who."""
 
 from typing import NamedTuple
 
 from openspot.http.operators import OperatorRole
-from openspot.kit.database import Pool
+from openspot.kit.database import Connection, Pool
 
 _STANDING = """
     SELECT
@@ -13,6 +13,16 @@ _STANDING = """
         EXISTS (
             SELECT FROM refresh_tokens WHERE family_id = $2 AND revoked_at IS NOT NULL
         ) AS has_ended
+"""
+_ACCOUNTS = """
+    WITH RECURSIVE known (user_id) AS (
+        SELECT $1::text
+        UNION
+        SELECT CASE WHEN lower(first_user_id) = known.user_id THEN lower(second_user_id)
+            ELSE lower(first_user_id) END
+        FROM owner_links JOIN known ON known.user_id IN (lower(first_user_id), lower(second_user_id))
+        WHERE ended_at IS NULL
+    ) SELECT user_id FROM known
 """
 
 
@@ -33,3 +43,9 @@ async def standing_of(pool: Pool, user_id: str, session_id: str) -> OperatorStan
     assert row is not None, "a SELECT without a table has one row"
     roles = frozenset(OperatorRole(role) for role in row["roles"] or ())
     return OperatorStanding(roles, bool(row["had_second_factor"]), row["has_ended"])
+
+
+async def accounts_of_owner(connection: Connection | Pool, user_id: str) -> frozenset[str]:
+    """The accounts of one owner, in small letters: this one and those that `openspot owners` linked with it."""
+    rows = await connection.fetch(_ACCOUNTS, user_id.lower())
+    return frozenset(row["user_id"] for row in rows)

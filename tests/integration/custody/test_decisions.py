@@ -99,6 +99,33 @@ async def test_one_person_approves_once_and_never_their_own_withdrawal(
     assert await pool.fetchval("SELECT count(*) FROM custody_approvals") == 1
 
 
+async def test_one_person_with_several_names_or_linked_accounts_is_one_approver_and_decides_on_none_of_their_own(
+    custody: CustodyBench, pool: asyncpg.Pool
+) -> None:
+    await pool.execute("INSERT INTO users VALUES ('Olivia', 'olivia@example.org', 'x', 'user', now(), now())")
+    await pool.executemany(
+        "INSERT INTO owner_links (first_user_id, second_user_id, reason, linked_by) VALUES ($1, $2, 'x', 'x')",
+        [("Olivia", "Peter"), ("Rosa", "alice"), ("Peter", "Quinn")],
+    )
+    withdrawal = await custody.create("1.5")
+    await approve(custody, withdrawal, "user:olivia")
+    # The engine's participant of the same id, the mail address, and accounts that are linked directly and by another.
+    for name in ("olivia", "olivia@example.org", "peter", "user:quinn"):
+        with pytest.raises(WithdrawalError, match="user:olivia has approved already, and is the same person"):
+            await approve(custody, withdrawal, name)
+    for decide in (
+        custody.withdrawals.approve(withdrawal.withdrawal_id, "user:rosa"),
+        custody.withdrawals.reject(withdrawal.withdrawal_id, "rosa", "no"),
+    ):
+        with pytest.raises(WithdrawalError, match="a withdrawal of their own"):
+            await decide
+    assert await pool.fetchval("SELECT count(*) FROM custody_approvals") == 1
+    await pool.execute("UPDATE owner_links SET ended_at = now(), end_reason = 'x', ended_by = 'x'")
+    await approve(custody, withdrawal, "peter")
+    await custody.advance()
+    assert (await status(custody, withdrawal))[0] is Status.SIGNING
+
+
 async def test_a_signer_signs_once_and_only_for_its_own_wallet_and_after_the_approvals(custody: CustodyBench) -> None:
     withdrawal = await custody.create("1.5")
     with pytest.raises(WithdrawalError, match="is pending_approval"):

@@ -54,6 +54,8 @@ async def test_a_pause_is_seen_by_everybody_and_what_comes_meanwhile_is_credited
         ({"asset": None, "network": None}, "asset or network is needed"),
         ({"notice": 5}, "notice"),
         ({"direction": "both"}, "direction"),
+        ({"asset": "USD", "network": None}, "direction must be withdrawals: transfers of banks"),
+        ({"asset": None, "network": "wire"}, "direction must be withdrawals: transfers of banks"),
     ):
         refused = await desk("PUT", "/operator/pauses", DEPOSITS | wrong)
         assert refused.status == 400 and fault in str(refused.body["message"]), refused.body

@@ -334,6 +334,28 @@ async def test_a_decision_is_recorded_with_what_it_was_based_on_and_refused_if_t
     assert [row["decidedAt"] is None for row in (await user("GET", "/kyc/documents")).body["documents"]] == [False]
 
 
+async def test_a_decision_on_what_the_user_stated_is_refused_if_something_else_is_stated_by_now(
+    operators: tuple[RestClient, RestClient, str], pool: asyncpg.Pool
+) -> None:
+    user, ada, eve = operators
+    path = f"/operator/verifications/{eve}"
+    looked = (await ada("GET", f"{path}?reason=ticket%204711")).body
+    assert looked["information"]["firstName"] == BASIC_INFORMATION["firstName"]
+    # The documents match this name. Another one is put in its place before the decision.
+    assert (await user("POST", "/kyc/basic-info", BASIC_INFORMATION | {"firstName": "Mallory"})).status == 200
+    decision = {"decision": "approve", "reason": "passport and bill match", "documents": []}
+    refused = await ada("POST", f"{path}/decision", decision | {"updatedAt": looked["updatedAt"]})
+    assert (refused.status, refused.code) == (409, "KYC_VERIFICATION_CHANGED")
+    assert (await user("GET", "/kyc/status")).body["level"] == "basic"
+    again = (await ada("GET", f"{path}?reason=ticket%204711")).body
+    assert again["information"]["firstName"] == "Mallory"
+    # Of two operators who decide at once on what both have seen, the second one is refused.
+    seen = decision | {"updatedAt": again["updatedAt"]}
+    both = (seen, seen | {"decision": "retry"})
+    outcomes = await asyncio.gather(*(ada("POST", f"{path}/decision", each) for each in both))
+    assert sorted(reply.status for reply in outcomes) == [200, 409]
+
+
 async def test_documents_are_deleted_when_they_were_kept_long_enough_some_at_a_time(
     edge: RestClient, pool: asyncpg.Pool
 ) -> None:

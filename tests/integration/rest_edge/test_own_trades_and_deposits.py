@@ -6,6 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from openspot.http.lists import encode_cursor
 from openspot.rest_edge.funds.withdrawals.schemas import Deposit
 from openspot.rest_edge.orders.schemas import OwnTrade
 from tests.integration.rest_edge.test_orders import NOW, add_row
@@ -171,3 +172,14 @@ async def test_deposits_that_only_the_ledger_knows_stand_among_those_by_chain(
     }  # fmt: skip
     of_dollars = (await edge("GET", "/accounts/deposits?asset=USD")).body
     assert [row["txHash"] for row in of_dollars] == ["bank-1"]
+
+
+async def test_a_cursor_whose_time_is_on_no_day_in_utc_is_refused_by_every_list_that_is_sorted_by_time(
+    edge: RestClient,
+) -> None:
+    """Whoever made up such a cursor was answered 500, and the operators were called."""
+    for time in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00", "2026-11-28T12:00:00"):
+        cursor = encode_cursor([time, "abc"])
+        for path in ("/orders", "/accounts/withdrawals", "/accounts/deposits"):
+            reply = await edge("GET", f"{path}?cursor={cursor}")
+            assert (reply.status, reply.message) == (400, ["cursor is not one that this list gave"]), (path, time)

@@ -87,7 +87,7 @@ class Tables:
         return self.sums["user in wallet"]
 
     async def approvers(self, _connection: Any, withdrawal_id: str) -> list[str]:
-        return self.approved.get(withdrawal_id, [])
+        return list(self.approved.get(withdrawal_id, []))
 
     async def add_approval(self, _connection: Any, withdrawal_id: str, approver: str, _now: datetime) -> bool:
         given = self.approved.setdefault(withdrawal_id, [])
@@ -105,9 +105,15 @@ class Tables:
         given = self.signed.setdefault(withdrawal_id, {})
         return given.setdefault(signer, signature) is signature
 
-    async def fetchval(self, query: str, *_: Any) -> str:
-        """The mail address of the requester, or the owner of a deposit address."""
-        return "alice@example.org" if "email" in query else "Alice"
+    async def accounts_of(self, _connection: Any, operator: str) -> frozenset[str]:
+        """Alice has a mail address; carol and cara are linked."""
+        name = operator.removeprefix("user:")
+        linked = {"alice@example.org": {"alice"}, "carol": {"cara"}, "cara": {"carol"}}
+        return frozenset({name} | linked.get(name, set()))
+
+    async def fetchval(self, *_: Any) -> str:
+        """The owner of a deposit address."""
+        return "Alice"
 
     async def execute(self, _query: str, *values: Any) -> None:
         self.executed.append(values)
@@ -238,6 +244,10 @@ async def test_an_approval_counts_once_a_person(tables: Any) -> None:
     assert await refused(service.approve("w1", "carol")) == (
         RefusalCode.VALIDATION, "carol has approved this withdrawal already",
     )  # fmt: skip
+    for other in ("user:carol", "cara"):
+        assert await refused(service.approve("w1", other)) == (
+            RefusalCode.VALIDATION, f"carol has approved already, and is the same person as {other}",
+        )  # fmt: skip
     assert tables.audited[-1][0] == WithdrawalDecision("operator:carol", "approved", "1 of 1")
 
 

@@ -5278,7 +5278,9 @@ export interface components {
          * @description The decision, and the level that it is about.
          *
          *     `documents` are the SHA-256 of the documents of this check that the operator has seen, in any order. If the check
-         *     has others by now, the decision is refused. Without it, it counts for whatever the check has.
+         *     has others by now, the decision is refused. Without it, it counts for whatever the check has. `updatedAt` is that of
+         *     the verification as the operator has seen it: if it has changed by now, as when the user states another name or
+         *     another operator decides, the decision is refused. Without it, it counts for whatever the user states.
          * @example {
          *       "decision": "approve",
          *       "level": "verified",
@@ -5293,6 +5295,7 @@ export interface components {
              */
             level?: "basic" | "verified";
             documents?: string[] | null;
+            updatedAt?: string | null;
             reason: string;
         };
         /**
@@ -28165,7 +28168,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the basic information is missing, or the check has other documents by now: KYC_DOCUMENTS_CHANGED */
+            /** @description the basic information is missing; the check has other documents by now: KYC_DOCUMENTS_CHANGED; or what the user states, or the decision, is another by now: KYC_VERIFICATION_CHANGED */
             409: {
                 headers: {
                     [name: string]: unknown;

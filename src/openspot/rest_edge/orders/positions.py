@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
+from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor, utc_of_cursor
 from openspot.kit.clock import iso_of
 from openspot.rest_edge.orders.schemas import ORDER_ID_PATTERN
 
@@ -27,9 +27,9 @@ def position_of(cursor: str | None) -> OrderPosition | None:
     if cursor is None:
         return None
     created_at, entry_id = decode_cursor(cursor, tuple[datetime, str])
-    if created_at.tzinfo is None or not re.match(ORDER_ID_PATTERN, entry_id):
+    if not re.match(ORDER_ID_PATTERN, entry_id):
         raise unknown_cursor()
-    return OrderPosition(created_at, entry_id)
+    return OrderPosition(utc_of_cursor(created_at), entry_id)
 
 
 def cursor_of(following: OrderPosition | None) -> str | None:

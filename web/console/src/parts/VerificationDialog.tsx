@@ -15,13 +15,13 @@ export function VerificationDialog({ row, onClose }: { row: QueuedVerification; 
   const [decision, setDecision] = useState<(typeof DECISIONS)[number]["value"] | null>(null);
   const [level, setLevel] = useState<(typeof LEVELS)[number]["value"]>("verified");
   const stated = query.data?.information;
-  // The edge refuses the decision if the user has exchanged them since.
+  // The edge refuses the decision if the user has exchanged them since, or states something else.
   const seen = query.data?.documents.filter((each) => each.isOfThisCheck).map(({ sha256 }) => sha256);
   const chosen = DECISIONS.find(({ value }) => value === decision);
   return (
     <ReasonDialog
       title="Decide on the verification?"
-      missing={[decision === null && "choose a decision"]}
+      missing={[!query.data && "wait for what the user stated", decision === null && "choose a decision"]}
       typed={decision === "reject" ? userId : ""}
       confirm={chosen?.label ?? "Decide"}
       danger={decision === "retry" || decision === "reject"}
@@ -29,7 +29,13 @@ export function VerificationDialog({ row, onClose }: { row: QueuedVerification; 
         returned(
           rest.POST("/api/v1/operator/verifications/{userId}/decision", {
             params: { path: { userId } },
-            body: { decision: decision ?? "hold", level, reason, documents: seen ?? null },
+            body: {
+              decision: decision ?? "hold",
+              level,
+              reason,
+              documents: seen ?? null,
+              updatedAt: query.data?.updatedAt ?? null,
+            },
           }),
         )
       }

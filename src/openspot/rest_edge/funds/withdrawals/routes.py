@@ -18,6 +18,7 @@ from openspot.http.lists import (
     decode_cursor,
     encode_cursor,
     unknown_cursor,
+    utc_of_cursor,
 )
 from openspot.http.policy import Access, Policy, Scope
 from openspot.http.responses import json_response, page_response
@@ -69,9 +70,9 @@ def _position(cursor: str | None) -> WithdrawalPosition | None:
     if cursor is None:
         return None
     created_at, withdrawal_id = decode_cursor(cursor, tuple[datetime, str])
-    if created_at.tzinfo is None or "\x00" in withdrawal_id:
+    if "\x00" in withdrawal_id:
         raise unknown_cursor()
-    return WithdrawalPosition(created_at, withdrawal_id)
+    return WithdrawalPosition(utc_of_cursor(created_at), withdrawal_id)
 
 
 def withdrawal_routes(prefix: str, withdrawals: WithdrawalService) -> Router:

@@ -30,6 +30,7 @@ from openspot.rest_edge.operators.adjustments import store
 from openspot.rest_edge.operators.adjustments.rules import Category, needs_second_person, value_in_cents
 from openspot.rest_edge.operators.adjustments.schemas import AdjustmentBody, AdjustmentResponse
 from openspot.rest_edge.operators.adjustments.store import Adjustment, AdjustmentFilter
+from openspot.rest_edge.operators.booking.store import booked_alone
 from openspot.rest_edge.operators.pending.rules import (
     ActionKind,
     OperatorRequest,
@@ -126,8 +127,10 @@ class Adjustments:
         async with self._pool.acquire() as connection, connection.transaction():
             if not await exists(connection, user_id, lock=True):
                 raise HttpError(404, f"user {user_id} not found", "USER_NOT_FOUND")
+            # What this person has booked alone counts too, as adjustments count for a booking.
             await store.lock_operator(connection, person_of(operator))
-            of_day = await store.sum_alone(connection, person_of(operator), self._now() - WINDOW)
+            person, since = person_of(operator), self._now() - WINDOW
+            of_day = await store.sum_alone(connection, person, since) + await booked_alone(connection, person, since)
             if needs_second_person(wanted.value_cents, of_day, self._bound_cents):
                 request = await self._pending.ask(
                     connection, acting, ActionKind.ADJUSTMENT, user_id, _detail(wanted),

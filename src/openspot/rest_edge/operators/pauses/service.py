@@ -95,6 +95,10 @@ def _check(body: ResumptionBody, networks: dict[str, Network]) -> None:
     if body.network is not None and networks[body.network] not in carrying:
         names = ", ".join(sorted(network.name for network in carrying))
         raise validation_error([f"network must be one of {names} for {body.asset}"])
+    meant = carrying if body.network is None else [networks[body.network]]
+    if body.direction is Direction.DEPOSITS and all(network.is_fiat for network in meant):
+        # Custody sees no transfer of a bank before it is credited, so such a pause would hold nothing back.
+        raise validation_error(["direction must be withdrawals: transfers of banks and payments cannot be paused"])
 
 
 def _fields(pause: Pause | None) -> dict[str, str | None]:

@@ -1,11 +1,11 @@
 """The table `operator_requests`, and the owners who are one person."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
 
+from openspot.http.operator_store import accounts_of_owner
 from openspot.kit.database import Connection, Pool
 from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus, person_of
 
@@ -122,21 +122,7 @@ async def page(
 
 async def linked_with(connection: Connection | Pool, operator: str) -> frozenset[str]:
     """The ids, in small letters, of accounts that belong to the operator's owner, as `openspot owners` linked them."""
-    person = person_of(operator)
-    rows: Sequence[Any] = await connection.fetch(
-        """
-        WITH RECURSIVE known (user_id) AS (
-            SELECT $1::text
-            UNION
-            SELECT CASE WHEN lower(first_user_id) = known.user_id THEN lower(second_user_id)
-                ELSE lower(first_user_id) END
-            FROM owner_links JOIN known ON known.user_id IN (lower(first_user_id), lower(second_user_id))
-            WHERE ended_at IS NULL
-        ) SELECT user_id FROM known
-        """,
-        person,
-    )
-    return frozenset(row["user_id"] for row in rows)
+    return await accounts_of_owner(connection, person_of(operator))
 
 
 def _request(row: Any) -> OperatorRequest | None:

@@ -65,7 +65,8 @@ def verification_routes(prefix: str, verifications: Verifications) -> Router:
         "/{userId}/decision", _DECIDE, response=VerificationResponse,
         refusals=_UNKNOWN | {
             403: "it is your own account",
-            409: "the basic information is missing, or the check has other documents by now: KYC_DOCUMENTS_CHANGED",
+            409: "the basic information is missing; the check has other documents by now: KYC_DOCUMENTS_CHANGED; or "
+            "what the user states, or the decision, is another by now: KYC_VERIFICATION_CHANGED",
         },
         summary="Decide on a verification",
     )  # fmt: skip

@@ -13,6 +13,7 @@ from openspot.rest_edge.funds.kyc.schemas import LevelName, StatusName
 from openspot.rest_edge.operators.schemas import Reason
 
 Sha256 = Annotated[str, StringConstraints(strict=True, pattern=r"^[0-9a-f]{64}$")]
+SeenTime = Annotated[TimeText, StringConstraints(strict=True, max_length=40)]
 
 
 class Decision(StrEnum):
@@ -77,7 +78,9 @@ class DecisionBody(Body):
     """The decision, and the level that it is about.
 
     `documents` are the SHA-256 of the documents of this check that the operator has seen, in any order. If the check
-    has others by now, the decision is refused. Without it, it counts for whatever the check has.
+    has others by now, the decision is refused. Without it, it counts for whatever the check has. `updatedAt` is that of
+    the verification as the operator has seen it: if it has changed by now, as when the user states another name or
+    another operator decides, the decision is refused. Without it, it counts for whatever the user states.
     """
 
     model_config = example({"decision": "approve", "level": "verified", "reason": "passport and bill match"})
@@ -85,4 +88,5 @@ class DecisionBody(Body):
     decision: Decision
     level: Literal["basic", "verified"] = "verified"
     documents: Annotated[list[Sha256], Field(max_length=DOCUMENTS_SHOWN_MAX)] | None = None
+    updated_at: SeenTime | None = None
     reason: Reason

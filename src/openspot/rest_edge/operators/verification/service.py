@@ -95,7 +95,8 @@ class Verifications:
         """Decide, by the documents of the check.
 
         403 for one's own account; 409 to approve a level whose basic information is missing, or if the check has other
-        documents than the operator has seen: its user could exchange them between look and decision.
+        documents, or the user states something else, than the operator has seen: its user could exchange them between
+        look and decision.
         """
         operator = acting.operator.name
         require_other_person(operator, user_id, await linked_with(self._pool, operator))
@@ -107,6 +108,11 @@ class Verifications:
 
         def change(profile: KycProfile) -> KycProfile:
             before.append(profile)
+            seen = None if profile.updated_at is None else iso_of(profile.updated_at)
+            if body.updated_at is not None and body.updated_at != seen:
+                raise HttpError(
+                    409, "the verification has changed by now: look at it again", "KYC_VERIFICATION_CHANGED"
+                )
             if body.decision is Decision.APPROVE and not profile.standing.has_basic_information:
                 raise HttpError(409, "the user has not given the basic information", "KYC_BASIC_INFO_REQUIRED")
             standing = reviewed(profile.standing, review)
