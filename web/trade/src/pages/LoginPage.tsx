@@ -1,6 +1,7 @@
-import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { PasswordField } from "#lib/components/PasswordField.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { several, t } from "#lib/language.ts";
 import { useNow } from "#lib/useNow.ts";
@@ -97,7 +98,7 @@ function PasswordStep({
             spellCheck={false}
             onChange={(event) => onEmail(event.currentTarget.value)}
           />
-          <PasswordInput
+          <PasswordField
             label={t("Password")}
             value={password}
             autoComplete="current-password"
