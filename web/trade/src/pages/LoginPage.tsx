@@ -183,7 +183,10 @@ function useWait(): { seconds: number; begin: (error: unknown) => void } {
   const now = useNow(1000);
   return {
     seconds: Math.max(0, Math.ceil((until - now) / 1000)),
-    begin: (error) =>
-      setUntil(Date.now() + (error instanceof RefusedError ? (error.retryAfter ?? 0) : 0) * 1000),
+    begin: (error) => {
+      const seconds = error instanceof RefusedError ? (error.retryAfter ?? 0) : 0;
+      // `now` is up to a second old: without a wait there is none, not even that second.
+      setUntil(seconds === 0 ? 0 : Date.now() + seconds * 1000);
+    },
   };
 }
