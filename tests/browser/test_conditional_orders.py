@@ -43,7 +43,7 @@ def opened(screen: TradingScreen, exchange: Exchange, **changes: object) -> None
 
 def choose_type(screen: TradingScreen, name: str) -> None:
     """Choose a type of the list by keyboard."""
-    button = screen.page.get_by_role("button", name=re.compile("^(All order types|Order type: )"))
+    button = screen.page.get_by_role("button", name=re.compile("^(More order types|Order type: )"))
     button.focus()
     screen.page.keyboard.press("Enter")
     entry = screen.page.get_by_role("menuitem", name=re.compile(f"^{name} "))
@@ -60,7 +60,7 @@ def test_a_stop_limit_says_when_it_fires_and_is_sent_after_a_review(
     orders = StubbedOrders(screen.page, trader.user_id)
     opened(screen, exchange)
     form = screen.page.get_by_role("form", name="Order form")
-    screen.page.get_by_role("button", name="All order types").click()
+    screen.page.get_by_role("button", name="More order types").click()
     # Eight types, and OCO.
     expect(screen.page.get_by_role("menuitem")).to_have_count(9)
     screen.assert_accessible("the list of order types")
@@ -218,7 +218,7 @@ def test_oco_is_a_type_of_its_own_and_holds_the_funds_once(
     opened(screen, exchange)
     form = screen.page.get_by_role("form", name="Order form")
     screen.segment("Side", "Sell")
-    screen.page.get_by_role("button", name="All order types").click()
+    screen.page.get_by_role("button", name="More order types").click()
     screen.page.get_by_role("menuitem", name=re.compile("^OCO ")).click()
     form.get_by_role("textbox", name="Price", exact=True).fill("280")
     form.get_by_role("textbox", name="Stop price").fill("220")
@@ -316,7 +316,7 @@ def test_the_form_offers_what_the_exchange_says_and_no_more(
     screen = new_window(trader)
     types = ["limit", "market", "stop_market"]
     opened(screen, exchange, orderTypes=types, triggerSources=["last"], selfTradePreventionModes=[], orderListTypes=[])
-    screen.page.get_by_role("button", name="All order types").click()
+    screen.page.get_by_role("button", name="More order types").click()
     expect(screen.page.get_by_role("menuitem")).to_have_count(3)
     screen.page.keyboard.press("Escape")
     expect(screen.page.get_by_role("menuitem")).to_have_count(0)
@@ -333,7 +333,7 @@ def test_the_form_offers_what_the_exchange_says_and_no_more(
 
     plain = new_window()
     opened(plain, exchange, orderTypes=["limit", "market"], orderListTypes=[])
-    expect(plain.page.get_by_role("button", name="All order types")).to_have_count(0)
+    expect(plain.page.get_by_role("button", name="More order types")).to_have_count(0)
 
 
 def test_own_sizes_and_one_click_are_kept_for_the_account_and_the_lock_closes(

@@ -43,7 +43,10 @@ def test_a_user_uploads_documents_and_an_operator_sees_them_and_decides(
     trader = begin_check(exchange, "documented@example.com")
     screen = new_window(trader)
     screen.go("/account/verification", "Verification")
+    # Nobody checks what nobody has.
+    expect(screen.page.get_by_role("heading", name="Next: upload your documents")).to_be_visible()
     upload(screen, passport, "File: Identity document, front")
+    expect(screen.page.get_by_role("heading", name="Your documents are being checked")).to_be_visible()
     upload(screen, bill, "File: Proof of address")
     upload(screen, better, "File instead of passport.png")
     expect(screen.page.get_by_text("passport.png")).to_have_count(0)

@@ -341,6 +341,8 @@ def withdraw(screen: TradingScreen, amount: str, codes: list[str], *, wrong_code
     page.get_by_role("button", name="Review").click()
     dialog = screen.dialog(f"Withdraw {amount} SOL?")
     expect(dialog.get_by_text(ADDRESS)).to_be_visible()
+    # Nobody can compare an address that is cut off.
+    assert dialog.evaluate("dialog => dialog.scrollWidth <= dialog.clientWidth")
     send = dialog.get_by_role("button", name=f"Withdraw {amount} SOL")
     expect(send).to_have_accessible_description("Enter your two-factor authentication code.")
     code = dialog.get_by_role("textbox", name="Two-factor authentication code")

@@ -312,8 +312,10 @@ def test_the_second_factor_is_set_up_and_switched_off(new_window: NewWindow, exc
     name = dialog.get_by_role("button", name=re.compile("^Copy secret ")).get_attribute("aria-label")
     assert name is not None
     secret = name.removeprefix("Copy secret ")
-    dialog.get_by_role("textbox", name="Code of the app").fill(pyotp.TOTP(secret).now())
-    dialog.get_by_role("button", name="Switch it on").click()
+    # Each step is ready for the keyboard: what had the focus has gone with the step before.
+    expect(dialog.get_by_role("textbox", name="Code of the app")).to_be_focused()
+    page.keyboard.type(pyotp.TOTP(secret).now())
+    page.keyboard.press("Enter")
     codes = screen.dialog("Keep your recovery codes").get_by_role("list", name="Recovery codes").get_by_role("listitem")
     expect(codes).to_have_count(10)
     recovery = codes.first.inner_text()
@@ -323,7 +325,13 @@ def test_the_second_factor_is_set_up_and_switched_off(new_window: NewWindow, exc
     # Closed by mistake, they are not lost.
     page.keyboard.press("Escape")
     expect(page.get_by_text("The codes are never shown again.")).to_be_visible()
-    page.get_by_role("button", name="Back to the codes").click()
+    expect(page.get_by_role("button", name="Back to the codes")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Copy all")).to_be_focused()
+    page.keyboard.press("Enter")
+    # A message would repeat the codes, and lie on the button below.
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    expect(screen.toast("Copied")).to_be_hidden()
     page.get_by_role("button", name="I have kept them").click()
     expect(page.get_by_text("10 recovery codes left")).to_be_visible()
     page.get_by_role("button", name="New recovery codes").click()
@@ -343,6 +351,54 @@ def test_the_second_factor_is_set_up_and_switched_off(new_window: NewWindow, exc
     page.set_viewport_size({"width": 390, "height": 844})
     screen.assert_fits("security")
     screen.assert_accessible("security")
+
+
+@pytest.mark.proof
+def test_a_login_with_the_second_factor_goes_by_keyboard_and_says_what_it_does_not_repeat(
+    new_window: NewWindow, exchange: Exchange
+) -> None:
+    trader = exchange.register("typist@example.com")
+    access = trader.tokens["accessToken"]
+    secret = exchange.call("POST", "users/me/mfa/setup", {"password": PASSWORD}, access)["secret"]
+    codes = exchange.call("POST", "users/me/mfa/enable", {"code": pyotp.TOTP(secret).now()}, access)["recoveryCodes"]
+    screen = new_window()
+    screen.expect_complaint("ERR_FAILED")
+    page = screen.page
+    screen.go("/login?next=/wallet", "Log in")
+    page.route("**/auth/login", lambda route: route.abort())
+    page.get_by_role("textbox", name="Email").fill(trader.email)
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    # The button that shows what was typed is on the way of the keyboard, too.
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Show or hide what was typed")).to_be_focused()
+    page.get_by_role("textbox", name="Password").press("Enter")
+    expect(screen.problem()).to_contain_text("The page does not send this again by itself")
+    page.unroute("**/auth/login")
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(screen.heading("Enter your code")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Code")).to_be_focused()
+    page.keyboard.type(codes[0])
+    page.keyboard.press("Enter")
+    expect(screen.heading("Wallet")).to_be_visible()
+
+
+@pytest.mark.proof
+def test_a_page_that_cannot_be_loaded_says_so_and_leaves_the_way_to_the_others(new_window: NewWindow) -> None:
+    screen = new_window()
+    screen.expect_complaint("ERR_FAILED|Failed to fetch|error loading dynamically imported")
+    page = screen.page
+    screen.go("/status", "Status")
+    # After an upgrade an open page asks for files that are no more.
+    page.route("**/assets/FeesPage*", lambda route: route.abort())
+    page.get_by_role("link", name="Fees").click()
+    expect(screen.problem()).to_contain_text("The page failed")
+    page.get_by_role("link", name="Status").click()
+    expect(screen.heading("Status")).to_be_visible()
+    page.unroute("**/assets/FeesPage*")
+    page.get_by_role("link", name="Fees").click()
+    page.get_by_role("button", name="Try again").click()
+    expect(screen.heading("Fees")).to_be_visible()
 
 
 @pytest.mark.proof

@@ -75,5 +75,7 @@ describe("decimals", () => {
     expect(shareOf("5", "0")).toBe(0);
     expect(shareOf("150", "100")).toBe(1);
     expect(shareOf("-5", "100")).toBe(0);
+    expect(shareOf("1", "3")).toBeCloseTo(1 / 3, 15);
+    expect(shareOf("12.345678901234567891", "100")).toBeCloseTo(0.12345678901234568, 15);
   });
 });

@@ -71,12 +71,17 @@ export function formatDecimal(text: string, placesMin = 0): string {
 }
 
 /**
- * A share between 0 and 1 of a decimal in `total`, for the length of a bar. It is the one place where a decimal
- * becomes a number: a pixel needs no more than the sixteen digits that remain.
+ * The number nearest to a decimal, for the place of a pixel alone: it needs no more than the sixteen digits that remain.
+ * A strict Big refuses to become a number that is not exactly itself.
  */
+export function nearestNumber(text: string): number {
+  // eslint-disable-next-line openspot/decimal-text -- the place of a pixel
+  return Number(parseDecimal(text).toFixed());
+}
+
+/** A share between 0 and 1 of a decimal in `total`, for the length of a bar. */
 export function shareOf(part: string, total: string): number {
   const whole = parseDecimal(total);
   if (whole.lte("0")) return 0;
-  // eslint-disable-next-line openspot/decimal-text -- the length of a bar, in fractions of a pixel
-  return Math.min(1, Math.max(0, parseDecimal(part).div(whole).toNumber()));
+  return Math.min(1, Math.max(0, nearestNumber(parseDecimal(part).div(whole).toFixed())));
 }

@@ -12,10 +12,17 @@ export function useWindowTitle(page: string): void {
   }, [page]);
 }
 
-/** The heading of a page: it takes the focus when the page opens, so that keyboard and screen readers begin there. */
+/**
+ * The heading of a page: it takes the focus when the page opens, so that keyboard and screen readers begin there. A field
+ * of the page that has asked for the focus keeps it.
+ */
 export function usePageHeading(page: string): RefObject<HTMLHeadingElement | null> {
   const heading = useRef<HTMLHeadingElement>(null);
   useWindowTitle(page);
-  useEffect(() => heading.current?.focus({ preventScroll: true }), [page]);
+  useEffect(() => {
+    const active = document.activeElement;
+    const isTaken = active instanceof HTMLInputElement && heading.current?.closest("main")?.contains(active);
+    if (!isTaken) heading.current?.focus({ preventScroll: true });
+  }, [page]);
   return heading;
 }

@@ -1,10 +1,37 @@
 import { Modal, type ModalProps } from "@mantine/core";
-import { useEffect, useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
+import classes from "./Dialog.module.css";
 
 /** A dialog that is open as long as it is shown. Afterwards the focus is where it was before. */
-export function Dialog(props: Omit<ModalProps, "opened">) {
+export function Dialog({ children, ...others }: Omit<ModalProps, "opened">) {
+  const content = useRef<HTMLDivElement>(null);
   useReturnedFocus();
-  return <Modal opened {...props} />;
+  useKeptFocus(content);
+  return (
+    <Modal opened {...others}>
+      <div ref={content} className={classes.content}>
+        {children}
+      </div>
+    </Modal>
+  );
+}
+
+const isNowhere = () => (document.activeElement ?? document.body) === document.body;
+
+/** Where the pages of both applications begin. */
+const CONTENT = "main[tabindex], main > [tabindex]";
+const FOCUSABLE = ["[data-autofocus]", "input:enabled, button:enabled, textarea:enabled, a[href]"];
+
+/**
+ * Keep the focus in a dialog of several steps: what had it goes with its step, and the modal looks after the first step
+ * alone. Whoever uses the keyboard would go on behind the dialog.
+ */
+function useKeptFocus(content: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    if (!isNowhere()) return;
+    const found = FOCUSABLE.map((those) => content.current?.querySelector<HTMLElement>(those));
+    found.find(Boolean)?.focus();
+  });
 }
 
 /** Give the focus back. The modal does so only if it is closed before it goes. */
@@ -14,8 +41,9 @@ function useReturnedFocus(): void {
     () => () => {
       // After the browser has taken the focus from what goes; another dialog may have it by then.
       window.setTimeout(() => {
-        if (opener?.isConnected && (document.activeElement ?? document.body) === document.body)
-          opener.focus();
+        if (isNowhere() && opener?.isConnected) opener.focus();
+        // What opened it may have gone with what was done, or take no click now: the next key goes on in the page.
+        if (isNowhere()) document.querySelector<HTMLElement>(CONTENT)?.focus({ preventScroll: true });
       });
     },
     [opener],

@@ -14,7 +14,8 @@ export function Providers({ client, children }: { client: QueryClient; children:
     <MantineProvider theme={theme} cssVariablesResolver={cssVariablesResolver} defaultColorScheme="auto">
       <QueryClientProvider client={client}>
         {/* At the right they would lie on what sends an order, and on the actions of rows. */}
-        <Notifications position="bottom-center" limit={4} zIndex={400} />
+        {/* The pointer keeps the message that it is on, and not all of them: later ones would wait for it. */}
+        <Notifications position="bottom-center" limit={4} zIndex={400} pauseResetOnHover="notification" />
         {/* Other separators are in every figure, another language is in every text: everything is drawn anew. */}
         <Fragment key={`${language} ${figures ?? ""}`}>{children}</Fragment>
       </QueryClientProvider>

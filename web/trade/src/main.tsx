@@ -3,6 +3,7 @@ import { QueryClient } from "@tanstack/react-query";
 import { startPage } from "#lib/components/startPage.tsx";
 import { type Catalogue, texts } from "#lib/language.ts";
 import { followProfile } from "./account/followProfile.ts";
+import { whileUnreached } from "./api/errors.ts";
 import { connectExchange, ExchangeContext } from "./api/client.ts";
 import { followAccount, StreamContext } from "./api/live.ts";
 import { OF_ONE_USER } from "./api/queries.ts";
@@ -13,7 +14,13 @@ import { connectStream } from "./stream/connection.ts";
 
 const client = new QueryClient({
   defaultOptions: {
-    queries: { retry: 2, networkMode: "always", staleTime: 5_000, refetchOnWindowFocus: false },
+    queries: {
+      retry: 2,
+      networkMode: "always",
+      staleTime: 5_000,
+      refetchOnWindowFocus: false,
+      refetchInterval: whileUnreached,
+    },
     mutations: { retry: false, networkMode: "always" },
   },
 });

@@ -5,6 +5,7 @@ import { type ReactNode, useEffect } from "react";
 import { Link, useLocation } from "wouter";
 import { DisplaySettings } from "#lib/components/DisplaySettings.tsx";
 import { Brand, CONTENT_ID, HeaderTools, SkipLink } from "#lib/components/header.tsx";
+import { PageBoundary } from "#lib/components/PageBoundary.tsx";
 import { Shortcuts } from "#lib/components/Shortcuts.tsx";
 import { useShortcuts } from "#lib/shortcuts.ts";
 import { refreshAll, useStats } from "../engine/queries.ts";
@@ -86,7 +87,9 @@ export function Frame({ children }: { children: ReactNode }) {
       <AppShell.Main>
         {session && <SessionNotice session={session} />}
         <div id={CONTENT_ID} tabIndex={-1} className={classes.content}>
-          <Guarded location={location}>{children}</Guarded>
+          <PageBoundary location={location}>
+            <Guarded location={location}>{children}</Guarded>
+          </PageBoundary>
         </div>
       </AppShell.Main>
     </AppShell>

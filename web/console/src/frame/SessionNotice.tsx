@@ -1,9 +1,10 @@
-import { Button, PasswordInput, Stack } from "@mantine/core";
+import { Button, Stack } from "@mantine/core";
 import { ClockIcon } from "@primer/octicons-react";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Dialog } from "#lib/components/Dialog.tsx";
 import { NoticeBar } from "#lib/components/NoticeBar.tsx";
+import { PasswordField } from "#lib/components/PasswordField.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDuration } from "#lib/counts.ts";
@@ -63,7 +64,7 @@ function Renewal({ session, onClose }: { session: Session; onClose: () => void }
         }}
       >
         <Stack gap="md">
-          <PasswordInput
+          <PasswordField
             label={`Password of ${session.participantId}`}
             value={password}
             autoComplete="current-password"

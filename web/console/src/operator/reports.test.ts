@@ -19,6 +19,9 @@ test("the figures of a period are one point", () => {
     { at: Date.parse("2026-01-01T00:00:00Z"), value: 2 },
     { at: Date.parse("2026-02-01T00:00:00Z"), value: 2 },
   ]);
+  // Fees have eighteen places: more than a number can have.
+  const [fees] = pointsOf([{ period: "2026-01", amount: "1141.278514582510612345" }], ({ amount }) => amount);
+  expect(fees?.value).toBeCloseTo(1141.2785145825106, 10);
   expect(beginOf("2026-01-31")).toBe(Date.parse("2026-01-31T00:00:00Z"));
 });
 

@@ -1,6 +1,6 @@
 /** Reports at the REST edge, and the proofs of reserves that the web server makes. */
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { parseDecimal } from "#lib/decimal.ts";
+import { nearestNumber } from "#lib/decimal.ts";
 import type { Point } from "#lib/series.ts";
 import { returned, type Schemas, useEdge } from "./client.ts";
 import { callWebServer } from "./webServer.ts";
@@ -49,8 +49,7 @@ export function pointsOf<Row extends { period: string }>(
   for (const row of rows) {
     const at = beginOf(row.period);
     const value = figure(row);
-    // eslint-disable-next-line openspot/decimal-text -- the place of a pixel; the table shows the figures
-    const number = typeof value === "number" ? value : parseDecimal(value).toNumber();
+    const number = typeof value === "number" ? value : nearestNumber(value);
     sums.set(at, (sums.get(at) ?? 0) + number);
   }
   return [...sums].map(([at, value]) => ({ at, value })).sort((a, b) => a.at - b.at);

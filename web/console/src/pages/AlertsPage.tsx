@@ -13,6 +13,9 @@ import { type Alert, type Destination, outcomeOf, type TriedAlert, useAlerts } f
 import { returned } from "../operator/client.ts";
 import { useCan } from "../operator/session.ts";
 import { ReasonDialog } from "../parts/ReasonDialog.tsx";
+import classes from "./AlertsPage.module.css";
+
+const sentence = (text: string) => <span className={classes.sentence}>{text}</span>;
 
 const STATES: Record<Alert["state"], readonly [Tone, string, string]> = {
   raised: ["negative", "✕", "Raised"],
@@ -41,8 +44,8 @@ const COLUMNS: readonly Column<Alert>[] = [
   },
   { id: "urgency", title: "Urgency", cell: (row) => (row.severity === "page" ? "at once" : "next day") },
   { id: "told", title: "Last told", cell: (row) => time(row.lastToldAt) },
-  { id: "why", title: "Why", cell: (row) => (row.text === "" ? `when ${row.condition}` : row.text) },
-  { id: "first", title: "First", cell: (row) => row.action },
+  { id: "why", title: "Why", cell: (row) => sentence(row.text === "" ? `when ${row.condition}` : row.text) },
+  { id: "first", title: "First", cell: (row) => sentence(row.action) },
 ];
 
 const DESTINATION_COLUMNS: readonly Column<Destination>[] = [

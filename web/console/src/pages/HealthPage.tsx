@@ -253,7 +253,7 @@ function Unbooked({ count }: { count: number }) {
         >
           <p>
             Each gets an entry against the outside world, once. Beyond the bound of adjustments another person
-            approves the list first, on the page Requests; then book again. `openspot ledger book-adjustments
+            approves the list first, on the page Approvals; then book again. `openspot ledger book-adjustments
             --plan` lists them.
           </p>
         </ReasonDialog>

@@ -1,7 +1,8 @@
-import { Button, PasswordInput, Stack, TextInput, Title } from "@mantine/core";
+import { Button, Stack, TextInput, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
+import { PasswordField } from "#lib/components/PasswordField.tsx";
 import { useBrand } from "#lib/brand.ts";
 import { FormLayout } from "#lib/components/FormLayout.tsx";
 import { Logo } from "#lib/components/Logo.tsx";
@@ -134,7 +135,7 @@ function PasswordForm({ reason, onChallenge, onDone }: PasswordFormProps) {
           autoFocus
           onChange={(event) => setName(event.currentTarget.value)}
         />
-        <PasswordInput
+        <PasswordField
           label="Password"
           value={password}
           autoComplete="current-password"

@@ -1,9 +1,10 @@
-import { Button, PasswordInput, Radio, SimpleGrid, Stack, TextInput } from "@mantine/core";
+import { Button, Radio, SimpleGrid, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
 import { Link, useLocation } from "wouter";
 import { Card } from "#lib/components/Card.tsx";
 import { REASON_LENGTH_MAX } from "#lib/components/ConfirmDialog.tsx";
+import { PasswordField } from "#lib/components/PasswordField.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
@@ -86,14 +87,14 @@ export function NewParticipantPage() {
                 autoComplete="off"
                 {...form.getInputProps("name")}
               />
-              <PasswordInput
+              <PasswordField
                 label="Password"
                 description={`At least ${PASSWORD_LENGTH.min} characters. It is not shown again.`}
                 withAsterisk
                 autoComplete="new-password"
                 {...form.getInputProps("password")}
               />
-              <PasswordInput
+              <PasswordField
                 label="Password again"
                 description="The same once more."
                 withAsterisk

@@ -29,6 +29,9 @@ import {
   useSubscriptions,
 } from "../people/plans.ts";
 
+const NOTHING_FITS = "Nothing fits the filters.";
+const NOTHING_YET = "There is nothing yet.";
+
 const TABS = [
   ["subscriptions", "Subscriptions"],
   ["payments", "Payments"],
@@ -127,13 +130,14 @@ function Subscriptions() {
     ...(planId === "" ? {} : { planId }),
     ...(status === undefined ? {} : { status }),
   });
+  const isFiltered = userId !== "" || planId !== "" || status !== undefined;
   return (
     <>
       <DataTable
         label="Subscriptions"
         toolbar={
           <FilterBar
-            isFiltered={userId !== "" || planId !== "" || status !== undefined}
+            isFiltered={isFiltered}
             onClear={() => url.change({ user: null, plan: null, state: null })}
           >
             <TextFilter label="User id" value={userId} onChange={(user) => url.change({ user })} />
@@ -159,7 +163,7 @@ function Subscriptions() {
         rowName={({ planId: plan, userId: user }) => `${plan} of ${user}`}
         state={query}
         problem={explainIfAny(query.error)}
-        empty={<EmptyState title="No subscriptions">Nothing fits the filters.</EmptyState>}
+        empty={<EmptyState title="No subscriptions">{isFiltered ? NOTHING_FITS : NOTHING_YET}</EmptyState>}
         actions={(row) => [
           {
             label: "Open user",
@@ -244,14 +248,12 @@ function Payments() {
     ...(userId === "" ? {} : { userId }),
     ...(status === undefined ? {} : { status }),
   });
+  const isFiltered = userId !== "" || status !== undefined;
   return (
     <DataTable
       label="Payments of plans"
       toolbar={
-        <FilterBar
-          isFiltered={userId !== "" || status !== undefined}
-          onClear={() => url.change({ user: null, state: null })}
-        >
+        <FilterBar isFiltered={isFiltered} onClear={() => url.change({ user: null, state: null })}>
           <TextFilter label="User id" value={userId} onChange={(user) => url.change({ user })} />
           <ChoiceFilter
             label="State"
@@ -268,7 +270,7 @@ function Payments() {
       rowName={({ id }) => id}
       state={query}
       problem={explainIfAny(query.error)}
-      empty={<EmptyState title="No payments">Nothing fits the filters.</EmptyState>}
+      empty={<EmptyState title="No payments">{isFiltered ? NOTHING_FITS : NOTHING_YET}</EmptyState>}
       footer={<ShowOlder query={query} />}
     />
   );

@@ -111,8 +111,13 @@ export function TrailPage() {
                 value={filter.subjectId}
                 onChange={(subject) => change({ subject })}
               />
-              <DayFilter label="First day" value={day.first} onChange={(first) => change({ first })} />
-              <DayFilter label="Last day" value={day.last} onChange={(last) => change({ last })} />
+              <DayFilter
+                label="First day"
+                shown="From"
+                value={day.first}
+                onChange={(first) => change({ first })}
+              />
+              <DayFilter label="Last day" shown="To" value={day.last} onChange={(last) => change({ last })} />
             </FilterBar>
           }
           columns={COLUMNS}
@@ -162,13 +167,21 @@ export function TrailPage() {
 }
 
 /** A filter for a day in UTC. */
-function DayFilter(props: { label: string; value: string; onChange: (value: string) => void }) {
-  const { label, value, onChange } = props;
+function DayFilter(props: {
+  label: string;
+  /** The short word in the field. */
+  shown: string;
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  const { label, shown, value, onChange } = props;
   return (
     <TextInput
       type="date"
       aria-label={`${label}, in UTC`}
       title={`${label}, in UTC`}
+      leftSection={<span aria-hidden>{shown}</span>}
+      leftSectionWidth={52}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
     />

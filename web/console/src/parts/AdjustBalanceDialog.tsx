@@ -84,9 +84,10 @@ export function AdjustBalanceDialog(props: AdjustBalanceDialogProps) {
       onClose={props.onClose}
     >
       <p>
-        An adjustment changes the engine's balance alone. The ledger is not posted: `openspot reconcile` will
-        name the difference. What a user is given or owes belongs on the page of the user, where an adjustment
-        is posted in the ledger, too.
+        An adjustment changes the engine's balance alone. The ledger is not posted: `openspot reconcile` names
+        the difference until it is booked, which the page Health does (“Adjustments at the engine alone”).
+        What a user is given or owes belongs on the page of the user, where an adjustment is posted in the
+        ledger, too.
       </p>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <TextInput

@@ -144,7 +144,11 @@ export function EveryonesList<Row>(props: Props<Row>) {
           rowName={rowId}
           state={query}
           problem={explainIfAny(query.error)}
-          empty={<EmptyState title={`No ${name}`}>Nothing fits the filters.</EmptyState>}
+          empty={
+            <EmptyState title={`No ${name}`}>
+              {Object.keys(given).length > 0 ? "Nothing fits the filters." : "There is nothing yet."}
+            </EmptyState>
+          }
           actions={(row) => [
             ...(props.actions?.(row) ?? []),
             {
@@ -186,6 +190,8 @@ function DayFilter(props: { label: string; value: string; onChange: (value: stri
     <TextInput
       type="date"
       aria-label={props.label}
+      leftSection={<span aria-hidden>{props.label}</span>}
+      leftSectionWidth={52}
       value={props.value}
       onChange={(event) => props.onChange(event.currentTarget.value)}
     />

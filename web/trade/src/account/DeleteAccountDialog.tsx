@@ -1,7 +1,7 @@
-import { PasswordInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
+import { PasswordField } from "#lib/components/PasswordField.tsx";
 import { WarningNote } from "#lib/components/states.tsx";
 import { t } from "#lib/language.ts";
 import { returned, useExchange } from "../api/client.ts";
@@ -42,7 +42,7 @@ export function DeleteAccountDialog({ email, onClose }: { email: string; onClose
           "It cannot be undone. Cancel your orders and withdraw your balances first. Orders and bookings stay in the exchange's records, without your name.",
         )}
       </WarningNote>
-      <PasswordInput
+      <PasswordField
         label={t("Your password")}
         value={password}
         autoComplete="current-password"

@@ -7,7 +7,7 @@ import { rich, t } from "#lib/language.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
 import classes from "./Verification.module.css";
-import { VERIFICATION } from "./queries.ts";
+import { useDocuments, VERIFICATION } from "./queries.ts";
 
 type Status = Schemas["KycStatusResponse"]["status"];
 
@@ -17,18 +17,24 @@ const isOpen = (status: Status) => status === "pending" || status === "on_hold";
 export function DocumentCheck({ status }: { status: Status }) {
   const { rest } = useExchange();
   const client = useQueryClient();
+  const { data: uploads } = useDocuments(isOpen(status));
   // Starting again while it runs gives the same session.
   const start = useMutation({
     mutationFn: () => returned(rest.POST("/api/v1/kyc/start", { body: { level: "verified" } })),
     onSettled: () => void client.invalidateQueries({ queryKey: VERIFICATION }),
   });
   const session = start.data;
+  // They are uploaded below, not at a provider.
+  const isOfExchange = isOpen(status) && uploads?.provider === null;
+  const isMissing = isOfExchange && uploads.documents.length === 0;
   return (
     <Card
       title={
-        isOpen(status)
-          ? t("Your documents are being checked")
-          : t("Next: your documents, for the level Verified")
+        isMissing
+          ? t("Next: upload your documents")
+          : isOpen(status)
+            ? t("Your documents are being checked")
+            : t("Next: your documents, for the level Verified")
       }
     >
       <div className={classes.stack}>
@@ -38,16 +44,22 @@ export function DocumentCheck({ status }: { status: Status }) {
                 "The check waits for something: see what is asked for, or wait. This page shows the outcome by itself.",
               )
             : status === "pending"
-              ? t("It may take a while. This page shows the outcome by itself.")
+              ? isMissing
+                ? t(
+                    "A person of the exchange looks at them and decides. This page shows the outcome by itself.",
+                  )
+                : t("It may take a while. This page shows the outcome by itself.")
               : t(
                   "Keep your passport or identity card at hand. Your name must be written as in your details.",
                 )}
         </p>
         {session && isOpen(status) && (
           <>
-            <p className={classes.text}>
-              {session.instructions.charAt(0).toUpperCase() + session.instructions.slice(1)}
-            </p>
+            {!isOfExchange && (
+              <p className={classes.text}>
+                {session.instructions.charAt(0).toUpperCase() + session.instructions.slice(1)}
+              </p>
+            )}
             <div>
               {rich("Reference: {copyText}", {
                 copyText: <CopyText text={session.reference} name={t("reference")} />,

@@ -1,6 +1,6 @@
 import { Button, FileButton, Progress } from "@mantine/core";
 import { UploadIcon } from "@primer/octicons-react";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Badge } from "#lib/components/Badge.tsx";
 import { Card } from "#lib/components/Card.tsx";
@@ -11,7 +11,6 @@ import { formatBytes } from "#lib/counts.ts";
 import { t, texts } from "#lib/language.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explain, type OwnWords } from "../api/messages.ts";
-import { useSession } from "../api/session.ts";
 import {
   type DocumentKind,
   type KycDocument,
@@ -20,10 +19,9 @@ import {
   uploadDocument,
 } from "./documentUpload.ts";
 import classes from "./Documents.module.css";
+import { DOCUMENTS, useDocuments } from "./queries.ts";
 
 type FoundDocuments = Schemas["KycDocumentsResponse"];
-
-const DOCUMENTS = ["kycDocuments"] as const;
 
 const KINDS: readonly (readonly [kind: DocumentKind, title: string, hint: string])[] = texts([
   [
@@ -64,13 +62,7 @@ const OWN_WORDS: OwnWords = texts({
 
 /** The documents of an open check: uploaded, replaced and withdrawn until somebody has decided. */
 export function Documents() {
-  const exchange = useExchange();
-  const { session } = useSession();
-  const query = useQuery({
-    queryKey: DOCUMENTS,
-    queryFn: ({ signal }) => returned(exchange.rest.GET("/api/v1/kyc/documents", { signal })),
-    enabled: session !== null,
-  });
+  const query = useDocuments();
   if (query.error) return <ErrorState problem={explain(query.error)} onRetry={() => void query.refetch()} />;
   if (query.data?.provider !== null) return null;
   return <DocumentsCard found={query.data} />;
@@ -81,6 +73,7 @@ function DocumentsCard({ found }: { found: FoundDocuments }) {
   const client = useQueryClient();
   const [share, setShare] = useState(0);
   const [unfit, setUnfit] = useState<Problem | null>(null);
+  const [touched, setTouched] = useState<DocumentKind | null>(null);
   const refresh = () => client.invalidateQueries({ queryKey: DOCUMENTS });
   const send = useMutation({
     mutationFn: (upload: Upload) => uploadDocument(exchange, upload, setShare),
@@ -99,6 +92,7 @@ function DocumentsCard({ found }: { found: FoundDocuments }) {
   const choose = (kind: DocumentKind, replaces: string | null) => (file: File) => {
     send.reset();
     withdraw.reset();
+    setTouched(kind);
     const problem = problemOf(file, found.bytesMax);
     setUnfit(problem);
     if (problem === null) send.mutate({ kind, file, replaces });
@@ -151,15 +145,16 @@ function DocumentsCard({ found }: { found: FoundDocuments }) {
                   onReplace={choose(kind, document.id)}
                   onWithdraw={() => {
                     setUnfit(null);
+                    setTouched(kind);
                     send.reset();
                     withdraw.mutate(document);
                   }}
                 />
               ))}
+            {problem && touched === kind && <ProblemNote problem={problem} />}
           </li>
         ))}
       </ul>
-      {problem && <ProblemNote problem={problem} />}
     </Card>
   );
 }

@@ -1,8 +1,9 @@
-import { Button, PasswordInput, Skeleton, Stack, TextInput } from "@mantine/core";
+import { Button, Skeleton, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { CopyText } from "#lib/components/CopyText.tsx";
 import { Dialog } from "#lib/components/Dialog.tsx";
+import { PasswordField } from "#lib/components/PasswordField.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { t } from "#lib/language.ts";
@@ -94,7 +95,7 @@ export function EnableMfaDialog({ onClose }: { onClose: () => void }) {
         >
           <Stack gap="md">
             {begin.error && <ProblemNote problem={explain(begin.error)} />}
-            <PasswordInput
+            <PasswordField
               label={t("Your password")}
               value={password}
               autoComplete="current-password"
@@ -142,7 +143,7 @@ export function DisableMfaDialog({ onClose }: { onClose: () => void }) {
         <Stack gap="md">
           <WarningNote>{t("Your password alone will open the account then.")}</WarningNote>
           {disable.error && <ProblemNote problem={explain(disable.error)} />}
-          <PasswordInput
+          <PasswordField
             label={t("Your password")}
             value={password}
             autoComplete="current-password"

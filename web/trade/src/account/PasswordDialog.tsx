@@ -1,7 +1,8 @@
-import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Dialog } from "#lib/components/Dialog.tsx";
+import { PasswordField } from "#lib/components/PasswordField.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { t } from "#lib/language.ts";
@@ -52,14 +53,14 @@ export function PasswordDialog({ asksCode, onClose }: { asksCode: boolean; onClo
       >
         <Stack gap="md">
           {change.error && <ProblemNote problem={explain(change.error)} />}
-          <PasswordInput
+          <PasswordField
             label={t("Present password")}
             value={current}
             autoComplete="current-password"
             data-autofocus
             onChange={(event) => setCurrent(event.currentTarget.value)}
           />
-          <PasswordInput
+          <PasswordField
             label={t("New password")}
             description={passwordRule()}
             value={next}

@@ -1,5 +1,6 @@
 import { Button, Group, Stack } from "@mantine/core";
-import { copyAndTell } from "#lib/components/CopyText.tsx";
+import { useState } from "react";
+import { copyText } from "#lib/components/CopyText.tsx";
 import { WarningNote } from "#lib/components/states.tsx";
 import { t } from "#lib/language.ts";
 import { saveFile } from "#lib/saveFile.ts";
@@ -18,6 +19,7 @@ export function RecoveryCodes({
   onBack: () => void;
   onClose: () => void;
 }) {
+  const [isCopied, setCopied] = useState(false);
   if (asks) {
     return (
       <Stack gap="md">
@@ -45,8 +47,9 @@ export function RecoveryCodes({
         ))}
       </ul>
       <Group grow>
-        <Button variant="default" onClick={() => copyAndTell(text)}>
-          {t("Copy all")}
+        {/* It says itself that it did: a message would show the codes once more, and lie on the buttons. */}
+        <Button variant="default" onClick={() => void copyText(text).then(setCopied)}>
+          {isCopied ? t("Copied") : t("Copy all")}
         </Button>
         <Button
           variant="default"

@@ -39,7 +39,7 @@ export async function uploadDocument(
       if (request.status === 200 || request.status === 201) resolve(body as KycDocument);
       else reject(new RefusedError(request.status, body, null));
     };
-    request.onerror = request.ontimeout = () => reject(new UnreachableError(new URL(restUrl).origin));
+    request.onerror = request.ontimeout = () => reject(new UnreachableError(new URL(restUrl).origin, false));
     request.send(file);
   });
 }

@@ -1,6 +1,7 @@
 /** Queries of the account. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { type Exchange, returned, type Schemas, slice, useExchange } from "../api/client.ts";
+import { whileUnreached } from "../api/errors.ts";
 import { TOLD } from "../api/live.ts";
 import { NOTICES_MAX } from "../api/notices.ts";
 import { useSession } from "../api/session.ts";
@@ -93,6 +94,19 @@ export function usePushKey() {
   return useOwn(PUSH_KEY, (signal) => returned(rest.GET("/api/v1/push-subscriptions/key", { signal })));
 }
 
+export const DOCUMENTS = ["kycDocuments"] as const;
+
+/** The documents of the open check; `provider` is null where people of the exchange look at them. */
+export function useDocuments(isWanted = true) {
+  const { rest } = useExchange();
+  const { session } = useSession();
+  return useQuery({
+    queryKey: DOCUMENTS,
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/kyc/documents", { signal })),
+    enabled: session !== null && isWanted,
+  });
+}
+
 const OPEN_CHECKS: ReadonlySet<string> = new Set(["pending", "on_hold"]);
 
 export function useVerification() {
@@ -102,6 +116,7 @@ export function useVerification() {
     queryKey: VERIFICATION,
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/kyc/status", { signal })),
     enabled: session !== null,
-    refetchInterval: ({ state }) => (state.data && OPEN_CHECKS.has(state.data.status) ? PENDING_MS : false),
+    refetchInterval: (query) =>
+      query.state.data && OPEN_CHECKS.has(query.state.data.status) ? PENDING_MS : whileUnreached(query),
   });
 }

@@ -68,7 +68,7 @@ export function connectExchange({ restUrl, positionsUrl, subscriptionsUrl }: Add
       return response;
     } catch (error) {
       if (request.signal.aborted) throw error;
-      throw new UnreachableError(new URL(request.url).origin);
+      throw new UnreachableError(new URL(request.url).origin, request.method === "GET");
     }
   }
 

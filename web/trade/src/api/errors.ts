@@ -42,12 +42,22 @@ export class RefusedError extends Error {
 /** No response came. The request may have arrived or not. */
 export class UnreachableError extends Error {
   readonly address: string;
+  /** Whether the page asks again by itself. What a user sends it never repeats. */
+  readonly isAskedAgain: boolean;
 
-  constructor(address: string) {
+  constructor(address: string, isAskedAgain: boolean) {
     super(`no response from ${address}`);
     this.name = "UnreachableError";
     this.address = address;
+    this.isAskedAgain = isAskedAgain;
   }
+}
+
+const ASKED_AGAIN_MS = 5_000;
+
+/** How soon a query is read again that is not read again anyway: soon after no response came, else never. */
+export function whileUnreached({ state }: { state: { error: unknown } }): number | false {
+  return state.error instanceof UnreachableError ? ASKED_AGAIN_MS : false;
 }
 
 /** The codes with status 503 that are decisions: nothing was done. */

@@ -1,6 +1,7 @@
 /** Lists that the REST edge sends page by page, and how often the pages read a list again. */
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import type { Slice } from "./client.ts";
+import { whileUnreached } from "./errors.ts";
 import { useSession } from "./session.ts";
 
 /** Rows of a page. */
@@ -25,6 +26,6 @@ export function useGrowingList<Row>(
     getNextPageParam: ({ next }) => next ?? undefined,
     enabled: session !== null,
     placeholderData: keepPreviousData,
-    refetchInterval: refetchInterval ?? false,
+    refetchInterval: refetchInterval ?? whileUnreached,
   });
 }

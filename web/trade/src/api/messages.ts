@@ -238,7 +238,7 @@ const STATUSES: Readonly<Record<number, Words>> = texts({
   404: ["There is none of that name", "It may have ended. Reload the list."],
   409: ["That is not possible now", "The reason says what stands in the way."],
   429: ["Too many requests", "Wait a moment. Nothing was done."],
-  503: ["The exchange is not ready", "It may be starting. The page tries again by itself."],
+  503: ["The exchange is not ready", "It may be starting: try again in a few seconds."],
   504: ["The outcome is not known", "Look at your orders and balances before you try again."],
 });
 
@@ -250,21 +250,19 @@ const UNKNOWN: Words = texts([
 /** Explains any error to the user. */
 export function explain(error: unknown, own?: OwnWords): Problem {
   if (error instanceof UnreachableError) {
-    return isOffline(error.address)
-      ? {
-          title: t("This computer is offline"),
-          detail: error.message,
-          advice: t(
-            "Check its network. The page goes on by itself; orders that rest in the book stay there.",
-          ),
-        }
-      : {
-          title: t("The exchange does not respond"),
-          detail: error.message,
-          advice: t(
-            "It may be restarting. The page tries again by itself; what you see may be old until then.",
-          ),
-        };
+    const detail = error.message;
+    if (isOffline(error.address)) {
+      const advice = error.isAskedAgain
+        ? t("Check its network. The page goes on by itself; orders that rest in the book stay there.")
+        : t("Check its network. The page does not send this again by itself.");
+      return { title: t("This computer is offline"), detail, advice };
+    }
+    const advice = error.isAskedAgain
+      ? t("It may be restarting. The page tries again by itself; what you see may be old until then.")
+      : t(
+          "It may be restarting. The page does not send this again by itself: look whether it was done, and try again in a moment.",
+        );
+    return { title: t("The exchange does not respond"), detail, advice };
   }
   if (error instanceof RefusedError) {
     const wordsFor = (reasons: OwnWords["reasons"] = []) =>

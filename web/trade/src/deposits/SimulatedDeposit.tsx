@@ -35,7 +35,7 @@ export function SimulatedDeposit({ entry, minimum }: { entry: Network; minimum: 
         body: JSON.stringify({ asset, network, amount: amount.trim(), fiat }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       }).catch(() => {
-        throw new UnreachableError(window.location.origin);
+        throw new UnreachableError(window.location.origin, false);
       });
       if (!response.ok) {
         throw new RefusedError(response.status, await response.json().catch(() => null), null);

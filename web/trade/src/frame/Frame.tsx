@@ -4,6 +4,7 @@ import { Link, useLocation } from "wouter";
 import { useBrand } from "#lib/brand.ts";
 import { DisplaySettings } from "#lib/components/DisplaySettings.tsx";
 import { Brand, CONTENT_ID, HeaderTools, SkipLink } from "#lib/components/header.tsx";
+import { PageBoundary } from "#lib/components/PageBoundary.tsx";
 import { Shortcuts } from "#lib/components/Shortcuts.tsx";
 import { t } from "#lib/language.ts";
 import { useSession } from "../api/session.ts";
@@ -79,7 +80,7 @@ export function Frame({ children }: { children: ReactNode }) {
       </header>
       <SessionNotice />
       <main id={CONTENT_ID} tabIndex={-1}>
-        {children}
+        <PageBoundary location={location}>{children}</PageBoundary>
       </main>
       {!MARKET_PAGE.isAt(location) && (
         <footer className={classes.footer}>

@@ -1,6 +1,7 @@
 /** What the history reads from the REST edge. */
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useExchange } from "../api/client.ts";
+import { whileUnreached } from "../api/errors.ts";
 import { useSession } from "../api/session.ts";
 import type { HistoryList, Wanted } from "./lists.ts";
 
@@ -19,7 +20,9 @@ export function useHistory<Row>(list: HistoryList<Row>, wanted: Wanted) {
     enabled: session !== null,
     placeholderData: keepPreviousData,
     // Whoever has read far back, or lets the page look through many rows, would have all of it read again.
-    refetchInterval: ({ state }) =>
-      (state.data?.pages.length ?? 0) > 1 || list.isLookedThrough(wanted) ? false : AGAIN_MS,
+    refetchInterval: (query) =>
+      (query.state.data?.pages.length ?? 0) > 1 || list.isLookedThrough(wanted)
+        ? whileUnreached(query)
+        : AGAIN_MS,
   });
 }

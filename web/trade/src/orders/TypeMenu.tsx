@@ -41,7 +41,7 @@ export function TypeMenu({ offer, draft, conditional, onOpen, onDraft }: TypeMen
           className={classes.types}
           aria-label={
             name === null
-              ? t("All order types")
+              ? t("More order types")
               : t("Order type: {typeName}, choose another", { typeName: name })
           }
         >

@@ -1,6 +1,7 @@
-import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { PasswordField } from "#lib/components/PasswordField.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { several, t } from "#lib/language.ts";
 import { useNow } from "#lib/useNow.ts";
@@ -97,7 +98,7 @@ function PasswordStep({
             spellCheck={false}
             onChange={(event) => onEmail(event.currentTarget.value)}
           />
-          <PasswordInput
+          <PasswordField
             label={t("Password")}
             value={password}
             autoComplete="current-password"
@@ -182,7 +183,10 @@ function useWait(): { seconds: number; begin: (error: unknown) => void } {
   const now = useNow(1000);
   return {
     seconds: Math.max(0, Math.ceil((until - now) / 1000)),
-    begin: (error) =>
-      setUntil(Date.now() + (error instanceof RefusedError ? (error.retryAfter ?? 0) : 0) * 1000),
+    begin: (error) => {
+      const seconds = error instanceof RefusedError ? (error.retryAfter ?? 0) : 0;
+      // `now` is up to a second old: without a wait there is none, not even that second.
+      setUntil(seconds === 0 ? 0 : Date.now() + seconds * 1000);
+    },
   };
 }

@@ -15,7 +15,7 @@ import { canvasValue } from "../market/candles.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { PageLink } from "../parts/PageLink.tsx";
 import { FundsNavigation } from "../parts/FundsNavigation.tsx";
-import { dollars, percentOf, withPresent } from "../portfolio/portfolio.ts";
+import { dollars, percentsOf, withPresent } from "../portfolio/portfolio.ts";
 import {
   type PortfolioInterval,
   type PortfolioPoint,
@@ -25,7 +25,7 @@ import {
   usePortfolioReturn,
 } from "../portfolio/queries.ts";
 import { MovementList, ReturnCard } from "../portfolio/ReturnCard.tsx";
-import type { Holding } from "../portfolio/valuation.ts";
+import type { Holding, Valuation } from "../portfolio/valuation.ts";
 import classes from "./PortfolioPage.module.css";
 import { UNIT, useWorth, WorthCard } from "./Worth.tsx";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
@@ -161,7 +161,7 @@ export default function PortfolioPage() {
       <Card flush title={t("By asset")}>
         <DataTable
           label={t("Assets")}
-          columns={withAreas(columnsOf(wallet.total, symbols), AREAS)}
+          columns={withAreas(columnsOf(wallet, symbols), AREAS)}
           card={CARD}
           rows={balances.data ? held : undefined}
           rowId={({ balance }) => balance.asset}
@@ -219,7 +219,9 @@ const AREAS = {
   share: { name: "share", align: "right" },
 } as const;
 
-function columnsOf(total: bigint, symbols: readonly string[]): Column<Holding>[] {
+function columnsOf(wallet: Valuation, symbols: readonly string[]): Column<Holding>[] {
+  const percents = percentsOf(wallet);
+  const percentOf = new Map(wallet.holdings.map((holding, index) => [holding, percents[index] ?? "0"]));
   return [
     {
       id: "asset",
@@ -257,10 +259,10 @@ function columnsOf(total: bigint, symbols: readonly string[]): Column<Holding>[]
       cell: (holding) => (
         <span className={classes.share}>
           <span className={classes.track} aria-hidden>
-            <span style={{ width: `${shareOfScaled(holding.value ?? 0n, total) * 100}%` }} />
+            <span style={{ width: `${shareOfScaled(holding.value ?? 0n, wallet.total) * 100}%` }} />
           </span>
           <span className={`figures ${classes.percent ?? ""}`}>
-            {formatDecimal(percentOf(holding, total), 2)} %
+            {formatDecimal(percentOf.get(holding) ?? "0", 2)} %
           </span>
         </span>
       ),

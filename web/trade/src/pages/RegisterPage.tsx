@@ -1,6 +1,7 @@
-import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { PasswordField } from "#lib/components/PasswordField.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { rich, t } from "#lib/language.ts";
 import { returned, useExchange } from "../api/client.ts";
@@ -85,7 +86,7 @@ export default function RegisterPage() {
             maxLength={254}
             onChange={(event) => setEmail(event.currentTarget.value)}
           />
-          <PasswordInput
+          <PasswordField
             label={t("Password")}
             description={passwordRule()}
             value={password}
@@ -94,7 +95,7 @@ export default function RegisterPage() {
             maxLength={128}
             onChange={(event) => setPassword(event.currentTarget.value)}
           />
-          <PasswordInput
+          <PasswordField
             label={t("Password again")}
             value={again}
             error={showsFaults ? faults.again : null}

@@ -1,6 +1,7 @@
-import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { PasswordField } from "#lib/components/PasswordField.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { t } from "#lib/language.ts";
 import { returned, useExchange } from "../api/client.ts";
@@ -47,7 +48,7 @@ export default function ResetPasswordPage() {
               maxLength={256}
               onChange={(event) => setToken(event.currentTarget.value)}
             />
-            <PasswordInput
+            <PasswordField
               label={t("New password")}
               description={passwordRule()}
               value={password}

@@ -100,7 +100,7 @@ export default function StatusPage() {
     queryKey: ["status"],
     queryFn: async ({ signal }) => {
       const response = await fetch("/status.json", { signal }).catch(() => null);
-      if (!response?.ok) throw new UnreachableError(window.location.origin);
+      if (!response?.ok) throw new UnreachableError(window.location.origin, true);
       return readStatus(await response.json());
     },
     refetchInterval: READ_MS,
@@ -111,25 +111,27 @@ export default function StatusPage() {
       <PageHeader title={t("Status")}>
         {status.data ? summary(status.data) : t("What works at this moment.")}
       </PageHeader>
-      <PausedTransfers />
-      <Card flush>
-        <DataTable
-          label={t("Functions")}
-          columns={withAreas(COLUMNS, AREAS)}
-          card={CARD}
-          rows={status.data}
-          rowId={({ name }) => name}
-          rowName={({ name }) => FUNCTIONS[name]?.title ?? name}
-          state={status}
-          problem={explainIfAny(status.error)}
-          isWhole
-          empty={
-            <EmptyState title={t("Nothing is known")}>
-              {t("Nobody told this page which services to ask.")}
-            </EmptyState>
-          }
-        />
-      </Card>
+      <div className={classes.cards}>
+        <PausedTransfers />
+        <Card flush>
+          <DataTable
+            label={t("Functions")}
+            columns={withAreas(COLUMNS, AREAS)}
+            card={CARD}
+            rows={status.data}
+            rowId={({ name }) => name}
+            rowName={({ name }) => FUNCTIONS[name]?.title ?? name}
+            state={status}
+            problem={explainIfAny(status.error)}
+            isWhole
+            empty={
+              <EmptyState title={t("Nothing is known")}>
+                {t("Nobody told this page which services to ask.")}
+              </EmptyState>
+            }
+          />
+        </Card>
+      </div>
       <p className={classes.note}>
         {link.state === "live"
           ? t("Your own connection: live prices arrive.")

@@ -92,7 +92,7 @@ export default function WalletPage() {
             {balance.asset}-{UNIT}
           </PageLink>
         ) : (
-          ""
+          "–"
         ),
     },
   ];

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { multiplyScaled, scaledText, toScaled } from "#lib/scaled.ts";
 import type { Balance } from "../api/queries.ts";
-import { dollars, percentOf, withPresent } from "./portfolio.ts";
+import { dollars, percentsOf, withPresent } from "./portfolio.ts";
 import type { PortfolioPoint } from "./queries.ts";
-import { type Holding, valueOf } from "./valuation.ts";
+import { type Holding, type Valuation, valueOf } from "./valuation.ts";
 
 /** Points with so much USD and SOL, and the price of SOL. */
 const points = (...rows: [usd: string, sol: string, price: string][]): PortfolioPoint[] =>
@@ -16,8 +16,10 @@ const points = (...rows: [usd: string, sol: string, price: string][]): Portfolio
     ];
     return { timestamp: index, value, unpriced: ["XYZ"], holdings };
   });
-const holding = (value: string | null) =>
-  ({ value: value === null ? null : toScaled(value) }) as unknown as Holding;
+const valuation = (...values: (string | null)[]): Valuation => {
+  const holdings = values.map((value) => ({ value: value === null ? null : toScaled(value) }) as Holding);
+  return { holdings, total: holdings.reduce((sum, { value }) => sum + (value ?? 0n), 0n), unpriced: [] };
+};
 
 describe("a portfolio", () => {
   it("ends with what the wallet is worth on the page, to the cent", () => {
@@ -57,9 +59,15 @@ describe("a portfolio", () => {
     expect(dollars("5")).toBe("5.00");
   });
 
-  it("has shares that are exact to two digits", () => {
-    expect(percentOf(holding("1"), toScaled("3"))).toBe("33.33");
-    expect(percentOf(holding(null), toScaled("3"))).toBe("0");
-    expect(percentOf(holding("0"), 0n)).toBe("0");
+  it("has shares with two digits that add up to 100, whatever cutting leaves over", () => {
+    expect(percentsOf(valuation("1", "1", null, "1"))).toEqual(["33.34", "33.33", "0", "33.33"]);
+    expect(percentsOf(valuation("6", "5", "3"))).toEqual(["42.86", "35.71", "21.43"]);
+    expect(percentsOf(valuation("99.999", "0.001"))).toEqual(["100", "0"]);
+    expect(percentsOf(valuation("7"))).toEqual(["100"]);
+  });
+
+  it("has no shares in nothing", () => {
+    expect(percentsOf(valuation("0", null))).toEqual(["0", "0"]);
+    expect(percentsOf(valuation())).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ import { explainIfAny } from "../api/messages.ts";
 import { useNetworks } from "../api/queries.ts";
 import { WITHDRAWAL_COLUMNS } from "./columns.tsx";
 import { useWithdrawalList, useWithdrawals, type Withdrawal, WITHDRAWALS } from "./queries.ts";
-import { isUnderWay } from "./steps.ts";
+import { hasStopped, isUnderWay } from "./steps.ts";
 import { WithdrawalSteps } from "./WithdrawalSteps.tsx";
 import fields from "../parts/Fields.module.css";
 import classes from "./Withdrawal.module.css";
@@ -171,6 +171,14 @@ function AllWithdrawals({
 
 function Details({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose: () => void }) {
   const { asset, network, amount, fee, netAmount, address, tag, txHash } = withdrawal;
+  // Of what was not sent nothing left the account, and nothing arrives.
+  const figures = hasStopped(withdrawal)
+    ? [[t("Amount"), amount] as const]
+    : ([
+        [t("Leaves your account"), amount],
+        [t("Fee"), fee],
+        [t("Arrives"), netAmount],
+      ] as const);
   return (
     <Dialog
       onClose={onClose}
@@ -180,24 +188,14 @@ function Details({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose: () 
       <Stack gap="lg">
         <WithdrawalSteps withdrawal={withdrawal} upright />
         <dl className={fields.facts}>
-          <div>
-            <dt>{t("Leaves your account")}</dt>
-            <dd>
-              <AssetAmount value={amount} asset={asset} />
-            </dd>
-          </div>
-          <div>
-            <dt>{t("Fee")}</dt>
-            <dd>
-              <AssetAmount value={fee} asset={asset} />
-            </dd>
-          </div>
-          <div>
-            <dt>{t("Arrives")}</dt>
-            <dd>
-              <AssetAmount value={netAmount} asset={asset} />
-            </dd>
-          </div>
+          {figures.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <AssetAmount value={value} asset={asset} />
+              </dd>
+            </div>
+          ))}
           <div>
             <dt>{t("Address")}</dt>
             <dd>

@@ -6,7 +6,9 @@ import { type StepState, stepsOf } from "./steps.ts";
 import classes from "./WithdrawalSteps.module.css";
 
 const SPOKEN: Readonly<Record<StepState, string>> = {
-  done: "done",
+  get done() {
+    return t("done");
+  },
   get current() {
     return t("under way");
   },

@@ -4,6 +4,7 @@ import { TimeText } from "#lib/components/TimeText.tsx";
 import { WithdrawalBadge } from "#lib/components/WithdrawalBadge.tsx";
 import { t } from "#lib/language.ts";
 import type { Withdrawal } from "./queries.ts";
+import { hasStopped } from "./steps.ts";
 import classes from "./Withdrawal.module.css";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
@@ -29,7 +30,8 @@ export const WITHDRAWAL_COLUMNS: Column<Withdrawal>[] = [
       return t("Arrives");
     },
     align: "right",
-    cell: ({ netAmount, asset }) => <AssetAmount value={netAmount} asset={asset} />,
+    cell: (withdrawal) =>
+      hasStopped(withdrawal) ? "–" : <AssetAmount value={withdrawal.netAmount} asset={withdrawal.asset} />,
   },
   {
     id: "to",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Withdrawal } from "./queries.ts";
-import { isUnderWay, stepsOf } from "./steps.ts";
+import { hasStopped, isUnderWay, stepsOf } from "./steps.ts";
 
 const withdrawal = (status: Withdrawal["status"], others: Partial<Withdrawal> = {}) =>
   ({ status, reason: null, confirmations: 0, requiredConfirmations: 32, ...others }) as Withdrawal;
@@ -54,5 +54,12 @@ describe("the steps of a withdrawal", () => {
     expect(stepsOf(rejected)[1]?.note).toBe("not explained");
     expect(stepsOf(withdrawal("cancelled"))[1]?.note).toBe("By you");
     expect(isUnderWay(rejected)).toBe(false);
+  });
+
+  it("say of which nothing was sent, so that no page tells what arrives", () => {
+    for (const status of ["cancelled", "rejected", "failed"] as const)
+      expect(hasStopped(withdrawal(status))).toBe(true);
+    for (const status of ["pending_approval", "confirming", "completed"] as const)
+      expect(hasStopped(withdrawal(status))).toBe(false);
   });
 });

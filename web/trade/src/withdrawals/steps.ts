@@ -133,6 +133,11 @@ export function isUnderWay({ status }: Withdrawal): boolean {
   return status in UNDER_WAY;
 }
 
+/** Whether it has ended without sending anything. */
+export function hasStopped({ status }: Withdrawal): boolean {
+  return status in STOPPED;
+}
+
 /** The steps of a withdrawal. A stopped one shows the steps before as done, as far as the exchange reports them. */
 export function stepsOf(withdrawal: Withdrawal): readonly Step[] {
   const stopped = STOPPED[withdrawal.status];

@@ -87,9 +87,11 @@ export default function SecurityPage() {
           )}
           {mfa.data?.enabled && (
             <>
-              <Badge tone="positive" shape="●">
-                {t("On")}
-              </Badge>
+              <p className={classes.text}>
+                <Badge tone="positive" shape="●">
+                  {t("On")}
+                </Badge>
+              </p>
               <p className={classes.text}>
                 {several(
                   mfa.data.recoveryCodesLeft,
@@ -210,7 +212,7 @@ function Sessions() {
   const endOthers = useMutation({
     mutationFn: () => returned(rest.DELETE("/api/v1/users/me/sessions")),
     onSuccess: ({ ended }) => {
-      toastDone(`${several(ended, "{count} session", "{count} sessions")} ended`);
+      toastDone(several(ended, "{count} session has ended", "{count} sessions have ended"));
       refresh();
     },
     onError: tellFailure,
