@@ -44,6 +44,8 @@ from openspot.up.services import PlatformSettings
 from tests.support.ledger_process import ChildProcess
 
 BATCH = 1000
+WARM_UP_BATCHES = 2
+"""The first batches meet cold caches, on all sides, and are not counted."""
 MARKET_MAKERS = 3
 COLUMNS = (
     "transaction_id",
@@ -134,7 +136,7 @@ async def compare(pool: asyncpg.Pool, users: int, size: int, batches: int) -> No
     await pool.execute("VACUUM ANALYZE ledger_accounts")
     store = LedgerStore(pool)
     costs: dict[str, list[Cost]] = {"insert": [], "copy": [], "settlement": []}
-    everything = list(trades(batches * size, users, f"compare{users}-{size}"))
+    everything = list(trades((WARM_UP_BATCHES + batches) * size, users, f"compare{users}-{size}"))
     for start in range(0, len(everything), size):
         batch = everything[start : start + size]
         legs = [leg for trade in check_batch(batch).entries.values() for leg in trade.postings]
@@ -154,9 +156,8 @@ async def compare(pool: asyncpg.Pool, users: int, size: int, batches: int) -> No
         sides: dict[str, Callable[[], Awaitable[object]]] = {"insert": insert, "copy": copy, "settlement": settle}
         for name in random.Random(start).sample(sorted(sides), len(sides)):
             costs[name].append(await timed(sides[name], clock))
-    # The first batches meet cold caches, on all sides.
     median = {
-        name: Cost(*(1e6 / size * statistics.median(figures) for figures in zip(*taken[2:], strict=True)))
+        name: Cost(*(1e6 / size * statistics.median(figures) for figures in zip(*taken[WARM_UP_BATCHES:], strict=True)))
         for name, taken in costs.items()
     }
     print(f"\n{users} users, {batches} batches of {size} trades, median batch: microseconds a trade")
@@ -257,10 +258,12 @@ async def run(folder: Path, options: argparse.Namespace) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--batches", type=int, default=40)
+    parser.add_argument("--batches", type=int, default=40, help=f"counted batches, after {WARM_UP_BATCHES} to warm up")
     parser.add_argument("--backlog", type=int, default=100_000, help="0 leaves it out")
     parser.add_argument("--worker", action="store_true", help="the workflow worker takes part in the backlog")
     options = parser.parse_args()
+    if options.batches < 1 or options.backlog < 0:
+        parser.error("--batches must be at least 1, and --backlog at least 0")
     folder = Path(tempfile.mkdtemp(prefix="openspot-benchmark-"))
     try:
         asyncio.run(run(folder, options))

@@ -120,9 +120,12 @@ def cpu_seconds(pids: dict[str, int]) -> dict[str, float]:
     return used
 
 
-async def await_quiet(pids: dict[str, int]) -> dict[str, float]:
-    """Wait until the processes have finished what they were given; returns `cpu_seconds` of then."""
-    deadline = time.monotonic() + QUIET_S_MAX
+async def await_quiet(pids: dict[str, int], s_max: float = QUIET_S_MAX) -> dict[str, float]:
+    """Wait until the processes have finished what they were given, at most `s_max` seconds.
+
+    Returns `cpu_seconds` of then.
+    """
+    deadline = time.monotonic() + s_max
     before = cpu_seconds(pids)
     while True:
         await asyncio.sleep(QUIET_LOOK_S)
@@ -164,12 +167,15 @@ class Side:
     pids: dict[str, int]
     results: list[LoadResult] = field(default_factory=list)
     used: Counter[str] = field(default_factory=Counter)
+    quiet_s_max: float = QUIET_S_MAX
+    """It is waited for so long, before a load and after it."""
 
     async def load(self, host: str, flows: list[Iterator[bytes]], seconds: float) -> None:
         """Load it, and wait until it is quiet again."""
-        before = await await_quiet(self.pids)
+        before = await await_quiet(self.pids, self.quiet_s_max)
         self.results.append(await load(host, self.port, flows, seconds))
-        self.used.update({name: used - before[name] for name, used in (await await_quiet(self.pids)).items()})
+        after = await await_quiet(self.pids, self.quiet_s_max)
+        self.used.update({name: used - before[name] for name, used in after.items()})
 
     def forget(self) -> None:
         """Forget what loads have shown so far."""

@@ -31,6 +31,7 @@ NAMES = (
     "rest_orders",
     "beside_orders",
     "local_requests",
+    "order_path",
     "rest_signed_orders",
     "rest_order_batch",
     "ws_orders",

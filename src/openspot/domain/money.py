@@ -20,6 +20,8 @@ EXACT = Context(prec=100, traps=[InvalidOperation, Inexact, Rounded])
 _DECIMAL_TEXT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _TEXT_LENGTH_MAX = 80
 _SHIFTS: tuple[int, ...] = tuple(10**places for places in range(AMOUNT_PLACES + 1))
+# Every scale of a market is in it; to count the digits takes longer.
+_PLACES_OF_SCALE: dict[int, int] = {scale: places for places, scale in enumerate(_SHIFTS)}
 
 
 class MoneyError(ValueError):
@@ -43,10 +45,10 @@ def to_scaled(value: Decimal, scale: int) -> int:
 
     Raises MoneyError if `value` is too large or has more decimal places than the scale. Digits are never cut off.
     """
-    places = len(str(scale)) - 1
+    places = _PLACES_OF_SCALE.get(scale) or len(str(scale)) - 1
     if value.adjusted() > 60:
         raise MoneyError("is too large")
-    product = value.scaleb(places, context=EXACT)
+    product = value.scaleb(places, EXACT)
     whole = int(product)
     if whole != product:
         raise MoneyError(f"has more than {places} decimal places")
@@ -65,7 +67,7 @@ def scaled_to_text(value: int, scale: int) -> str:
     """The shortest plain decimal text of `value` / `scale`. `scale` is a power of ten: (150, 100) → "1.5"."""
     if scale == 1:
         return str(value)
-    places = len(str(scale)) - 1
+    places = _PLACES_OF_SCALE.get(scale) or len(str(scale)) - 1
     digits = str(abs(value)).rjust(places + 1, "0")
     fraction = digits[-places:].rstrip("0")
     text = digits[:-places] + ("." + fraction if fraction else "")

@@ -55,7 +55,7 @@ class OrderTerms:
     @property
     def is_empty(self) -> bool:
         """Whether the order asks for nothing."""
-        return self == NO_TERMS
+        return self is NO_TERMS or self == NO_TERMS
 
 
 NO_TERMS = OrderTerms()

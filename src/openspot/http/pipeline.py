@@ -149,6 +149,8 @@ class Pipeline:
         except Exception as error:
             await self._respond_with_error(error, send, context)
         finally:
+            # Scope and context hold each other. Left so, only a search for cyclic garbage would free the request.
+            del scope[SCOPE_KEY]
             self._in_flight -= 1
             self._count(context.status)
             seconds = time.perf_counter() - began

@@ -43,7 +43,7 @@ class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=T
     max_slippage_bps: str | None = None
 
 
-class TrackedOrder(msgspec.Struct, frozen=True):
+class TrackedOrder(msgspec.Struct, frozen=True, gc=False):
     """An order as the router knows it, after one of its events. It is never changed in place.
 
     `remaining_quantity` is the open quantity; it is 0 after the order has ended. `filled_notional` is Σ price ×

@@ -1,6 +1,7 @@
 """What a request passes through, on a service of a few routes."""
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -137,6 +138,23 @@ async def test_a_fast_path_may_leave_a_request_to_the_declared_handler() -> None
     reply = await ask(app, "GET", "/things/lucky/8")
     assert (reply.json, reply.header("x-luck")) == ({"number": 8}, None)
     assert (await ask(app, "GET", "/things/lucky/eight")).status == 400
+
+
+@pytest.mark.parametrize("path", ["/things/fast/answer", "/things/lamp", "/nothing"])
+async def test_a_request_that_is_over_is_freed_without_a_search_for_garbage(path: str) -> None:
+    def requests() -> int:
+        return sum(isinstance(kept, RequestContext) for kept in gc.get_objects())
+
+    app = Service().app
+    await ask(app, "GET", path, headers=BEARER)
+    gc.collect()
+    gc.disable()
+    try:
+        before = requests()
+        await ask(app, "GET", path, headers=BEARER)
+        assert requests() == before
+    finally:
+        gc.enable()
 
 
 async def test_own_exceptions_are_translated_and_faults_show_nothing() -> None:

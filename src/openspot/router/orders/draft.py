@@ -36,6 +36,8 @@ SYMBOL_TEXT = re.compile(r"[A-Za-z0-9._/-]{1,32}")
 CLIENT_ORDER_ID_LENGTH_MAX = 128
 MARGIN_MODE_LENGTH_MAX = 32
 
+_NOTHING_GIVEN = (None,) * 7
+
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
@@ -44,6 +46,10 @@ class OrderSide(StrEnum):
 
     BUY = "buy"
     SELL = "sell"
+
+
+_BUY = OrderSide.BUY
+"""Python finds a member of an enumeration slowly, and each order asks for its side several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,7 @@ class OrderDraft:
 
     @property
     def is_buy(self) -> bool:
-        return self.side is OrderSide.BUY
+        return self.side is _BUY
 
     @property
     def is_market(self) -> bool:
@@ -111,6 +117,13 @@ def draft_of(request: SubmitOrder) -> OrderDraft:
 
 def _terms_in(order: OrderRequest) -> OrderTerms:
     prevention = order.self_trade_prevention
+    given = (
+        order.stop_price, order.trigger_by, order.trailing_amount, order.trailing_bps, order.expires_at, prevention,
+        order.display_quantity,
+    )  # fmt: skip
+    if given == _NOTHING_GIVEN:
+        # Most orders ask for nothing.
+        return NO_TERMS
     return OrderTerms(
         stop_price=decimal_in("stopPrice", order.stop_price),
         trigger_by=None if order.trigger_by is None else _choice("triggerBy", order.trigger_by, TriggerSource),

@@ -156,7 +156,8 @@ def refused_order(draft: OrderDraft, reason: str, now_ms: int, *, has_complete_r
 
 def order_in_response(pending: TrackedOrder, spec: SymbolSpec, response: orders_pb2.PlaceOrderResponse) -> TrackedOrder:
     """The order after the engine's response: open, filled in part or in full, cancelled or rejected."""
-    filled = quantity_of(response.filled_quantity, spec)
+    scaled = response.filled_quantity
+    filled = quantity_of(scaled, spec) if scaled else ZERO
     remaining = quantity_of(response.remaining_quantity, spec)
     rejected = response.status == orders_pb2.REJECTED
     return msgspec.structs.replace(

@@ -284,12 +284,12 @@ def _check_notional(candidate: Candidate) -> str | None:
             return error
         candidate.found_price = draft.price
         notional = EXACT.multiply(draft.price, candidate.quantity)
+    if limits.notional_min <= notional <= limits.notional_max:
+        return None
     shown = f"notional {_text(notional)} {spec.quote}"
     if notional < limits.notional_min:
         return f"{shown} is below the minimum of {_text(limits.notional_min)} on {spec.symbol}"
-    if notional > limits.notional_max:
-        return f"{shown} is above the maximum of {_text(limits.notional_max)} on {spec.symbol}"
-    return None
+    return f"{shown} is above the maximum of {_text(limits.notional_max)} on {spec.symbol}"
 
 
 def _check_deviation(candidate: Candidate) -> str | None:
