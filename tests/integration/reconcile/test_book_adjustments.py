@@ -145,7 +145,7 @@ async def test_a_process_killed_at_any_step_leaves_each_adjustment_booked_once_a
     await eventually(is_run_again)
     entries = await market.pool.fetch(BOOKED)
     assert sorted(str(row["amount"].normalize()) for row in entries) == ["-3", "-5", "3", "5"]
-    assert len({row["transaction_id"] for row in entries}) == 2
+    assert len({row["transaction_id"] for row in entries}) == 4
     rows = "SELECT count(*) FROM operator_actions WHERE action = 'engine_adjustments.booked'"
     assert await market.pool.fetchval(rows) == 1
     assert await market.differences() == []

@@ -109,7 +109,8 @@ def test_the_chunks_of_a_png_are_walked() -> None:
     assert refusal(png(head(5, 7), head(5, 7), PIXELS, LAST)) == MISPLACED
     for length in (12, 14):
         assert refusal(png(chunk(b"IHDR", bytes(length)), PIXELS, LAST)) == MISPLACED
-    assert refusal(png(head(5, 7), PIXELS)) == "the PNG image is cut off"
+    for cut in (png(head(5, 7), PIXELS), png(head(5, 7), PIXELS)[:-1], png(head(5, 7), PIXELS, LAST)[:-1]):
+        assert refusal(cut) == "the PNG image is cut off"
     assert refusal(png(head(5, 7), PIXELS, LAST, b"x")) == "the PNG image has other data behind its end"
     damaged = bytearray(png(head(5, 7), PIXELS, LAST))
     for place in (len(damaged) - 1, len(damaged) - 4, 16, 28):

@@ -10,12 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.engine_client.operators import OperatorSessions
-from openspot.http.authentication import CredentialsError
 from openspot.http.context import context_of, operation_of
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import respond
 from openspot.http.routing import Router
-from openspot.rest_edge.operators.acting import Acting, acting, require_permission
+from openspot.rest_edge.operators.acting import Acting, acting
 from openspot.rest_edge.operators.bulk.schemas import BulkBody, BulkDecisionBody, BulkOrdersBody, BulkResponse
 from openspot.rest_edge.operators.bulk.service import Act, BulkActions
 from openspot.rest_edge.operators.users.service import OperatedUsers
@@ -40,10 +39,7 @@ def bulk_routes(
         request: Request, body: BulkBody, permission: Permission, act: Act, *, resumes: bool = False
     ) -> Response:
         async def require() -> None:
-            identity = await sessions.identify(context_of(request))
-            if identity is None or identity.operator is None:
-                raise CredentialsError("the session is no operator's any more")
-            require_permission(identity.operator, permission)
+            await sessions.require(context_of(request), permission)
 
         operation = operation_of(context_of(request))
         who = acting(request, body.reason, is_rehearsal=body.dry_run)
