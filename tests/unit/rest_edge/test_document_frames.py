@@ -45,6 +45,7 @@ def test_the_segments_of_a_jpeg_are_walked() -> None:
     table, shortest = segment(0xC4, bytes(20)), segment(0xFE, b"")
     assert media_type_of(jpeg(shortest, table, b"\xff\xff" + frame(1, 1), table)) is MediaType.JPEG
     assert media_type_of(jpeg(segment(0xE1, b"\xff\xd9" * 4), frame(10_000, 10_000))) is MediaType.JPEG
+    assert media_type_of(jpeg(segment(0xFE, b"x" * 300), frame(1, 30_000))) is MediaType.JPEG
     for size in ((10_000, 10_001), (0, 9), (9, 0), (30_001, 1), (1, 30_001)):
         assert refusal(jpeg(frame(*size))) == TOO_LARGE.format(*size)
     # The largest of several frames decides.
@@ -102,6 +103,7 @@ MISPLACED = "the PNG image is damaged: its head is not where it belongs"
 def test_the_chunks_of_a_png_are_walked() -> None:
     assert media_type_of(png(head(5, 7), chunk(b"tEXt", b""), PIXELS, PIXELS, LAST)) is MediaType.PNG
     assert refusal(png(head(5, 30_001), PIXELS, LAST)) == TOO_LARGE.format(5, 30_001)
+    assert refusal(png(head(5, 2**24 + 7), PIXELS, LAST)) == TOO_LARGE.format(5, 2**24 + 7)
     assert refusal(png(head(2**32 - 1, 1), PIXELS, LAST)) == TOO_LARGE.format(2**32 - 1, 1)
     assert refusal(png(head(5, 7), LAST)) == "the PNG image is damaged: it has no picture"
     assert refusal(png(head(5, 7), chunk(b"IDAX", b"x"), LAST)) == "the PNG image is damaged: it has no picture"
