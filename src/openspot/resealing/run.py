@@ -26,6 +26,8 @@ NAMED_MAX = 5
 """So many of the rows that no secret opens are named."""
 _LOCK = "SELECT pg_try_advisory_lock(hashtextextended('openspot-reseal', 0))"
 
+_USED = "SELECT key_id FROM sealing_keys WHERE current_at IS NOT NULL ORDER BY current_at DESC LIMIT 1"
+
 Step = Callable[[str, int], None]
 """Is told what a column holds, and how many of its rows are sealed anew so far."""
 
@@ -65,10 +67,12 @@ async def reseal(settings: ApiKeySettings, step: Step = lambda *_: None) -> Rese
         if not await connection.fetchval(_LOCK):
             raise ResealError("another run is under way")
         current = key_id_of(settings.sealing_secret)
-        if not await connection.fetchval("SELECT EXISTS (SELECT FROM sealing_keys WHERE key_id = $1)", current):
+        used = await connection.fetchval(_USED)
+        if used != current:
             raise ResealError(
-                f"no REST edge has started with the sealing secret of the key {current}: start all edges with it "
-                "first, or they could not open what is sealed anew"
+                f"the REST edge that started last seals with {f'key {used}' if used else 'no key that is known'}, and "
+                f"the secret here has key {current}: start all edges with it first, or they could not open what is "
+                "sealed anew"
             )
         outcome = Resealed({}, {})
         for column in COLUMNS:

@@ -105,7 +105,7 @@ async def test_everything_opens_before_while_and_after_it_is_sealed_anew(
     await pool.execute("UPDATE user_mfa SET sealed_secret = substring($1::bytea FROM 10)", secret)
     rotated = with_sealing(settings, NEW, OLD)
     part = as_part(rotated, ApiKeySettings)
-    with pytest.raises(ResealError, match=f"no REST edge has started with the sealing secret of the key {NEW_KEY}"):
+    with pytest.raises(ResealError, match=f"seals with key {OLD_KEY}, and the secret here has key {NEW_KEY}"):
         await reseal(part)
     async with running_edge(rotated) as edge:
         await eve.opens_everything(edge, pool, (NEW, OLD))
@@ -158,8 +158,9 @@ def sealing_findings(settings: Any) -> list[Any]:
 
 async def test_what_no_secret_opens_stays_and_is_named(settings: Settings, pool: asyncpg.Pool) -> None:
     await pool.execute(
-        "INSERT INTO sealing_keys (key_id, sealed_tag_key) SELECT key_id, $2 FROM unnest($1::text[]) AS key_id",
-        [NEW_KEY, OLD_KEY],
+        "INSERT INTO sealing_keys (key_id, sealed_tag_key, current_at) VALUES ($1, $3, now()), ($2, $3, NULL)",
+        NEW_KEY,
+        OLD_KEY,
         Sealer(NEW).seal(b"tag key", "any"),
     )
     await add_users(pool)

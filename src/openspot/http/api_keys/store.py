@@ -82,12 +82,17 @@ class ApiKeyStore:
         row = await self._pool.fetchrow(query, key_id)
         return None if row is None else _key_of(row)
 
-    async def note_sealing_keys(self, sealed_tag_keys: Mapping[str, bytes]) -> None:
-        """Record the sealing keys that this process knows, if they are new. See Vault.sealed_tag_keys."""
-        await self._pool.executemany(
-            "INSERT INTO sealing_keys (key_id, sealed_tag_key) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-            list(sealed_tag_keys.items()),
-        )
+    async def note_sealing_keys(self, current: str, sealed_tag_keys: Mapping[str, bytes]) -> None:
+        """Record the sealing keys that this process knows, and that it seals with `current` from now on.
+
+        See Vault.sealed_tag_keys.
+        """
+        async with self._pool.acquire() as connection, connection.transaction():
+            await connection.executemany(
+                "INSERT INTO sealing_keys (key_id, sealed_tag_key) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                sorted(sealed_tag_keys.items()),
+            )
+            await connection.execute("UPDATE sealing_keys SET current_at = now() WHERE key_id = $1", current)
 
     async def sealed_tag_keys(self) -> list[tuple[str, bytes]]:
         """The name and the sealed tag key of every sealing key that ever was, the newest SEALING_KEYS_MAX of them."""

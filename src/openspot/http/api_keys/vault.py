@@ -26,7 +26,8 @@ class Vault:
         """What was sealed with a `former` secret can be opened, too. Raises ValueError without a secret."""
         self._sealer = Sealer(current, *former)
         self._tag_keys = {key_id_of(secret): _tag_key(secret) for secret in (current, *former)}
-        self._current = key_id_of(current)
+        self.sealing_key = key_id_of(current)
+        """The name of the key that seals from now on."""
 
     def seal(self, key_id: str, secret: bytes) -> bytes:
         """Encrypt the secret of a key. The result can be opened for that key only."""
@@ -58,7 +59,7 @@ class Vault:
     def make_id(self, random_bytes: bytes) -> str:
         """An id for a new key: random letters, and letters that only this vault can make of them."""
         letters = short_id(random_bytes, _RANDOM_LENGTH)
-        return letters + _tag(self._tag_keys[self._current], letters)
+        return letters + _tag(self._tag_keys[self.sealing_key], letters)
 
     def made(self, key_id: str) -> bool:
         """Whether `make_id` made this id. Any other id needs no look-up, so strangers cannot cause one."""

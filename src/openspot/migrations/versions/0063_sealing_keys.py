@@ -8,12 +8,14 @@ branch_labels = None
 depends_on = None
 
 # `key_id` names the key that follows from a sealing secret, in hexadecimal. `sealed_tag_key` says whether an id of an
-# API key was made with it, and is itself sealed under the current secret.
+# API key was made with it, and is itself sealed under the current secret. `current_at` is when a REST edge started
+# last that seals with it.
 TABLE = """
     CREATE TABLE IF NOT EXISTS sealing_keys (
         key_id text PRIMARY KEY,
         sealed_tag_key bytea NOT NULL,
-        noted_at timestamptz NOT NULL DEFAULT now()
+        noted_at timestamptz NOT NULL DEFAULT now(),
+        current_at timestamptz
     )
 """
 

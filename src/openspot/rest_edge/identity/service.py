@@ -197,7 +197,7 @@ async def make_key_services(
 ) -> KeyServices:
     """Make the services; `frame` ends them in reverse order."""
     store, vault = ApiKeyStore(pool), Vault(*settings.sealing_secrets)
-    await store.note_sealing_keys(vault.sealed_tag_keys())
+    await store.note_sealing_keys(vault.sealing_key, vault.sealed_tag_keys())
     checker = ApiKeyChecker(store, vault, replays)
     changes = KeyChanges(bus, lambda ended: checker.drop(ended.key_id))
     changes.start()
