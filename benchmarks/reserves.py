@@ -46,7 +46,7 @@ async def measure(database_url: str, users: int) -> None:
         totals = {row["asset"]: row["amount"] for row in await connection.fetch(_TOTALS)}
         gathered = time.monotonic()
         maker = ProofMaker(connection, ReserveStore(connection), "epoch", 1, datetime.now(UTC))
-        proof = await maker.make(Owed(totals, None), {})
+        proof = await maker.make(Owed(totals, None, 0), {})
     ended, worked = time.monotonic(), time.process_time() - worked
     served = sum(backend.cpu_times()[:2]) - served
     size = await connection.fetchval(

@@ -19,6 +19,7 @@ PROOF = "balances of the ledger at one event; its users check them, an auditor t
 WITHOUT_MONEY = {
     "audit_records": HISTORY,
     "api_keys": PEOPLE,
+    "sealing_keys": PEOPLE,
     "idempotency_keys": "answers to requests, kept for a repeat",
     "users": PEOPLE,
     "refresh_tokens": PEOPLE,

@@ -12,6 +12,7 @@ import pytest
 from openspot.kit.process_ends import read_ends
 from openspot.kit.supervision import FILE_NAME, Action, ProcessState, Request, ask
 from openspot.up.child_platform import ChildPlatform
+from openspot.up.services import SERVICES, PlatformSettings
 from tests.support.money_user import money_user
 from tests.support.operator import Operator
 from tests.support.rest_client import RestClient
@@ -118,6 +119,65 @@ async def test_a_restart_over_the_rest_edge_loses_no_order_and_is_answered_also_
     (end,) = (end for end in read_ends(breakable.data_dir) if end.process == name and end.is_asked)
     assert end.cause == f"restarted in the console by engine:{breakable.settings.admin_id}"
     assert end.lines
+
+
+OTHERS = sorted(
+    name
+    for name, process in SERVICES.items()
+    if process.is_enabled(PlatformSettings()) and name not in ("engine", "rest-edge")
+)
+
+
+@pytest.mark.proof
+@pytest.mark.timeout(900)
+async def test_every_other_service_comes_back_from_a_restart_over_the_rest_edge(breakable: ChildPlatform) -> None:
+    assert {
+        "custody",
+        "ledger",
+        "ledger-worker",
+        "margin",
+        "market-data",
+        "positions",
+        "router",
+        "subscriptions",
+        "web",
+        "ws-edge",
+    } <= set(OTHERS)
+    operator = RestClient(breakable.settings)
+    admin = Operator(breakable.settings)
+    operator.token = admin.login.token
+    admin.close()
+
+    async def all_processes() -> dict[str, tuple[ProcessState, int]]:
+        found = (await ask(breakable.data_dir, Request(Action.PROCESSES))).processes
+        return {each.name: (each.state, each.pid) for each in found}
+
+    async def all_are_back(before: dict[str, int]) -> bool:
+        now = await all_processes()
+        return all(now[name][0] is ProcessState.RUNNING and now[name][1] != pid for name, pid in before.items())
+
+    async with money_user(breakable) as user, asyncio.timeout(stretched(300)):
+        funded = await asyncio.to_thread(openspot, breakable, "deposit", user.user_id, "USD", "100")
+        assert funded.returncode == 0, funded.stderr
+        before = {name: (await all_processes())[name][1] for name in OTHERS}
+        for name, pid in before.items():
+            body = {"pid": pid, "reason": "a test of restarts"}
+
+            async def has_begun(name: str = name, body: dict[str, object] = body) -> bool:
+                # While router or engine restart, another request may be refused, but never half done.
+                return (await operator("POST", f"/operator/processes/{name}/restart", body)).status in (202, 409)
+
+            await eventually(has_begun)
+        await eventually(lambda: all_are_back(before), stretched(120))
+        await operator.close()
+        # Ready again, all of them: an order is placed, posted and shown.
+        order = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "price": "10", "quantity": "1"}
+        await eventually(lambda: is_placed(user.client, order), stretched(60))
+        await eventually(lambda: is_open(user.client))
+        reconciled = await asyncio.to_thread(openspot, breakable, "reconcile")
+        assert reconciled.returncode == 0, reconciled.stdout + reconciled.stderr
+    asked = {end.process for end in read_ends(breakable.data_dir) if end.is_asked}
+    assert asked >= set(OTHERS)
 
 
 async def is_placed(client: RestClient, order: dict[str, str]) -> bool:

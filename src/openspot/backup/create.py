@@ -22,6 +22,7 @@ from openspot.backup.manifest import FORMAT, DatabasePart, Manifest, Piece, Plac
 from openspot.backup.pieces import pieces_of
 from openspot.backup.postgres import dump
 from openspot.backup.sealing import Seal
+from openspot.backup.secrets_needed import KEYS_FILE, keys_file, keys_needed
 from openspot.backup.storage import Storage
 from openspot.engine.journal.mark import MARK, read_mark
 from openspot.kit.backup_outcome import note_backup, note_failure
@@ -80,12 +81,16 @@ def _back_up(
     work = Path(tempfile.mkdtemp(prefix=_WORK, dir=data_dir))
     try:
         parts = []
+        sealing_keys = keys_needed(databases[PLATFORM])
         for name, url in databases.items():
             server_version = dump(url, work / name)
             step(f"dumped {name}")
             files = [_stored(path, f"database/{name}/{path.name}", place, known) for path in _files(work / name)]
             parts.append(DatabasePart(name, server_version, files))
             step(f"stored {name}")
+        # Whoever seals anew meanwhile may have had either key in the dump.
+        (work / KEYS_FILE).write_bytes(keys_file(sealing_keys | keys_needed(databases[PLATFORM])))
+        keys = _stored(work / KEYS_FILE, f"data/{KEYS_FILE}", place, known)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     taken_at = _utc("%Y-%m-%dT%H:%M:%SZ")
@@ -94,7 +99,8 @@ def _back_up(
     step("stored the journal")
     if mark is not None and (mark.epoch != part.epoch or mark.command_sequence > part.last):
         raise BackupError(f"the mark beside {journal} belongs to another journal: run `openspot engine verify`")
-    files = [_stored(path, f"data/{path.relative_to(data_dir)}", place, known) for path in _own_files(data_dir)]
+    files = [keys]
+    files += [_stored(path, f"data/{path.relative_to(data_dir)}", place, known) for path in _own_files(data_dir)]
     files += [_stored(path, f"data/archive/{path.relative_to(archive)}", place, known) for path in _files(archive)]
     step("stored the files")
     manifest = place.write_manifest(

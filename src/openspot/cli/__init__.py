@@ -23,6 +23,7 @@ from openspot.cli import (
     repairs,
     reports,
     reserves,
+    secrets,
     trace,
     upgrade,
     users,
@@ -62,6 +63,7 @@ app.add_typer(operators.operators_app, name="operators")
 app.add_typer(audit.audit_app, name="audit")
 app.add_typer(reports.reports_app, name="reports")
 app.add_typer(reserves.reserves_app, name="reserves")
+app.add_typer(secrets.secrets_app, name="secrets")
 app.add_typer(venue_simulator_app, name="venue-simulator")
 price_app, owners_app = price_commands(running_settings, fail)
 app.add_typer(price_app, name="price")

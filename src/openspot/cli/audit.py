@@ -34,8 +34,10 @@ def verify(
 
 
 @audit_app.command()
-def export(path: Annotated[Path, typer.Argument(help="A file that does not exist yet")]) -> None:
-    """Write the whole trail to a CSV file, newest entry first, with every hash."""
+def export(
+    path: Annotated[Path, typer.Argument(help="A file that does not exist yet, ending in .csv or .parquet")],
+) -> None:
+    """Write the whole trail to a CSV or Parquet file, newest entry first, with every hash."""
     from openspot.rest_edge.operators.trail_command import TrailError
     from openspot.rest_edge.operators.trail_command import export as export_trail
     from openspot.rest_edge.settings import RestEdgeSettings

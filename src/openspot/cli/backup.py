@@ -145,6 +145,9 @@ def restore(
     skip_events: Annotated[
         int, typer.Option(help="Event numbers to leave out, because clients may have seen them", min=0)
     ] = 100_000,
+    without_secrets: Annotated[
+        bool, typer.Option("--without-secrets", help="Restore also if the secret is lost that opens sealed rows")
+    ] = False,
 ) -> None:
     """Restore a backup to an empty data directory, and to an empty database if DATABASE_URL is set.
 
@@ -153,6 +156,7 @@ def restore(
     from openspot.backup.errors import BackupError
     from openspot.backup.restore import DRAFT, EngineTerms, Point, Target, choose
     from openspot.backup.restore import restore as bring_back
+    from openspot.backup.secrets_needed import require_secrets
     from openspot.engine.core.selection import make_core
     from openspot.engine.engine import journal_path
     from openspot.up.embedded_nats import EmbeddedServerError
@@ -174,9 +178,12 @@ def restore(
             shutil.rmtree(draft)
 
     try:
+        chosen = choose(place, point, name)
+        if not without_secrets:
+            require_secrets(place, chosen[0], settings)
         restored = bring_back(
             place,
-            choose(place, point, name),
+            chosen,
             point,
             Target(
                 data_dir,

@@ -42,6 +42,11 @@ def prove(
     statement = made.proof.statement
     for asset, owed, held in zip(statement.assets, statement.liabilities, statement.reserves, strict=True):
         typer.echo(f"  {asset:8} owed {owed}, held {held}")
+    if made.unbooked:
+        typer.echo(
+            f"note: the ledger lacks {made.unbooked} adjustments of the engine; what they gave is counted. Book them: "
+            "`openspot ledger book-adjustments`"
+        )
     for proof_id in made.deleted:
         typer.echo(f"deleted {proof_id}")
 

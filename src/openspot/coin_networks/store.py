@@ -7,6 +7,7 @@ from openspot.domain.networks import Network, NetworkAsset, with_listed
 from openspot.kit.database import Connection, Pool
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('openspot-coin-networks', 0))"
+_LOCK_TOGETHER = "SELECT pg_advisory_xact_lock_shared(hashtextextended('openspot-coin-networks', 0))"
 _IS_USED = """
     SELECT EXISTS (SELECT FROM custody_deposits WHERE network = $1 AND asset = $2)
         OR EXISTS (SELECT FROM custody_withdrawals WHERE network = $1 AND asset = $2)
@@ -75,6 +76,18 @@ async def write_asset(connection: Connection, network: str, asset: NetworkAsset,
 async def is_used(connection: Connection, network: str, asset: str) -> bool:
     """Whether the coin has ever come or gone over the network."""
     return bool(await connection.fetchval(_IS_USED, network, asset))
+
+
+async def stays_listed(connection: Connection, network: str, asset: str) -> bool:
+    """Whether operators have the coin on the network, and will until the end of the transaction."""
+    await connection.execute(_LOCK_TOGETHER)
+    query = "SELECT EXISTS (SELECT FROM listed_network_assets WHERE network = $1 AND asset = $2)"
+    return bool(await connection.fetchval(query, network, asset))
+
+
+async def addresses_on(connection: Connection, network: str) -> int:
+    """How many users have a deposit address on the network. It takes every coin of the network, and never changes."""
+    return int(await connection.fetchval("SELECT count(*) FROM custody_addresses WHERE network = $1", network))
 
 
 async def delete_asset(connection: Connection, network: str, asset: str) -> bool:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 
 from openspot.coin_networks.pauses import Direction, pause_of, pauses, refusal_text
+from openspot.coin_networks.store import stays_listed
 from openspot.contracts.messages import CustodyAddress
+from openspot.contracts.refusals import InvalidRequestError
 from openspot.custody import withdrawal_store as store
 from openspot.custody.derivation import deposit_address
 from openspot.domain.money import decimal_to_text
-from openspot.domain.networks import Network
+from openspot.domain.networks import Network, load_networks
 from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.database import Pool
 
@@ -33,11 +35,13 @@ class DepositAddressBook:
         self._networks = networks
         self._clock = clock
         self._confirmations = confirmations
+        self._own = load_networks()
 
     async def assign(self, user_id: str, asset: str, network: Network) -> CustodyAddress:
         """The user's address on `network`. The first call derives and stores it.
 
-        While deposits of the coin are paused, no new one is made: raises DepositsPausedError.
+        While deposits of the coin are paused, no new one is made: raises DepositsPausedError. Raises
+        InvalidRequestError if operators have just taken the coin off the network.
         """
         async with store.transaction(self._pool) as connection:
             await store.lock_named(connection, f"openspot-custody-addresses:{user_id}")
@@ -48,6 +52,8 @@ class DepositAddressBook:
             if address is None and pause is not None:
                 raise DepositsPausedError(refusal_text(pause, asset, network.name))
             if address is None:
+                if not self._is_ours(network.name, asset) and not await stays_listed(connection, network.name, asset):
+                    raise InvalidRequestError(f"asset {asset} is not on network {network.name} any more")
                 number = await connection.fetchval(
                     "SELECT nextval(pg_get_serial_sequence('custody_addresses', 'address_number'))"
                 )
@@ -87,6 +93,10 @@ class DepositAddressBook:
             "SELECT user_id FROM custody_addresses WHERE network = $1 AND address = $2", network, address
         )
         return owner
+
+    def _is_ours(self, network: str, asset: str) -> bool:
+        """Whether the platform itself has the coin on the network, so that operators cannot take it off."""
+        return network in self._own and asset in self._own[network].assets
 
     def _described(
         self, user_id: str, asset: str, network: Network, address: str, *, deposits_enabled: bool

@@ -53,6 +53,6 @@ def make_app(
 
 def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
     """Routers and OpenAPI document; `stand_in` stands for what is behind the routes."""
-    routers = [operator_routes(stand_in, stand_in, stand_in, b"")]
     sessions = OperatorSessions(stand_in, stand_in, stand_in, stand_in)
+    routers = [operator_routes(stand_in, stand_in, stand_in, b"", sessions)]
     return routers, openapi_document(TITLE, DESCRIPTION, routers, [sessions], {}, idempotency=True)

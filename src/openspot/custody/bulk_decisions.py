@@ -8,6 +8,8 @@ from pydantic import Field, StringConstraints
 
 from openspot.custody.withdrawal_states import WITHDRAWAL_ID_LENGTH_MAX
 from openspot.custody.withdrawals import REASON_LENGTH_MAX, RehearsedError, WithdrawalError
+from openspot.http.authentication import CredentialsError
+from openspot.http.errors import HttpError
 from openspot.http.validation import Body, ResponseBody, example
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
@@ -62,19 +64,44 @@ class BulkDecisions(ResponseBody):
 async def decide_all(
     ids: Sequence[str],
     decide: Callable[[str], Awaitable[object]],
+    require: Callable[[], Awaitable[None]],
     *,
     is_rehearsal: bool,
     clock_s: Callable[[], float] = time.monotonic,
 ) -> BulkDecisions:
-    """Let `decide` decide on each withdrawal, for at most about SECONDS_MAX."""
+    """Let `decide` decide on each withdrawal, for at most about SECONDS_MAX.
+
+    `require` raises CredentialsError or HttpError before a decision that the operator must not make any more: then the
+    rest is refused, or with a fault of ours (503) not tried.
+    """
     until = clock_s() + SECONDS_MAX
-    rows = []
+    rows: list[BulkDecisionRow] = []
+    end: BulkDecisionRow | None = None
     for withdrawal_id in dict.fromkeys(ids):
-        if clock_s() >= until:
-            rows.append(BulkDecisionRow(id=withdrawal_id, outcome="not_tried", message=None))
+        end = end or await _end(require, is_over=clock_s() >= until)
+        if end is not None:
+            rows.append(end.model_copy(update={"id": withdrawal_id}))
         else:
             rows.append(await _one(withdrawal_id, decide))
     return BulkDecisions(dry_run=is_rehearsal, rows=rows)
+
+
+async def _end(require: Callable[[], Awaitable[None]], *, is_over: bool) -> BulkDecisionRow | None:
+    """What becomes of all withdrawals from now on; None as long as they are decided on."""
+    not_tried = BulkDecisionRow(id="", outcome="not_tried", message=None)
+    if is_over:
+        return not_tried
+    try:
+        await require()
+    except CredentialsError as error:
+        return BulkDecisionRow(id="", outcome="refused", message=str(error))
+    except HttpError as error:
+        is_fault = error.status_code >= 500
+        return not_tried if is_fault else BulkDecisionRow(id="", outcome="refused", message=str(error.message))
+    except TRANSIENT_ERRORS as error:
+        log.warning("a bulk decision ends: the operator's roles cannot be read", error=repr(error))
+        return not_tried
+    return None
 
 
 async def _one(withdrawal_id: str, decide: Callable[[str], Awaitable[object]]) -> BulkDecisionRow:

@@ -4,7 +4,9 @@ The operator's name in the audit trail is the participant id of a session with t
 user of the REST edge, in small letters.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 from fastapi import Path
@@ -20,7 +22,8 @@ from openspot.custody.wallet_policy import RULES, Wallet, signers_of
 from openspot.custody.withdrawal_states import WITHDRAWAL_ID_LENGTH_MAX, Status
 from openspot.custody.withdrawal_store import Withdrawal
 from openspot.custody.withdrawals import REASON_LENGTH_MAX, Withdrawals
-from openspot.http.context import operator
+from openspot.engine_client.operators import OperatorSessions
+from openspot.http.context import context_of, operator
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
@@ -95,9 +98,17 @@ class OpenWithdrawals(ResponseBody):
     complete: bool
 
 
-def operator_routes(pool: Pool, withdrawals: Withdrawals, progress: WithdrawalProgress, seed: bytes) -> Router:
-    """The routes of `/operator/withdrawals`. `seed` makes the signatures of the wallets' signers."""
+def operator_routes(
+    pool: Pool, withdrawals: Withdrawals, progress: WithdrawalProgress, seed: bytes, sessions: OperatorSessions
+) -> Router:
+    """The routes of `/operator/withdrawals`. `seed` makes the signatures of the wallets' signers.
+
+    `sessions` says before each decision of several whether the operator still may make it.
+    """
     router = Router(f"{PREFIX}/withdrawals", tag="withdrawals")
+
+    def still(request: Request, permission: Permission) -> Callable[[], Awaitable[None]]:
+        return partial(sessions.require, context_of(request), permission)
 
     async def described(found: list[Withdrawal]) -> list[OpenWithdrawal]:
         ids = [withdrawal.withdrawal_id for withdrawal in found]
@@ -159,7 +170,11 @@ def operator_routes(pool: Pool, withdrawals: Withdrawals, progress: WithdrawalPr
         async def approve(withdrawal_id: str) -> None:
             await withdrawals.approve(withdrawal_id, name, is_rehearsal=is_rehearsal)
 
-        return all_decided(await decide_all(body.ids, approve, is_rehearsal=is_rehearsal))
+        return all_decided(
+            await decide_all(
+                body.ids, approve, still(request, Permission.WITHDRAWALS_APPROVE), is_rehearsal=is_rehearsal
+            )
+        )
 
     @router.post(
         "/bulk-rejections", _REJECT_ALL, response=BulkDecisions, refusals=_BAD, summary="Reject several withdrawals"
@@ -170,7 +185,9 @@ def operator_routes(pool: Pool, withdrawals: Withdrawals, progress: WithdrawalPr
         async def reject(withdrawal_id: str) -> None:
             await withdrawals.reject(withdrawal_id, name, body.reason, is_rehearsal=is_rehearsal)
 
-        return all_decided(await decide_all(body.ids, reject, is_rehearsal=is_rehearsal))
+        return all_decided(
+            await decide_all(body.ids, reject, still(request, Permission.WITHDRAWALS_REJECT), is_rehearsal=is_rehearsal)
+        )
 
     return router
 

@@ -92,15 +92,16 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
         audit = DatabaseAudit(pool, AUDIT_QUEUE_MAX)
         frame.at_end(audit.stop)
         client = await frame.enter(aiohttp.ClientSession())
+        sessions = OperatorSessions(
+            UserTokens(settings.jwt_secret),
+            partial(standing_of, pool),
+            EngineSessions(client, settings.engine_url, settings.request_timeout_s),
+            AllowedNetworks(settings.operator_network_list),
+        )
         application = make_app(
-            operator_routes(pool, withdrawals, progress, seed),
+            operator_routes(pool, withdrawals, progress, seed, sessions),
             frame.health,
-            OperatorSessions(
-                UserTokens(settings.jwt_secret),
-                partial(standing_of, pool),
-                EngineSessions(client, settings.engine_url, settings.request_timeout_s),
-                AllowedNetworks(settings.operator_network_list),
-            ),
+            sessions,
             audit,
             DatabaseIdempotency(pool),
         )

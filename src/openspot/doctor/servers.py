@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 
 from openspot.doctor.findings import Finding, fine, problem, warning
+from openspot.doctor.sealing import sealing_findings
 from openspot.kit.bus import Bus, BusError
 from openspot.migrations import missing_migrations
 from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS
@@ -34,6 +35,8 @@ def database_findings(url: str, settings: Any) -> Iterator[Finding]:
             yield from _clock(connection)
             yield from _migrations(connection)
             yield from _strangers(connection, settings)
+            # The last: a statement that takes too long ends the transaction.
+            yield from sealing_findings(connection, settings)
     except psycopg.Error as error:
         yield problem("database", f"the database {without_password(url)} does not answer: {str(error).strip()}",
                       "start it, or set DATABASE_URL")  # fmt: skip

@@ -16,7 +16,7 @@ from openspot.http.context import Identity, RequestContext
 from openspot.http.errors import HttpError
 from openspot.http.operator_store import OperatorStanding
 from openspot.http.operators import engine_operator, user_operator
-from openspot.http.policy import NOBODY, Access
+from openspot.http.policy import NOBODY, Access, Permission
 
 Standing = Callable[[str, str], Awaitable[OperatorStanding]]
 """Finds the standing of a user, in the session with that id."""
@@ -68,6 +68,16 @@ class OperatorSessions:
                 "OPERATOR_ADDRESS_REFUSED",
             )
         return found
+
+    async def require(self, context: RequestContext, permission: Permission) -> None:
+        """Raise what ends a work of many steps: CredentialsError if the session has ended since the request began,
+        HttpError (403) if the operator does not have the permission any more, or what `identify` raises."""
+        identity = await self.identify(context)
+        if identity is None or identity.operator is None:
+            raise CredentialsError("the session is no operator's any more")
+        if permission not in identity.operator.permissions:
+            details = {"permission": permission.value}
+            raise HttpError(403, f"this needs the permission {permission}", "PERMISSION_MISSING", details=details)
 
     async def _of_engine(self, token: str) -> Identity:
         try:

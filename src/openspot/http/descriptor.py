@@ -6,7 +6,7 @@ DESCRIPTOR = Descriptor(
     name="http",
     title="HTTP layer",
     tables=Tables(
-        owns=("audit_records", "api_keys", "idempotency_keys"),
+        owns=("audit_records", "api_keys", "sealing_keys", "idempotency_keys"),
         reads=("users", "operator_roles", "user_locks", "user_mfa", "user_sessions", "refresh_tokens", "owner_links"),
     ),
 )

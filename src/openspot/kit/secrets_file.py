@@ -4,7 +4,7 @@ import fcntl
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,7 +38,21 @@ def with_secrets(settings: AnySettings) -> AnySettings:
 
 
 def _missing(settings: Settings) -> Iterator[tuple[str, Generated]]:
-    return ((name, mark) for name, mark in generated_secrets(type(settings)).items() if not getattr(settings, name))
+    return (
+        (name, mark)
+        for name, mark in generated_secrets(type(settings)).items()
+        if mark.random_bytes and not getattr(settings, name)
+    )
+
+
+def change_secrets(data_dir: Path, change: Callable[[dict[str, str]], dict[str, str]]) -> None:
+    """Replace secrets of the file: `change` takes those that are there and returns them all.
+
+    What `change` raises leaves the file as it is. Durable on return. Raises OSError, SecretsFileError.
+    """
+    path = data_dir / FILE_NAME
+    with _lock_of(data_dir):
+        _write(path, {name: secret for name, secret in change(_read(path) or {}).items() if secret})
 
 
 def with_known_secrets(settings: AnySettings) -> AnySettings:
@@ -75,9 +89,20 @@ def _write(path: Path, kept: dict[str, str]) -> None:
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump(kept, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
         draft.replace(path)
+        _sync_folder(path.parent)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

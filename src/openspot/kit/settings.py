@@ -24,8 +24,8 @@ EmptyIsNone = BeforeValidator(lambda value: None if value == "" else value)
 class Generated:
     """Marks a secret that is generated into the data directory if it is not set.
 
-    A generated secret has `random_bytes` bytes. A secret that is set needs at least `length_min` characters, because
-    strangers may try to guess it.
+    A generated secret has `random_bytes` bytes; with 0 it is only kept there, once a command has written it. A secret
+    that is set needs at least `length_min` characters, because strangers may try to guess it.
     """
 
     random_bytes: int = 48

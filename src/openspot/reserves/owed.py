@@ -7,6 +7,9 @@ speed. So the moment is made:
 2. One snapshot of the database gives all balances. It has everything up to S, and some of what came after it.
 3. The engine's events after S are read. Those whose entries are in the snapshot are taken out of the balances again.
 
+4. Adjustments up to S that the engine alone has, because nobody has booked them, are added where they made an account
+   richer: its user can spend what the ledger does not know. What they took is left, so the greater of both is owed.
+
 What remains are the balances after event S, to the last digit. Nothing stops meanwhile, and the engine does no work
 for it but to send a few events.
 
@@ -20,7 +23,7 @@ from typing import NamedTuple
 
 import asyncpg
 
-from openspot.contracts.engine_events import BalanceEvent, EngineEvent, TradeEvent, TransferEvent
+from openspot.contracts.engine_events import BalanceEvent, EngineEvent, Hello, TradeEvent, TransferEvent
 from openspot.domain.accounts import MARGIN_PREFIX, AccountKey, user_of_account
 from openspot.domain.ids import HOUSE_PREFIX, STAKING_ACCOUNT_ID
 from openspot.domain.money import EXACT, parse_decimal
@@ -76,6 +79,8 @@ class Owed(NamedTuple):
     totals: dict[str, Decimal]
     negative: tuple[str, str, Decimal] | None
     """An account below zero: user, asset and amount. There must be none."""
+    unbooked: int
+    """Adjustments of the engine that the ledger lacks, and that were counted all the same."""
 
 
 async def gather(connection: asyncpg.Connection, engine: EngineReader, sequence: int) -> Owed:
@@ -85,6 +90,7 @@ async def gather(connection: asyncpg.Connection, engine: EngineReader, sequence:
     """
     corrections = _Corrections()
     now = await engine.position()
+    unbooked = await _add_unbooked(connection, engine, corrections, now, sequence)
     async for batch in engine.events(sequence + 1, now.last_seq):
         await _take_out(connection, batch, corrections, now.epoch)
     for row in await connection.fetch(_UNSETTLED, _STAKED_KINDS):
@@ -101,6 +107,7 @@ async def gather(connection: asyncpg.Connection, engine: EngineReader, sequence:
     return Owed(
         {row["asset"]: row["amount"] for row in rows},
         None if negative is None else (negative["owner"], negative["asset"], negative["amount"]),
+        unbooked,
     )
 
 
@@ -126,6 +133,28 @@ class _Corrections:
             self.add(AccountKey(movement.source, movement.asset), amount)
         elif movement.source == STAKING_ACCOUNT_ID:
             self.add(AccountKey(movement.destination, movement.asset), -amount)
+
+
+async def _add_unbooked(
+    connection: asyncpg.Connection, engine: EngineReader, corrections: _Corrections, now: Hello, sequence: int
+) -> int:
+    """Add what adjustments up to the event have given to accounts, and the ledger lacks. Returns how many it lacks."""
+    sums: dict[AccountKey, Decimal] = {}
+    count = 0
+    async for batch in engine.events(now.first_seq, sequence):
+        adjusted = {
+            booking_id(now.epoch, event.seq): event
+            for event in batch
+            if isinstance(event, BalanceEvent) and event.kind == "ADJUST"
+        }
+        rows = await connection.fetch(_FIND_ENTRIES, list(adjusted)) if adjusted else []
+        for name in adjusted.keys() - {row["transaction_id"] for row in rows}:
+            count += 1
+            for account, amount in movements(adjusted[name]):
+                sums[account] = EXACT.add(sums.get(account, Decimal(0)), amount)
+    for account, amount in sums.items():
+        corrections.add(account, max(amount, Decimal(0)))
+    return count
 
 
 async def _take_out(

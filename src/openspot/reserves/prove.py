@@ -55,6 +55,8 @@ class Made(NamedTuple):
 
     proof: StoredProof
     deleted: list[str]
+    unbooked: int = 0
+    """Adjustments of the engine that the ledger lacks. What they gave is in the proof."""
 
 
 async def prove(settings: ReservesSettings, wait_s: float, clock: Clock = system_clock) -> Made:
@@ -79,8 +81,9 @@ async def prove(settings: ReservesSettings, wait_s: float, clock: Clock = system
                     raise ReservesError("another proof is being made now")
                 async with connection.transaction(isolation="repeatable_read"):
                     maker = ProofMaker(connection, store, mark.epoch, mark.last_seq, utc_datetime(clock))
-                    proof = await maker.make(await gather(connection, engine, mark.last_seq), held)
-                    return Made(proof, await store.delete_all_but(settings.reserves_kept))
+                    owed = await gather(connection, engine, mark.last_seq)
+                    proof = await maker.make(owed, held)
+                    return Made(proof, await store.delete_all_but(settings.reserves_kept), owed.unbooked)
             finally:
                 await connection.close(timeout=CONNECT_TIMEOUT_S)
     except EngineUnavailableError as error:
@@ -130,8 +133,7 @@ class ProofMaker:
             user, asset, amount = owed.negative
             raise ReservesError(
                 f"the account of {user} is below zero: {decimal_to_text(amount)} {asset}. Find out why with `openspot "
-                "reconcile`, and book adjustments of the engine with `openspot ledger book-adjustments`; a proof with "
-                "a negative balance would hide what is owed to others"
+                "reconcile`; a proof with a negative balance would hide what is owed to others"
             )
         if not owed.totals:
             raise ReservesError("nobody is owed anything, so there is nothing to prove")

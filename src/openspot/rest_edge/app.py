@@ -147,7 +147,7 @@ def edge_routers(services: EdgeServices, *, fast_paths: bool = True, has_complet
         drawing_routes(PREFIX, services.drawings),
         layout_routes(PREFIX, services.layouts),
         *operator_routes(PREFIX, services.operators),
-        *people_routes(PREFIX, services.people),
+        *people_routes(PREFIX, services.people, services.operators.sessions),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
 

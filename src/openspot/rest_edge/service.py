@@ -150,7 +150,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         cancel_payments=products.cancel_unpaid,
         revoke_keys=revoke_keys,
     )
-    keys = make_key_services(settings, pool, bus, frame, replays=replays, users=users)
+    keys = await make_key_services(settings, pool, bus, frame, replays=replays, users=users)
     networks = await followed_networks(frame, pool, configuration.assets, follows=settings.follows_listings)
     pauses = await followed_pauses(frame, pool)
     funds = await make_fund_services(

@@ -31,6 +31,10 @@ _PATTERNS = (
 )
 
 
+LISTS = ("sealing_secrets_former",)
+"""Settings with several secrets, with commas between them."""
+
+
 def secrets_of(settings: Settings) -> set[str]:
     """The values of settings that are secrets: those named like one, and the passwords in addresses."""
     found: set[str] = set()
@@ -38,7 +42,7 @@ def secrets_of(settings: Settings) -> set[str]:
         if not isinstance(value, str):
             continue
         if _NAME.search(name) and not name.endswith("_file"):
-            found.add(value)
+            found |= {value, *value.split(",")} if name in LISTS else {value}
         if "://" in value:
             found |= passwords_in(value.split(","))
     return found

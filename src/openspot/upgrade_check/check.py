@@ -91,7 +91,9 @@ def _new_secrets(data_dir: Path, environment: Mapping[str, str]) -> list[str]:
     except (OSError, ValueError):
         kept = {}
     names = generated_secrets(PlatformSettings)
-    variables = {name: variable(name, PlatformSettings) for name in names if name not in kept}
+    variables = {
+        name: variable(name, PlatformSettings) for name, mark in names.items() if mark.random_bytes and name not in kept
+    }
     return [found for found in variables.values() if not environment.get(found)]
 
 

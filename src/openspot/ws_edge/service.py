@@ -280,7 +280,7 @@ async def _keys(settings: WsEdgeSettings, clock: Clock) -> _Keys | None:
     pool = await create_idle_pool(settings, DATABASE_CONNECTIONS_MAX)
     store = ApiKeyStore(pool)
     replays = make_replays(settings.throttle_storage)
-    checker = ApiKeyChecker(store, Vault(settings.sealing_secret), replays, lambda: clock() / 1e9)
+    checker = ApiKeyChecker(store, Vault(*settings.sealing_secrets), replays, lambda: clock() / 1e9)
     uses = UseRecorder(checker, store)
     uses.start()
     return _Keys(checker, store, uses, pool)

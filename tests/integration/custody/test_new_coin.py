@@ -127,8 +127,13 @@ async def test_a_listed_coin_gets_networks_and_comes_in_and_leaves(
     # What has moved over a network stays there; what was a mistake goes. The trail has each step.
     used = await desk("POST", f"{DOGE}/dogecoin/removal", {"reason": "a mistake"})
     assert (used.status, used.code) == (409, "NETWORK_IN_USE")
-    left = await desk("POST", f"{DOGE}/ethereum/removal", {"reason": "a mistake"})
-    assert [row["network"] for row in left.body] == ["dogecoin"]
+    # An address takes every coin of its network, and its user may send this one next year.
+    given = await desk("POST", f"{DOGE}/ethereum/removal", {"reason": "a mistake"})
+    assert (given.status, given.code, given.body["details"]) == (409, "NETWORK_HAS_ADDRESSES", {"users": 1})
+    assert given.message.startswith("1 users have a deposit address on ethereum, where DOGE may still come")
+    assert (await desk("PUT", f"{DOGE}/dogechain", TERMS | {"addressForm": "ethereum"})).status == 200
+    left = await desk("POST", f"{DOGE}/dogechain/removal", {"reason": "a mistake"})
+    assert [row["network"] for row in left.body] == ["dogecoin", "ethereum"]
     rows = await pool.fetch(
         "SELECT action, subject_id, reason, before, after FROM operator_actions WHERE subject_kind = 'coin_network'"
         " ORDER BY entry_number"
@@ -137,6 +142,7 @@ async def test_a_listed_coin_gets_networks_and_comes_in_and_leaves(
         ("coins.network", "DOGE@dogecoin", "DOGE arrives on Monday"),
         ("coins.network", "DOGE@ethereum", "a token of it"),
         ("coins.network", "DOGE@dogecoin", "dear"),
-        ("coins.network_removed", "DOGE@ethereum", "a mistake"),
+        ("coins.network", "DOGE@dogechain", "DOGE arrives on Monday"),
+        ("coins.network_removed", "DOGE@dogechain", "a mistake"),
     ]
     assert (rows[2]["before"], rows[2]["after"]) == ('{"withdrawalFee":"2"}', '{"withdrawalFee":"3"}')

@@ -54,8 +54,8 @@ class Operators:
     def __init__(self, custody: CustodyBench) -> None:
         self.progress: WithdrawalProgress = custody.progress()
         sessions: Any = Sessions()
-        routes = operator_routes(custody.pool, custody.withdrawals, self.progress, SEED)
         operators = OperatorSessions(UserTokens(SECRET), standing, sessions, AllowedNetworks(()))
+        routes = operator_routes(custody.pool, custody.withdrawals, self.progress, SEED, operators)
         self.application: ASGIApp = make_app(routes, Health(), operators, LogAudit(), DatabaseIdempotency(custody.pool))
 
     async def __call__(self, name: str, method: str, path: str = "", body: Any = None, key: str = "") -> Reply:
@@ -158,6 +158,28 @@ async def test_several_are_decided_together_after_a_dry_run_that_decides_nothing
         ).status == 400
     sam = await operators("user:sam", "POST", "/bulk-approvals", {"ids": [first], "dryRun": True})
     assert sam.status == 403
+
+
+async def test_who_loses_the_role_between_two_withdrawals_decides_on_no_more(
+    custody: CustodyBench, operators: Operators, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [(await custody.create("1.5")).withdrawal_id for _ in range(3)]
+    await custody.advance(operators.progress)
+    approve = custody.withdrawals.approve
+
+    async def approved(*given: Any, **more: Any) -> Any:
+        done = await approve(*given, **more)
+        monkeypatch.setitem(USERS, "tessa", frozenset())
+        return done
+
+    monkeypatch.setattr(custody.withdrawals, "approve", approved)
+    reply = await operators("user:tessa", "POST", "/bulk-approvals", {"ids": ids, "dryRun": False})
+    assert [(row["outcome"], row["message"]) for row in reply.json["rows"]] == [
+        ("changed", None), ("refused", "the session is no operator's any more"),
+        ("refused", "the session is no operator's any more"),
+    ]  # fmt: skip
+    trail = await custody.pool.fetch("SELECT withdrawal_id FROM custody_audit WHERE decision = 'approved'")
+    assert [row["withdrawal_id"] for row in trail] == ids[:1]
 
 
 async def test_a_bulk_decision_that_is_sent_again_under_its_key_has_the_reply_of_the_first(

@@ -1,6 +1,9 @@
 """What the engine alone has is booked in the ledger once, whatever is killed, and by two persons beyond the bound."""
 
 import asyncio
+import os
+import signal
+import sys
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +14,7 @@ from openspot.http.errors import HttpError
 from openspot.http.operators import Operator
 from openspot.http.policy import Permission
 from openspot.kit.clock import utc_now
+from openspot.kit.settings import environment_of
 from openspot.reconcile import book_adjustments as booking
 from openspot.reconcile.book_adjustments import BookedAdjustments, book_adjustments
 from openspot.reconcile.outcome import NotRebuiltError
@@ -20,7 +24,9 @@ from openspot.rest_edge.operators.booking.service import BookingApproval
 from openspot.rest_edge.operators.pending.rules import ActionKind
 from openspot.rest_edge.operators.pending.service import PendingActions
 from openspot.rest_edge.settings import RestEdgeSettings
+from tests.support.booking_process import PLACES
 from tests.support.mirrored_market import MirroredMarket
+from tests.support.waiting import eventually, stretched
 
 ALONE = 10**9
 """A bound that nothing here exceeds. Without market data nobody knows a value, so the tests give one."""
@@ -108,6 +114,40 @@ async def test_a_kill_before_the_end_books_nothing_and_the_next_run_books_all(
     assert await market.pool.fetch(BOOKED) == []
     assert await market.pool.fetchval("SELECT count(*) FROM ledger_accounts WHERE user_id = 'dave'") == 0
     assert (await book(market)).is_booked
+    assert await market.differences() == []
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("place", PLACES)
+async def test_a_process_killed_at_any_step_leaves_each_adjustment_booked_once_after_the_next_run(
+    market: MirroredMarket, place: str
+) -> None:
+    await adjust(market, "alice", "3")
+    await adjust(market, "dave", "5")
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.support.booking_process",
+        place,
+        env=os.environ | environment_of(settings_of(market)),
+    )
+    assert await asyncio.wait_for(child.wait(), stretched(120)) == -signal.SIGKILL
+    before = len(await market.pool.fetch(BOOKED))
+    assert before == (4 if place == "after the commit" else 0)
+
+    async def is_run_again() -> bool:
+        # The server holds the lock of repairs until it notices that its client is gone.
+        try:
+            return (await book(market)).is_booked == (before == 0)
+        except NotRebuiltError:
+            return False
+
+    await eventually(is_run_again)
+    entries = await market.pool.fetch(BOOKED)
+    assert sorted(str(row["amount"].normalize()) for row in entries) == ["-3", "-5", "3", "5"]
+    assert len({row["transaction_id"] for row in entries}) == 4
+    rows = "SELECT count(*) FROM operator_actions WHERE action = 'engine_adjustments.booked'"
+    assert await market.pool.fetchval(rows) == 1
     assert await market.differences() == []
 
 

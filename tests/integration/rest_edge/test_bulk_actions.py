@@ -11,6 +11,7 @@ from openspot.http.operators import OperatorRole, user_operator
 from openspot.rest_edge.operators.acting import Acting
 from openspot.rest_edge.operators.bulk.schemas import ROWS_MAX
 from openspot.rest_edge.operators.bulk.service import BulkActions
+from openspot.rest_edge.operators.users.service import OperatedUsers
 from tests.support.authenticator import log_in, register
 from tests.support.edge_operators import make_operator
 from tests.support.fake_router import FakeRouter
@@ -136,9 +137,58 @@ async def test_a_repeated_bulk_action_does_no_row_twice(edge: RestClient, pool: 
     async def act(user_id: str, one: Acting) -> None:
         tried.append(user_id)
 
-    resumed = await bulk_actions.run([eve, "u2"], acting, IdempotentOperation(operation, is_resumed=True), act)
+    resumed = await bulk_actions.run([eve, "u2"], acting, IdempotentOperation(operation, is_resumed=True), act, allowed)
     assert [(row.id, row.outcome) for row in resumed.rows] == [(eve, "changed"), ("u2", "unchanged")]
     assert tried == ["u2"]
+
+
+async def allowed() -> None:
+    """The operator may go on."""
+
+
+async def test_who_loses_the_role_or_the_session_in_the_middle_does_no_row_more(
+    edge: RestClient, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = RestClient(edge.settings)
+    ids = [await register(user, f"eve{number}@example.org") for number in range(4)]
+    await user.close()
+    await make_operator(edge, pool, ADA, SUPPORT)
+    ada = await pool.fetchval("SELECT user_id FROM users WHERE email = $1", ADA)
+    url = edge.settings.database_url
+
+    async def change(statement: str) -> None:
+        # The edge runs in a loop of its own.
+        connection = await asyncpg.connect(url)
+        await connection.execute(statement, ada)
+        await connection.close()
+
+    done = OperatedUsers.lock
+
+    def meanwhile(statement: str) -> None:
+        """Have something happen right after the second row."""
+        rows = 0
+
+        async def lock(*given: Any) -> Any:
+            nonlocal rows
+            rows += 1
+            await done(*given)
+            if rows == 2:
+                await change(statement)
+
+        monkeypatch.setattr(OperatedUsers, "lock", lock)
+
+    meanwhile("UPDATE operator_roles SET role = 'MARKET_OPERATIONS' WHERE user_id = $1")
+    assert await bulk(edge, "lock-login", ids) == [
+        (ids[0], "changed", None), (ids[1], "changed", None), (ids[2], "refused", "PERMISSION_MISSING"),
+        (ids[3], "refused", "PERMISSION_MISSING"),
+    ]  # fmt: skip
+    assert await pool.fetchval("SELECT count(*) FROM user_locks") == 2
+    await change("UPDATE operator_roles SET role = 'SUPPORT' WHERE user_id = $1")
+    meanwhile("UPDATE refresh_tokens SET revoked_at = now() WHERE user_id = $1")
+    assert [row[1:] for row in await bulk(edge, "lock-withdrawals", ids)] == [
+        ("changed", None), ("changed", None), ("refused", "SESSION_ENDED"), ("refused", "SESSION_ENDED"),
+    ]  # fmt: skip
+    assert await pool.fetchval("SELECT count(*) FROM operator_actions WHERE action LIKE '%locked'") == 4
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 2])
@@ -150,5 +200,5 @@ async def test_rows_are_not_begun_when_the_time_is_over(seconds: int) -> None:
     async def act(user_id: str, one: Acting) -> None:
         one.entries.append(1)
 
-    done = await actions.run(["a", "b", "c"], acting, IdempotentOperation("o1"), act)
+    done = await actions.run(["a", "b", "c"], acting, IdempotentOperation("o1"), act, allowed)
     assert [row.outcome for row in done.rows] == ["changed"] * seconds + ["not_tried"] * (3 - seconds)

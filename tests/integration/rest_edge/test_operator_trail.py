@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import asyncpg
+import pyarrow.parquet
 import pytest
 
 from openspot.http.operators import OperatorRole
@@ -207,6 +208,28 @@ async def test_the_export_has_every_entry_and_no_formula(
         assert [row["entry"] for row in csv.DictReader(file)] == ["2", "1"]
     with pytest.raises(FileExistsError):
         await export(command_settings, path)
+    table = command_settings.data_dir / "trail.parquet"
+    await export(command_settings, table)
+    found = pyarrow.parquet.read_table(table).to_pylist()
+    assert [(row["entry"], row["reason"]) for row in found] == [(2, "asked by phone"), (1, '=cmd|"x"')]
+    assert found[0]["time"].tzinfo is not None
+    assert found[0]["previousHash"] == found[1]["hash"]
+
+
+async def test_an_export_that_cannot_be_written_whole_leaves_no_file(
+    pool: asyncpg.Pool, command_settings: RestEdgeSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await write(pool, act("u1"))
+    lost = command_settings.model_copy(
+        update={"database_url": "postgresql://x@127.0.0.1:9/x", "request_timeout_s": 0.1}
+    )
+    path = command_settings.data_dir / "trail.csv"
+    with pytest.raises(TrailError, match="not running here"):
+        await export(lost, path)
+    assert not path.exists()
+    monkeypatch.setattr("openspot.rest_edge.operators.trail_command.has_parquet", lambda: False)
+    with pytest.raises(TrailError, match="Parquet needs pyarrow"):
+        await export(command_settings, path.with_suffix(".parquet"))
 
 
 async def test_an_export_of_many_pages_is_whole(

@@ -169,6 +169,22 @@ def test_a_stored_secret_is_useless_without_the_vaults_own() -> None:
     assert not vault.made(key_id[:-1] + ("2" if key_id[-1] != "2" else "3"))
 
 
+def test_a_key_outlives_the_sealing_secret_under_which_it_was_made() -> None:
+    old, strange = Vault("a" * 32), Vault("c" * 32)
+    key_id = old.make_id(bytes(range(16)))
+    rotated = Vault("b" * 32, "a" * 32)
+    assert rotated.made(key_id)
+    assert rotated.make_id(bytes(range(16))) != key_id
+    assert rotated.open(key_id, old.seal(key_id, b"the secret")) == b"the secret"
+    # Without the former secret, what the rotated vault has kept is enough to know the id.
+    later = Vault("b" * 32)
+    assert not later.made(key_id)
+    later.learn(strange.sealed_tag_keys().items())
+    later.learn(rotated.sealed_tag_keys().items())
+    assert later.made(key_id)
+    assert not later.made(strange.make_id(bytes(range(16))))
+
+
 # The decision
 
 

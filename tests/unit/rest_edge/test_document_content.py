@@ -99,10 +99,12 @@ def test_no_content_whatever_ends_in_another_error() -> None:
         ("a" * 256, "must be at most 255 characters long"),
         ("../../etc/passwd", "must be the name of a file, without a path"),
         ("C:\\secret.jpg", "must be the name of a file, without a path"),
+        (".", "must be the name of a file, without a path"),
         ("..", "must be the name of a file, without a path"),
         ("a\r\nSet-Cookie: b", "has characters that are not allowed"),
         ("a\x00.jpg", "has characters that are not allowed"),
         ("a\u2028b.jpg", "has characters that are not allowed"),
+        ("a\u2029b.jpg", "has characters that are not allowed"),
         # Reads "evil-exe.jpg" where the direction of writing is turned.
         ("evil-\u202egpj.exe", "has characters that are not allowed"),
         ("\ud800.jpg", "has characters that are not allowed"),

@@ -13,7 +13,7 @@ SECRETS = [
     "admin_password", "admin_token_secret", "alert_webhook_secret", "alert_webhook_url", "alerts_secret",
     "backup_s3_access_key", "backup_s3_secret_key", "custody_seed", "demo_password", "engine_api_key",
     "engine_api_secret", "jwt_secret", "kyc_webhook_secret", "nats_nkey_seed", "payment_callback_secret", "push_key",
-    "sealing_secret", "smtp_password", "venue_config",
+    "sealing_secret", "sealing_secrets_former", "smtp_password", "venue_config",
 ]  # fmt: skip
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJlLW9mLWl0"
 
@@ -57,6 +57,8 @@ def test_every_setting_that_is_a_secret_is_known() -> None:
         | {"database_url": "postgresql://u:of%2Ddatabase@h/d", "nats_url": "nats://u:of-bus-1@a,nats://u:of-bus-2@b"}
     )
     found = secrets_of(settings)
+    several = kind.model_construct(sealing_secrets_former="first-secret,second-secret")
+    assert {"first-secret", "second-secret"} <= secrets_of(several)
     assert {"of%2Ddatabase", "of-database", "of-bus-1", "of-bus-2"} <= found
     # Whoever adds a setting decides here whether it is a secret.
     assert sorted(name for name in texts if f"value-of-{name}" in found) == SECRETS

@@ -23004,7 +23004,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no operator gave the coin this network */
+            /** @description no operator gave it this network */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23022,7 +23022,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the coin has come or gone over it: NETWORK_IN_USE */
+            /** @description the coin has moved over it, or users have addresses there */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -26,6 +26,8 @@ log = get_logger("api_keys")
 KEPT_S = 10.0
 KEPT_MAX = 20_000
 USES_MAX = 20_000
+LEARNT_S = 60.0
+"""Unknown ids cause one look-up of earlier sealing secrets in so many seconds, however many there are."""
 _READS_MAX = 3
 NOT_VALID = "the API key or its signature is not valid"
 """The same text for an unknown key and for a wrong signature, so that nobody can find out which keys exist."""
@@ -78,6 +80,8 @@ class ApiKeyChecker:
         self._known: dict[str, ApiKey] = {}
         self._changes = 0
         self._reads: SingleFlight[str, ApiKey | None] = SingleFlight(self._read)
+        self._learning: SingleFlight[None, None] = SingleFlight(self._learn)
+        self._learn_at = float("-inf")
         self._uses: dict[str, float] = {}
 
     async def check(self, request: SignedRequest) -> ApiKey:
@@ -132,7 +136,17 @@ class ApiKeyChecker:
         if key is not None and self._now() < key.kept_until:
             return key
         # The id itself shows whether this platform made it. So strangers cannot cause queries for made-up ids.
-        return await self._reads.get(key_id) if self._vault.made(key_id) else None
+        if not self._vault.made(key_id):
+            if self._now() >= self._learn_at:
+                await self._learning.get(None)
+            if not self._vault.made(key_id):
+                return None
+        return await self._reads.get(key_id)
+
+    async def _learn(self, _: None) -> None:
+        """Know the ids of keys that were made with sealing secrets of earlier."""
+        self._vault.learn(await self._store.sealed_tag_keys())
+        self._learn_at = self._now() + LEARNT_S
 
     async def _read(self, key_id: str) -> ApiKey | None:
         key = None

@@ -10,6 +10,7 @@ from openspot.http.policy import Scope
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
 
+SEALING_KEYS_MAX = 100
 KEYS_MAX = 30
 """A user has at most this many keys at a time, unless a plan says otherwise."""
 
@@ -80,6 +81,25 @@ class ApiKeyStore:
         query = f"SELECT {_COLUMNS} FROM api_keys WHERE key_id = $1 AND {_IS_USABLE}"  # noqa: S608
         row = await self._pool.fetchrow(query, key_id)
         return None if row is None else _key_of(row)
+
+    async def note_sealing_keys(self, current: str, sealed_tag_keys: Mapping[str, bytes]) -> None:
+        """Record the sealing keys that this process knows, and that it seals with `current` from now on.
+
+        See Vault.sealed_tag_keys.
+        """
+        async with self._pool.acquire() as connection, connection.transaction():
+            await connection.executemany(
+                "INSERT INTO sealing_keys (key_id, sealed_tag_key) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                sorted(sealed_tag_keys.items()),
+            )
+            await connection.execute("UPDATE sealing_keys SET current_at = now() WHERE key_id = $1", current)
+
+    async def sealed_tag_keys(self) -> list[tuple[str, bytes]]:
+        """The name and the sealed tag key of every sealing key that ever was, the newest SEALING_KEYS_MAX of them."""
+        rows = await self._pool.fetch(
+            "SELECT key_id, sealed_tag_key FROM sealing_keys ORDER BY noted_at DESC, key_id LIMIT $1", SEALING_KEYS_MAX
+        )
+        return [(row["key_id"], row["sealed_tag_key"]) for row in rows]
 
     async def versions(self, key_ids: Sequence[str]) -> dict[str, int]:
         """The version of each of these keys that `get` would find."""

@@ -74,7 +74,7 @@ async def make_fund_services(
     custody, saved = CustodyClient(bus), WithdrawalAddressStore(pool)
     provider = provider_of(settings.kyc_provider)
     limits = settings.withdrawal_limits
-    sealer = Sealer(settings.sealing_secret)
+    sealer = Sealer(*settings.sealing_secrets)
     profiles = KycStore(pool, sealer)
     kyc = KycService(profiles, provider, settings.kyc_webhook_secret, limits, system_clock)
     await kyc.seal_clear_information()

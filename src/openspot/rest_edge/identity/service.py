@@ -108,7 +108,7 @@ async def make_user_services(
     activity = ActivityLog(pool, notifications)
     challenges = ChallengeStore(pool)
     factors = MfaStore(pool)
-    sealer = Sealer(settings.sealing_secret)
+    sealer = Sealer(*settings.sealing_secrets)
     second_factor = SecondFactor(factors, sealer, attempts, activity)
     password_check = PasswordCheck(users, attempts, passwords.known_logins)
     sessions = SessionStart(settings, users, activity, active_stake)
@@ -186,7 +186,7 @@ async def make_user_services(
     )
 
 
-def make_key_services(
+async def make_key_services(
     settings: RestEdgeSettings,
     pool: Pool,
     bus: Bus,
@@ -196,7 +196,8 @@ def make_key_services(
     users: UserServices,
 ) -> KeyServices:
     """Make the services; `frame` ends them in reverse order."""
-    store, vault = ApiKeyStore(pool), Vault(settings.sealing_secret)
+    store, vault = ApiKeyStore(pool), Vault(*settings.sealing_secrets)
+    await store.note_sealing_keys(vault.sealing_key, vault.sealed_tag_keys())
     checker = ApiKeyChecker(store, vault, replays)
     changes = KeyChanges(bus, lambda ended: checker.drop(ended.key_id))
     changes.start()

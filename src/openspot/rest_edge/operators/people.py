@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from openspot.domain.market import AssetScale
+from openspot.engine_client.operators import OperatorSessions
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.routing import Router
 from openspot.kit.bus import Bus
@@ -134,7 +135,7 @@ def make_people_services(
     )
 
 
-def people_routes(prefix: str, people: PeopleServices) -> list[Router]:
+def people_routes(prefix: str, people: PeopleServices, sessions: OperatorSessions) -> list[Router]:
     """The operators' routes of people and their money, below `prefix`."""
     return [
         user_reading_routes(prefix, people.users, people.views),
@@ -145,7 +146,7 @@ def people_routes(prefix: str, people: PeopleServices) -> list[Router]:
         verification_routes(prefix, people.verifications),
         list_routes(prefix, people.lists),
         assignment_routes(prefix, people.assignments),
-        bulk_routes(prefix, people.bulk, people.users, people.verifications),
+        bulk_routes(prefix, people.bulk, people.users, people.verifications, sessions),
         plan_routes(prefix, people.plans),
         view_routes(prefix, people.pool),
     ]

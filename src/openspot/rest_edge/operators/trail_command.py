@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from openspot.kit.database import Connection, pool_of_command
 from openspot.kit.hash_chain import FIRST_HASH
+from openspot.kit.parquet_rows import has_parquet
+from openspot.rest_edge.operators.table_files import FileFormat, csv_pieces, parquet_pieces
 from openspot.rest_edge.operators.trail import entries, fault_of
 from openspot.rest_edge.operators.trail_heads import HEADS_NAME, Head, HeadError, kept_heads, read_head
-from openspot.rest_edge.operators.trail_pages import TrailFilter, exported
+from openspot.rest_edge.operators.trail_pages import COLUMNS, Trail, TrailFilter
 from openspot.rest_edge.settings import RestEdgeSettings
 
 _HEADS_AT_ONCE = 500
@@ -53,11 +55,27 @@ async def verify(settings: RestEdgeSettings, given: Sequence[str] = ()) -> Verif
 
 
 async def export(settings: RestEdgeSettings, path: Path) -> None:
-    """Write the whole trail to a new file, as CSV. Raises TrailError, or OSError, as if the file exists already."""
+    """Write the whole trail to a new file: Parquet if its name ends so, otherwise CSV.
+
+    A file that could not be written whole is removed again. Raises TrailError, or OSError, as if the file exists
+    already.
+    """
+    wanted = FileFormat.PARQUET if path.suffix.lower() == f".{FileFormat.PARQUET}" else FileFormat.CSV
+    if wanted is FileFormat.PARQUET and not has_parquet():
+        raise TrailError("Parquet needs pyarrow: install openspot[parquet], or name a file that ends in .csv")
+    pieces_of = parquet_pieces if wanted is FileFormat.PARQUET else csv_pieces
     with path.open("xb") as file:
-        async with pool_of_command(settings, TrailError) as pool:
-            async for piece in exported(pool, TrailFilter()):
-                file.write(piece)
+        try:
+            async with pool_of_command(settings, TrailError) as pool:
+                async for piece in pieces_of(COLUMNS, Trail(pool).pages(TrailFilter())):
+                    file.write(piece)
+        except BaseException:
+            _remove(path)
+            raise
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from datetime import datetime
 from openspot.kit.clock import iso_from_ms, ms_from_datetime
 from openspot.kit.database import Connection, Pool
 from openspot.kit.parquet_rows import Column, ColumnType
-from openspot.rest_edge.operators.table_files import Rows, csv_pieces
+from openspot.rest_edge.operators.table_files import Rows
 from openspot.rest_edge.operators.trail import ENTRIES, Entry
 
 EXPORT_PAGE = 1000
@@ -56,11 +56,6 @@ class Trail:
     def pages(self, wanted: TrailFilter) -> AsyncIterator[Rows]:
         """The entries as rows of COLUMNS, newest first, page by page."""
         return _pages(self._pool, wanted)
-
-
-def exported(pool: Pool, wanted: TrailFilter) -> AsyncIterator[bytes]:
-    """The entries as CSV, newest first."""
-    return csv_pieces(COLUMNS, _pages(pool, wanted))
 
 
 async def _pages(pool: Pool, wanted: TrailFilter) -> AsyncIterator[Rows]:

@@ -109,7 +109,7 @@ class DocumentStore:
         sealed: bytes | None = await self._pool.fetchval(query, document.user_id, document.document_id)
         if sealed is None:
             raise no_such_document()
-        purpose = _content_purpose(document.user_id, document.document_id)
+        purpose = content_purpose(document.user_id, document.document_id)
         return await asyncio.to_thread(self._sealer.open, sealed, purpose)
 
     async def add(self, new: NewDocument, replaces: str | None, now: datetime) -> tuple[Document, bool]:
@@ -120,7 +120,7 @@ class DocumentStore:
         allowed, 503 if all users together have.
         """
         sha256, sealed = await asyncio.to_thread(self._prepared, new)
-        name = None if new.name is None else self._sealer.seal(new.name.encode(), _name_purpose(new.document_id))
+        name = None if new.name is None else self._sealer.seal(new.name.encode(), name_purpose(new.document_id))
         async with self._pool.acquire() as connection, connection.transaction():
             reference = await connection.fetchval(f"{_CHECK} FOR UPDATE", new.user_id, _OPEN)
             if reference is None:
@@ -174,7 +174,7 @@ class DocumentStore:
         return len(rows)
 
     def _prepared(self, new: NewDocument) -> tuple[str, bytes]:
-        sealed = self._sealer.seal(new.content, _content_purpose(new.user_id, new.document_id))
+        sealed = self._sealer.seal(new.content, content_purpose(new.user_id, new.document_id))
         return hashlib.sha256(new.content).hexdigest(), sealed
 
     async def _require_place(self, connection: Connection, new: NewDocument) -> None:
@@ -192,7 +192,7 @@ class DocumentStore:
     def _document(self, row: Any) -> Document:
         fields = dict(row)
         sealed: bytes | None = fields.pop("sealed_name")
-        name = None if sealed is None else self._sealer.open(sealed, _name_purpose(row["document_id"])).decode()
+        name = None if sealed is None else self._sealer.open(sealed, name_purpose(row["document_id"])).decode()
         fields["kind"], fields["media_type"] = DocumentKind(row["kind"]), MediaType(row["media_type"])
         return Document(**fields, name=name)
 
@@ -218,10 +218,11 @@ async def _remove(connection: Connection, user_id: str, document_id: str) -> boo
     return await connection.fetchval(query, user_id, document_id) is not None
 
 
-def _content_purpose(user_id: str, document_id: str) -> str:
+def content_purpose(user_id: str, document_id: str) -> str:
     """A content opens in its own row only: not as another document, nor as one of another user."""
     return f"kyc-document:{user_id}:{document_id}"
 
 
-def _name_purpose(document_id: str) -> str:
+def name_purpose(document_id: str) -> str:
+    """The purpose under which the name of a document's file is sealed."""
     return f"kyc-document-name:{document_id}"

@@ -1,6 +1,7 @@
 """The routes of `/operator/bulk`: one action for up to a hundred users, as a dry run or in earnest.
 
-A dry run needs the permission of the action itself, and leaves no entry.
+A dry run needs the permission of the action itself, and leaves no entry. The permission is looked at before every row:
+whoever loses the role, or the session, in the middle does no row more.
 """
 
 from collections.abc import Awaitable, Callable
@@ -8,13 +9,14 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import Response
 
+from openspot.engine_client.operators import OperatorSessions
 from openspot.http.context import context_of, operation_of
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import respond
 from openspot.http.routing import Router
 from openspot.rest_edge.operators.acting import Acting, acting
 from openspot.rest_edge.operators.bulk.schemas import BulkBody, BulkDecisionBody, BulkOrdersBody, BulkResponse
-from openspot.rest_edge.operators.bulk.service import BulkActions
+from openspot.rest_edge.operators.bulk.service import Act, BulkActions
 from openspot.rest_edge.operators.users.service import OperatedUsers
 from openspot.rest_edge.operators.users.store import LockKind
 from openspot.rest_edge.operators.verification.schemas import DecisionBody
@@ -27,23 +29,36 @@ def _bulk(permission: Permission) -> Policy:
     return Policy(Access.OPERATOR, permission=permission, audit=True, idempotency=True)
 
 
-def bulk_routes(prefix: str, bulk: BulkActions, users: OperatedUsers, verifications: Verifications) -> Router:
-    """The routes, below `prefix`."""
+def bulk_routes(
+    prefix: str, bulk: BulkActions, users: OperatedUsers, verifications: Verifications, sessions: OperatorSessions
+) -> Router:
+    """The routes, below `prefix`. `sessions` says at each row whether the operator still may do it."""
     router = Router(f"{prefix}/operator/bulk", tag="operator")
+
+    async def run(
+        request: Request, body: BulkBody, permission: Permission, act: Act, *, resumes: bool = False
+    ) -> Response:
+        async def require() -> None:
+            await sessions.require(context_of(request), permission)
+
+        operation = operation_of(context_of(request))
+        who = acting(request, body.reason, is_rehearsal=body.dry_run)
+        return respond(await bulk.run(body.user_ids, who, operation, act, require, resumes=resumes))
+
     for name, permission, kind, does_lock in (
         ("lock-login", Permission.USERS_LOCK_LOGIN, LockKind.LOGIN, True),
         ("unlock-login", Permission.USERS_LOCK_LOGIN, LockKind.LOGIN, False),
         ("lock-withdrawals", Permission.USERS_LOCK_WITHDRAWALS, LockKind.WITHDRAWALS, True),
         ("unlock-withdrawals", Permission.USERS_LOCK_WITHDRAWALS, LockKind.WITHDRAWALS, False),
     ):
-        _lock_route(router, bulk, users, name, permission, kind, does_lock=does_lock)
+        _lock_route(router, run, users, name, permission, kind, does_lock=does_lock)
 
     @router.post(
         "/end-sessions", _bulk(Permission.SESSIONS_END_ANY), response=BulkResponse, refusals=_BAD,
         summary="End all sessions of several users",
     )  # fmt: skip
     async def end_sessions_of_users(request: Request, body: BulkBody) -> Response:
-        return await _run(bulk, request, body, users.end_sessions)
+        return await run(request, body, Permission.SESSIONS_END_ANY, users.end_sessions)
 
     @router.post(
         "/cancel-orders", _bulk(Permission.ORDERS_CANCEL_ALL), response=BulkResponse, refusals=_BAD,
@@ -53,7 +68,7 @@ def bulk_routes(prefix: str, bulk: BulkActions, users: OperatedUsers, verificati
         async def cancel(user_id: str, one: Acting) -> None:
             await bulk.cancel_orders(user_id, body.symbol, one)
 
-        return await _run(bulk, request, body, cancel, resumes=True)
+        return await run(request, body, Permission.ORDERS_CANCEL_ALL, cancel, resumes=True)
 
     @router.post(
         "/decide-verifications", _bulk(Permission.KYC_DECIDE), response=BulkResponse, refusals=_BAD,
@@ -65,14 +80,14 @@ def bulk_routes(prefix: str, bulk: BulkActions, users: OperatedUsers, verificati
         async def decide(user_id: str, one: Acting) -> None:
             await verifications.decide(user_id, decision, one)
 
-        return await _run(bulk, request, body, decide)
+        return await run(request, body, Permission.KYC_DECIDE, decide)
 
     return router
 
 
 def _lock_route(
     router: Router,
-    bulk: BulkActions,
+    run: Callable[[Request, BulkBody, Permission, Act], Awaitable[Response]],
     users: OperatedUsers,
     name: str,
     permission: Permission,
@@ -90,17 +105,4 @@ def _lock_route(
         async def act(user_id: str, one: Acting) -> None:
             await (users.lock(user_id, kind, one) if does_lock else users.unlock(user_id, kind, one))
 
-        return await _run(bulk, request, body, act)
-
-
-async def _run(
-    bulk: BulkActions,
-    request: Request,
-    body: BulkBody,
-    act: Callable[[str, Acting], Awaitable[object]],
-    *,
-    resumes: bool = False,
-) -> Response:
-    operation = operation_of(context_of(request))
-    who = acting(request, body.reason, is_rehearsal=body.dry_run)
-    return respond(await bulk.run(body.user_ids, who, operation, act, resumes=resumes))
+        return await run(request, body, permission, act)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
+from openspot.http.authentication import CredentialsError
 from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.kit.database import TRANSIENT_ERRORS, Pool
@@ -25,6 +26,8 @@ log = get_logger("operators")
 SECONDS_MAX = 10.0
 """Rows that have not begun by then are not tried. A repeated request is kept out for longer than that."""
 Act = Callable[[str, Acting], Awaitable[object]]
+Require = Callable[[], Awaitable[None]]
+"""Raises CredentialsError or HttpError if the operator must do no row more, now."""
 
 
 class BulkActions:
@@ -48,10 +51,11 @@ class BulkActions:
         acting: Acting,
         operation: IdempotentOperation,
         act: Act,
+        require: Require,
         *,
         resumes: bool = False,
     ) -> BulkResponse:
-        """Do `act` for each user, or rehearse it.
+        """Do `act` for each user, or rehearse it. What `require` raises before a row ends it: the rest is not done.
 
         An operation that was begun before leaves out the rows that it has done, unless the action `resumes` itself.
         """
@@ -60,16 +64,34 @@ class BulkActions:
         if operation.is_resumed and not resumes:
             done = await self._done(operation.operation_id, wanted)
         until = self._clock_s() + self._seconds_max
-        rows = []
+        rows: list[BulkRow] = []
+        end: BulkRow | None = None
         for user_id in wanted:
             if user_id in done:
                 rows.append(_row(user_id, "changed"))
-            elif self._clock_s() >= until:
-                rows.append(_row(user_id, "not_tried"))
+                continue
+            end = end or await self._end(until, require)
+            if end is not None:
+                rows.append(end.model_copy(update={"id": user_id}))
             else:
                 one = replace(acting, request_id=operation.operation_id, entries=[])
                 rows.append(await self._one(user_id, one, act))
         return BulkResponse(dry_run=acting.is_rehearsal, rows=rows)
+
+    async def _end(self, until: float, require: Require) -> BulkRow | None:
+        """What becomes of all rows from now on; None as long as they are done."""
+        if self._clock_s() >= until:
+            return _row("", "not_tried")
+        try:
+            await require()
+        except CredentialsError as error:
+            return _row("", "refused", "SESSION_ENDED", str(error))
+        except HttpError as error:
+            return _row("", "not_tried" if error.status_code >= 500 else "refused", error.code, _text(error))
+        except TRANSIENT_ERRORS as error:
+            log.warning("a bulk action ends: the operator's roles cannot be read", error=repr(error))
+            return _row("", "not_tried")
+        return None
 
     async def cancel_orders(self, user_id: str, symbol: str | None, acting: Acting) -> None:
         """Cancel a user's open orders, on one market or on all. The trail notes it before the engine is asked.

@@ -47,7 +47,7 @@ def coin_network_routes(prefix: str, coins: CoinNetworks) -> Router:
     @router.post(
         "/{asset}/networks/{network}/removal", _CHANGE, response=list[CoinNetworkResponse],
         refusals=_INVALID
-        | {404: "no operator gave the coin this network", 409: "the coin has come or gone over it: NETWORK_IN_USE"},
+        | {404: "no operator gave it this network", 409: "the coin has moved over it, or users have addresses there"},
         summary="Take away a network that was added, or go back to the platform's own terms",
     )  # fmt: skip
     async def remove_coin_network(

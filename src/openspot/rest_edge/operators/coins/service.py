@@ -59,7 +59,8 @@ class CoinNetworks:
     async def remove(self, asset: str, name: str, who: Acting) -> None:
         """Take a network away that was added by mistake, or go back to the platform's own terms.
 
-        404 if no operator added it; 409 if the coin has come or gone over it.
+        404 if no operator added it; 409 if the coin has come or gone over it, or somebody has a deposit address there,
+        where it may still come.
         """
         self._require_open()
         async with self._pool.acquire() as connection, connection.transaction():
@@ -71,6 +72,12 @@ class CoinNetworks:
             falls_back = name in self._seed and asset in self._seed[name].assets
             if not falls_back and await store.is_used(connection, name, asset):
                 raise HttpError(409, f"{asset} has come or gone over {name}, so it stays", "NETWORK_IN_USE")
+            users = 0 if falls_back else await store.addresses_on(connection, name)
+            if users:
+                raise HttpError(
+                    409, f"{users:,} users have a deposit address on {name}, where {asset} may still come, so it "
+                    "stays: pause its deposits instead", "NETWORK_HAS_ADDRESSES", details={"users": users},
+                )  # fmt: skip
             await store.delete_asset(connection, name, asset)
             left = (await self._known(connection)).get(name)
             after = None if left is None else self._shown(asset, left)

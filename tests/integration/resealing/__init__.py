@@ -1,0 +1,1 @@
+"""Tests of an exchanged sealing secret on a real database."""

@@ -1,0 +1,1 @@
+"""Tests of the sealing secrets that the data directory keeps."""
