@@ -30,6 +30,6 @@ async def add_proof(
             for (_, asset), text in sorted(balances.items(), key=lambda item: item[0][1]):
                 totals[asset] = totals.get(asset, Decimal(0)) + Decimal(text)
             maker = ProofMaker(connection, ReserveStore(connection), "epoch", 7, taken_at)
-            return await maker.make(Owed(totals, None), {})
+            return await maker.make(Owed(totals, None, 0), {})
     finally:
         await connection.close()
