@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createStore } from "#lib/store.ts";
 import type { Link, Stream } from "../stream/connection.ts";
 import { createPace } from "../stream/pace.ts";
-import { BALANCES, followAccount, OPEN_ORDERS, TICKERS } from "./live.ts";
+import { BALANCES, followAccount, noteOrder, OPEN_ORDERS, readOpenOrders, TICKERS } from "./live.ts";
+import type { Order } from "./orderKinds.ts";
 
 // What a browser has and Node lacks.
 vi.mock("./session.ts", () => ({ currentSession: () => null, onSessionChange: () => () => undefined }));
@@ -54,5 +55,35 @@ describe("the account on a page", () => {
     vi.advanceTimersByTime(1_000);
     expect(old()).toEqual(["orders", "balances", "tickers"]);
     leave();
+  });
+});
+
+describe("open orders that are read while records of them come", () => {
+  const client = new QueryClient();
+  const order = (orderId: string, status: string, second: number) =>
+    ({ orderId, status, updatedAt: `2026-01-01T00:00:0${second}Z` }) as Order;
+
+  it("are without those that ended, with those that were placed, and as the newest record says", async () => {
+    noteOrder(client, order("placed before and gone", "open", 1));
+    noteOrder(client, order("ended before", "filled", 1));
+    const orders = await readOpenOrders(() => {
+      noteOrder(client, order("ended meanwhile", "filled", 2));
+      noteOrder(client, order("placed meanwhile", "open", 2));
+      noteOrder(client, order("filled in part", "partially_filled", 2));
+      noteOrder(client, order("older record", "open", 1));
+      return Promise.resolve([
+        order("ended before", "open", 0),
+        order("ended meanwhile", "open", 1),
+        order("filled in part", "open", 1),
+        order("older record", "partially_filled", 2),
+        order("as it was", "open", 1),
+      ]);
+    });
+    expect(orders.map(({ orderId, status }) => [orderId, status])).toEqual([
+      ["placed meanwhile", "open"],
+      ["filled in part", "partially_filled"],
+      ["older record", "partially_filled"],
+      ["as it was", "open"],
+    ]);
   });
 });

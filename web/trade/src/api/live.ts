@@ -48,31 +48,50 @@ export const TOLD = ["told"] as const;
 
 const OPEN_STATUSES: ReadonlySet<string> = new Set(["pending", "open", "partially_filled"]);
 
+const isNewer = (one: Order, other: Order) => Date.parse(one.updatedAt) > Date.parse(other.updatedAt);
+
 /** The open orders after a push. Of two records of an order the newer one counts. */
 export function withOrder(orders: readonly Order[] | undefined, pushed: Order): Order[] | undefined {
   if (!orders) return undefined;
   const known = orders.find(({ orderId }) => orderId === pushed.orderId);
-  if (known && Date.parse(known.updatedAt) > Date.parse(pushed.updatedAt)) return [...orders];
+  if (known && isNewer(known, pushed)) return [...orders];
   const others = orders.filter(({ orderId }) => orderId !== pushed.orderId);
   if (!OPEN_STATUSES.has(pushed.status)) return others;
   const at = known ? orders.indexOf(known) : 0;
   return [...others.slice(0, at), pushed, ...others.slice(at)];
 }
 
-const ENDED_MAX = 500;
-const ended = new Set<string>();
+const NOTED_MAX = 500;
+/** The newest records of orders, each with how many had come when it came. */
+const noted = new Map<string, { order: Order; count: number }>();
+let notedCount = 0;
+
+const hasEnded = ({ status }: Order) => !OPEN_STATUSES.has(status);
 
 /**
  * Take a record of an order into the list of open ones. An order that has ended stays ended: the response to its
  * request may arrive after the event of its end.
  */
 export function noteOrder(client: QueryClient, order: Order): void {
-  if (!OPEN_STATUSES.has(order.status)) {
-    ended.add(order.orderId);
-    const [oldest] = ended;
-    if (ended.size > ENDED_MAX && oldest !== undefined) ended.delete(oldest);
-  } else if (ended.has(order.orderId)) return;
+  const known = noted.get(order.orderId)?.order;
+  if (known && !hasEnded(order) && (hasEnded(known) || isNewer(known, order))) return;
+  // It is the newest by its place, too.
+  noted.delete(order.orderId);
+  noted.set(order.orderId, { order, count: ++notedCount });
+  const [oldest] = noted.keys();
+  if (noted.size > NOTED_MAX && oldest !== undefined) noted.delete(oldest);
   client.setQueryData<Order[]>(OPEN_ORDERS, (orders) => withOrder(orders, order));
+}
+
+/** Reads the open orders. Records that come meanwhile count, since what is read may be from before them. */
+export async function readOpenOrders(read: () => Promise<Order[]>): Promise<Order[]> {
+  const before = notedCount;
+  let orders = await read();
+  for (const { order, count } of noted.values()) {
+    const isKnown = orders.some(({ orderId }) => orderId === order.orderId);
+    if (isKnown || count > before) orders = withOrder(orders, order) ?? orders;
+  }
+  return orders;
 }
 
 /** Tickers after a push. */

@@ -2,7 +2,7 @@
 import { type Query, useQuery } from "@tanstack/react-query";
 import { type Exchange, returned, type Schemas, slice, useExchange } from "./client.ts";
 import { useGrowingList } from "./lists.ts";
-import { BALANCES, OPEN_ORDERS, TICKERS } from "./live.ts";
+import { BALANCES, OPEN_ORDERS, readOpenOrders, TICKERS } from "./live.ts";
 import { useSession } from "./session.ts";
 
 export type { Order } from "./orderKinds.ts";
@@ -148,11 +148,13 @@ export function useOpenOrders() {
   return useQuery({
     queryKey: OPEN_ORDERS,
     queryFn: ({ signal }) =>
-      returned(
-        rest.GET("/api/v1/orders", {
-          params: { query: { status: "pending,open,partially_filled", limit: OPEN_LIMIT } },
-          signal,
-        }),
+      readOpenOrders(() =>
+        returned(
+          rest.GET("/api/v1/orders", {
+            params: { query: { status: "pending,open,partially_filled", limit: OPEN_LIMIT } },
+            signal,
+          }),
+        ),
       ),
     enabled: session !== null,
     refetchInterval: SAFETY_MS,
