@@ -222,9 +222,10 @@ def test_a_portfolio_shows_its_worth_history_and_shares(new_window: NewWindow, e
     total = held["USD"] + 200 * held["SOL"]
     worth = f"{total.quantize(Decimal('0.01'), ROUND_DOWN):,}"
     expect(page.get_by_text(f"{worth} USD").first).to_be_visible()
-    for asset, value in (("SOL", 200 * held["SOL"]), ("USD", held["USD"])):
-        share = (100 * value / total).quantize(Decimal("0.01"), ROUND_DOWN)
-        expect(screen.row("Assets", asset, f"{share} %").first).to_be_visible()
+    # Shares add up: what rounding down leaves goes to the largest remainder, here that of USD.
+    share = (100 * 200 * held["SOL"] / total).quantize(Decimal("0.01"), ROUND_DOWN)
+    for asset, shown in (("SOL", share), ("USD", 100 - share)):
+        expect(screen.row("Assets", asset, f"{shown} %").first).to_be_visible()
 
     # The graph ends with the figure beside it, whatever the exchange's last point says.
     graph = page.get_by_role("slider", name="Value of the wallet, USD")

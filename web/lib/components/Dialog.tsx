@@ -5,11 +5,12 @@ import classes from "./Dialog.module.css";
 /** A dialog that is open as long as it is shown. Afterwards the focus is where it was before. */
 export function Dialog({ children, ...others }: Omit<ModalProps, "opened">) {
   const content = useRef<HTMLDivElement>(null);
+  const last = useRef<HTMLElement>(null);
   useReturnedFocus();
-  useKeptFocus(content);
+  useKeptFocus(content, last);
   return (
     <Modal opened {...others}>
-      <div ref={content} className={classes.content}>
+      <div ref={content} className={classes.content} onFocus={({ target }) => (last.current = target)}>
         {children}
       </div>
     </Modal>
@@ -23,12 +24,17 @@ const CONTENT = "main[tabindex], main > [tabindex]";
 const FOCUSABLE = ["[data-autofocus]", "input:enabled, button:enabled, textarea:enabled, a[href]"];
 
 /**
- * Keep the focus in a dialog of several steps: what had it goes with its step, and the modal looks after the first step
- * alone. Whoever uses the keyboard would go on behind the dialog.
+ * Keep the focus in a dialog of several steps: what had it (`last`) goes with its step, and the modal looks after the
+ * first step alone. Whoever uses the keyboard would go on behind the dialog.
  */
-function useKeptFocus(content: RefObject<HTMLElement | null>): void {
+function useKeptFocus(content: RefObject<HTMLElement | null>, last: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     if (!isNowhere()) return;
+    if (last.current?.isConnected) {
+      // A button that was busy has lost it, and takes it as soon as it can be pressed again.
+      last.current.focus();
+      return;
+    }
     const found = FOCUSABLE.map((those) => content.current?.querySelector<HTMLElement>(those));
     found.find(Boolean)?.focus();
   });
