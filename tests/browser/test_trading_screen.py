@@ -165,6 +165,8 @@ def test_two_users_trade_in_two_windows(new_window: NewWindow, exchange: Exchang
     right.page.get_by_role("textbox", name="Amount").fill("0.1")
     right.page.get_by_role("button", name="Buy ETH, limit").click()
     expect(right.toast("Buy: Order placed")).to_be_visible()
+    # The word is about the best bid, and the other window hears of it by a push.
+    expect(left.page.get_by_role("list", name="Bids").get_by_role("button")).to_have_count(1)
     left.fill_order("Sell", "Limit", "0.1", "1800")
     left.page.get_by_role("button", name="Sell ETH, limit").click()
     dialog = left.dialog("Sell far from the market?")
