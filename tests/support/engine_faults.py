@@ -92,11 +92,11 @@ os.fsync = _fsync_and_die
 """
 KILLED_AFTER_A_SNAPSHOT_IS_RENAMED = f"""{_DYING}
 from openspot.engine.journal import snapshots
-_sync_folder = snapshots._sync_folder
+_sync_folder = snapshots.sync_folder
 def _die_and_sync(folder):
     die_if_told()
     _sync_folder(folder)
-snapshots._sync_folder = _die_and_sync
+snapshots.sync_folder = _die_and_sync
 """
 
 

@@ -23,6 +23,7 @@ import msgspec
 
 from openspot.archive.kinds import KINDS, Kind, Row
 from openspot.domain.money import decimal_to_text
+from openspot.kit.folders import sync_folder
 
 FORMAT = 1
 NOT_REGISTERED = "not-registered"
@@ -77,7 +78,7 @@ def write(folder: Path, kind: Kind, month: str, rows: Sequence[Row]) -> Manifest
     _write_synced(path, content)
     _write_synced(manifest_path(folder, manifest.file), msgspec.json.format(msgspec.json.encode(manifest)))
     for made in (path.parent, path.parent.parent, folder, folder.parent):
-        _sync_folder(made)
+        sync_folder(made)
     return manifest
 
 
@@ -173,11 +174,3 @@ def _write_synced(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -25,6 +25,7 @@ from openspot.custody.hold import hold_withdrawals
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.journal.loss import LossError, use_up_events
 from openspot.engine.journal.rows import Row
+from openspot.kit.folders import sync_folder
 from openspot.kit.service import StatedFaultError
 
 DRAFT = ".restoring"
@@ -199,7 +200,7 @@ def _restore(
     if target.data_dir.exists():
         target.data_dir.rmdir()
     draft.rename(target.data_dir)
-    _sync_folder(target.data_dir.parent)
+    sync_folder(target.data_dir.parent)
     step("done")
     return Restored(
         databases_of=base.name,
@@ -281,12 +282,4 @@ def _write(place: Place, file: StoredFile, path: Path) -> None:
 def _sync_all(folder: Path) -> None:
     for place, _, _ in os.walk(folder):
         if Path(place).stat().st_uid == os.geteuid():
-            _sync_folder(Path(place))
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            sync_folder(Path(place))

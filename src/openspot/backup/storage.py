@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
+from openspot.kit.folders import sync_folder
+
 _DRAFT = ".draft"
 
 
@@ -70,7 +72,7 @@ class FolderStorage:
         draft = path.with_name(path.name + _DRAFT)
         _write_file(draft, content)
         draft.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
     def write_new(self, name: str, content: bytes) -> None:
         """See Storage."""
@@ -86,7 +88,7 @@ class FolderStorage:
             # Some network file systems have no links.
             draft.replace(path)
         draft.unlink(missing_ok=True)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
     def remove(self, names: Iterable[str]) -> None:
         """See Storage."""
@@ -102,7 +104,7 @@ class FolderStorage:
         path = self.folder / name
         if not path.parent.is_dir():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _sync_folder(path.parent.parent)
+            sync_folder(path.parent.parent)
         return path
 
 
@@ -112,11 +114,3 @@ def _write_file(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from openspot.engine.journal.rows import CHECKSUM_SIZE
+from openspot.kit.folders import sync_folder
 from openspot.kit.log import get_logger
 
 log = get_logger("snapshots")
@@ -69,7 +70,7 @@ def write_snapshot(folder: Path, snapshot: Snapshot) -> Path:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
-    _sync_folder(folder)
+    sync_folder(folder)
     # Another journal may have got further, so its numbers must not count here.
     own = [one for one in snapshot_paths(folder) if _epoch_of(one) == snapshot.header.epoch]
     # Drafts are left by a crash during writing.
@@ -138,11 +139,3 @@ def usable_snapshots(folder: Path, epoch: str) -> Iterator[Snapshot]:
             yield read_snapshot(path, epoch)
         except SnapshotError as error:
             log.warning("skipped a snapshot", path=str(path), reason=str(error))
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
